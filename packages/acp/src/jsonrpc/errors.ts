@@ -1,0 +1,60 @@
+// The two families of errors. RequestError crosses the wire, ConnectionError never does.
+
+import type { EndReason } from "./transport.ts";
+
+/** Error codes of JSON-RPC itself and of its cancellation extension. */
+export const rpcCodes = {
+  parseError: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internalError: -32603,
+  cancelled: -32800,
+  limitExceeded: -32063,
+  rateLimited: -32065,
+} as const;
+
+/** An error that the other side may see: throw it in a handler to answer with it. */
+export class RequestError extends Error {
+  override readonly name = "RequestError";
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(code: number, message: string, data?: unknown) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+export const connectionErrorKinds = [
+  "closed",
+  "exited",
+  "spawn_failed",
+  "handshake_timeout",
+  "timeout",
+  "aborted",
+  "overflow",
+  "too_large",
+  "protocol",
+] as const;
+
+export type ConnectionErrorKind = (typeof connectionErrorKinds)[number];
+
+/** A local failure: the peer has gone, was too slow, or broke the protocol. Never sent to the peer. */
+export class ConnectionError extends Error {
+  override readonly name = "ConnectionError";
+  readonly kind: ConnectionErrorKind;
+  readonly exitCode: number | undefined;
+  readonly signal: string | undefined;
+  /** The last lines that the peer's process wrote to stderr, where it has one. */
+  readonly stderr: string | undefined;
+
+  constructor(kind: ConnectionErrorKind, message: string, reason: Partial<EndReason> = {}) {
+    super(message, reason.cause === undefined ? undefined : { cause: reason.cause });
+    this.kind = kind;
+    this.exitCode = reason.exitCode;
+    this.signal = reason.signal;
+    this.stderr = reason.stderr;
+  }
+}
