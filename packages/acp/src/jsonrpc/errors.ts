@@ -1,7 +1,5 @@
 // The two families of errors. RequestError crosses the wire, ConnectionError never does.
 
-import type { EndReason } from "./transport.ts";
-
 /** Error codes of JSON-RPC itself and of its cancellation extension. */
 export const rpcCodes = {
   parseError: -32700,
@@ -41,6 +39,14 @@ export const connectionErrorKinds = [
 
 export type ConnectionErrorKind = (typeof connectionErrorKinds)[number];
 
+/** What is known about the peer's process, where it has one. */
+export interface ErrorDetails {
+  readonly exitCode?: number | undefined;
+  readonly signal?: string | undefined;
+  readonly stderr?: string | undefined;
+  readonly cause?: unknown;
+}
+
 /** A local failure: the peer has gone, was too slow, or broke the protocol. Never sent to the peer. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
@@ -50,7 +56,7 @@ export class ConnectionError extends Error {
   /** The last lines that the peer's process wrote to stderr, where it has one. */
   readonly stderr: string | undefined;
 
-  constructor(kind: ConnectionErrorKind, message: string, reason: Partial<EndReason> = {}) {
+  constructor(kind: ConnectionErrorKind, message: string, reason: ErrorDetails = {}) {
     super(message, reason.cause === undefined ? undefined : { cause: reason.cause });
     this.kind = kind;
     this.exitCode = reason.exitCode;

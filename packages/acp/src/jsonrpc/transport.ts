@@ -39,6 +39,8 @@ export interface Fault {
   readonly bytes: number;
   /** How the frame begins: at most 64 KiB, so that an id can be found in it. */
   readonly head: string;
+  /** Input ended in the middle of the frame: it is counted, not answered. */
+  readonly cutOff?: boolean;
 }
 
 /** Why a transport ended. `eof` means that output may still be written, every other kind that it may not. */

@@ -1,0 +1,397 @@
+// JSON-RPC 2.0 between two peers: classify, correlate, keep the order. It has never heard of ACP.
+// Nothing is awaited between the arrival of a message and the start of its handler, so the order of
+// the wire is the order of the application.
+
+import { BatchReply } from "./batch-reply.ts";
+import {
+  type BatchCall,
+  type ConnectionCounters,
+  type ConnectionOptions,
+  newCounters,
+} from "./connection-options.ts";
+import { ConnectionError, rpcCodes } from "./errors.ts";
+import { InboundRequests } from "./inbound-requests.ts";
+import { type ConnectionLimits, defaultConnectionLimits } from "./limits.ts";
+import type { Log } from "./log.ts";
+import { isExact, parseWithExactIds, type RequestId } from "./message-id.ts";
+import { PendingRequests, type RequestOptions } from "./pending-requests.ts";
+import { invalidRequest, Refusals } from "./refusals.ts";
+import { SentBatches } from "./sent-batches.ts";
+import type { EndReason, Sink, Transport } from "./transport.ts";
+
+const cancelMethod = "$/cancel_request";
+
+interface Envelope {
+  readonly jsonrpc?: unknown;
+  readonly id?: unknown;
+  readonly method?: unknown;
+  readonly params?: unknown;
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
+
+export class Connection {
+  /** Resolves when the connection has closed, with the reason; never rejects. */
+  readonly closed: Promise<ConnectionError>;
+  readonly counters: ConnectionCounters = newCounters();
+  /** "any" takes null and fractions as v1 does; "strict" takes strings and integers only, as v2 does. */
+  idPolicy: "any" | "strict" = "any";
+
+  readonly #transport: Transport;
+  readonly #options: ConnectionOptions;
+  readonly #limits: ConnectionLimits;
+  readonly #log: Log;
+  readonly #inbound: InboundRequests;
+  readonly #pending: PendingRequests = new PendingRequests((id) => this.#sendCancel(id));
+  readonly #refusals: Refusals;
+  readonly #sentBatches: SentBatches = new SentBatches(this.#pending);
+  readonly #resolveClosed: (reason: ConnectionError) => void;
+  #nextId = 1;
+  #phase: "open" | "draining" | "closed" = "open";
+  #writable = true;
+  #blocked: PromiseWithResolvers<void> | undefined;
+  #paused = false;
+  #endReason: ConnectionError | undefined;
+
+  constructor(transport: Transport, options: ConnectionOptions) {
+    this.#transport = transport;
+    this.#options = options;
+    this.#limits = { ...defaultConnectionLimits, ...options.limits };
+    this.#log = options.log ?? (() => undefined);
+    this.#refusals = new Refusals({
+      counters: this.counters,
+      limits: this.#limits,
+      log: this.#log,
+      skipNoise: options.noise === "skip",
+      send: (message) => this.#sendAnswer(message),
+      failPending: (id, error) => this.#pending.fail(id, error),
+      giveUp: (error) => this.#end(error),
+    });
+    this.#inbound = new InboundRequests(options, {
+      sendAnswer: (message) => this.#sendAnswer(message),
+      request: (method, params, more) => this.request(method, params, more),
+      limits: this.#limits,
+      log: this.#log,
+    });
+    const { promise, resolve } = Promise.withResolvers<ConnectionError>();
+    this.closed = promise;
+    this.#resolveClosed = resolve;
+    transport.start(this.#sink());
+  }
+
+  get isOpen(): boolean {
+    return this.#phase === "open";
+  }
+
+  /** The peer's requests whose handlers run. */
+  get inFlight(): number {
+    return this.#inbound.size;
+  }
+
+  /** Sends a request. Rejects with RequestError (the peer's answer) or ConnectionError (there is none). */
+  request<Result = unknown>(
+    method: string,
+    params?: unknown,
+    options: RequestOptions<Result> = {},
+  ): Promise<Result> {
+    const refusal = this.#refusal(method, options.signal);
+    if (refusal !== undefined) return Promise.reject(refusal);
+    const id = this.#nextId++;
+    // sent first: a message that cannot be serialised throws here and leaves nothing behind
+    this.#send({ jsonrpc: "2.0", id, method, params });
+    return this.#expect(id, method, options);
+  }
+
+  /** Sends a notification. Returns a promise only when the peer is slow; await it before sending more. */
+  notify(method: string, params?: unknown): Promise<void> | undefined {
+    return this.#send({ jsonrpc: "2.0", method, params }) ? undefined : this.#blocked?.promise;
+  }
+
+  /**
+   * Sends requests and notifications as one array, for peers that are known to take arrays. Gives one
+   * promise per call, `undefined` for notifications.
+   */
+  batch(calls: readonly BatchCall[]): (Promise<unknown> | undefined)[] {
+    if (calls.length === 0) throw new TypeError("batch: got no calls, a batch needs at least one");
+    const reason = this.#options.refuseBatch?.(calls);
+    if (reason !== undefined) throw new TypeError(`batch: ${reason}`);
+    const refusal = this.#refusal("batch", undefined);
+    if (refusal !== undefined)
+      return calls.map((call) => (call.notification ? undefined : Promise.reject(refusal)));
+    const ids = calls.map((call) => (call.notification ? undefined : this.#nextId++));
+    this.#send(calls.map(({ method, params }, i) => ({ jsonrpc: "2.0", id: ids[i], method, params })));
+    this.#sentBatches.add(ids);
+    return calls.map(({ method, options }, i) => {
+      const id = ids[i];
+      return id === undefined ? undefined : this.#expect(id, method, options ?? {});
+    });
+  }
+
+  /** Rejects what is pending, lets running handlers answer, flushes, closes. Idempotent. */
+  async close(reason = "the connection was closed by this side"): Promise<void> {
+    this.#end(new ConnectionError("closed", reason));
+    await this.closed;
+  }
+
+  // ---- output
+
+  #refusal(method: string, signal: AbortSignal | undefined): ConnectionError | undefined {
+    if (this.#endReason !== undefined) {
+      return new ConnectionError(
+        this.#endReason.kind,
+        `${method}: not sent, ${this.#endReason.message}`,
+        this.#endReason,
+      );
+    }
+    if (signal?.aborted) {
+      return new ConnectionError("aborted", `${method}: cancelled before it was sent`, {
+        cause: signal.reason,
+      });
+    }
+    return undefined;
+  }
+
+  #expect<Result>(id: number, method: string, options: RequestOptions<Result>): Promise<Result> {
+    const promise = this.#pending.add(id, method, options);
+    // the peer may have to be read before it can answer
+    if (this.#paused) this.#resumeInput();
+    return promise;
+  }
+
+  #send(message: object): boolean {
+    if (!this.#writable) {
+      this.counters.dropped++;
+      return true;
+    }
+    const { tap } = this.#options;
+    const text = tap === undefined ? undefined : JSON.stringify(message);
+    if (text !== undefined) tap?.("out", text);
+    const room = this.#transport.send(message, text);
+    if (!room && this.#writable) this.#blocked ??= Promise.withResolvers<void>();
+    return room || !this.#writable;
+  }
+
+  /**
+   * A peer that asks faster than it reads is not read until it has caught up. Only answers do this, and
+   * only while no request of ours is pending: then the other side has requests pending, so it never
+   * stops reading at the same time, and the two cannot wait for one another.
+   */
+  #sendAnswer(message: object): void {
+    if (this.#send(message) || this.#paused || this.#pending.size > 0) return;
+    this.#paused = true;
+    this.#transport.pause();
+  }
+
+  #resumeInput(): void {
+    this.#paused = false;
+    this.#transport.resume();
+  }
+
+  #sendCancel(requestId: number): void {
+    if (this.#phase === "open") this.#send({ jsonrpc: "2.0", method: cancelMethod, params: { requestId } });
+  }
+
+  // ---- input
+
+  #sink(): Sink {
+    const { tap } = this.#options;
+    return {
+      message:
+        tap === undefined
+          ? (value, text) => this.#message(value, text)
+          : (value, text) => {
+              tap("in", text);
+              this.#message(value, text);
+            },
+      idle: () => undefined,
+      reject: (fault) => {
+        tap?.("in", fault.head, fault);
+        if (this.#phase === "open") this.#refusals.frame(fault);
+      },
+      drain: () => {
+        const blocked = this.#blocked;
+        this.#blocked = undefined;
+        if (this.#paused) this.#resumeInput();
+        blocked?.resolve();
+      },
+      end: (reason) => this.#transportEnded(reason),
+    };
+  }
+
+  #message(value: unknown, text: string): void {
+    if (this.#phase !== "open") return;
+    if (Array.isArray(value)) this.#batch(value, text);
+    else this.#entry(value, text, undefined);
+  }
+
+  #entry(value: unknown, text: string, batch: BatchReply | undefined): void {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      return this.#refusals.notAnObject(text, batch);
+    }
+    const message: Envelope = value;
+    const { method } = message;
+    if (message.jsonrpc !== "2.0") {
+      if (method === undefined) this.#failAnswered(message.id, "without jsonrpc 2.0");
+      return this.#refusals.message(invalidRequest('jsonrpc must be "2.0"', "/jsonrpc"), batch);
+    }
+    if (method === undefined) return this.#answer(message, batch);
+    if (typeof method !== "string")
+      return this.#refusals.message(invalidRequest("method must be a string", "/method"), batch);
+    if (message.result !== undefined || message.error !== undefined) {
+      return this.#refusals.message(
+        invalidRequest("a request must not have a result or an error", "/method"),
+        batch,
+      );
+    }
+    this.#refusals.sawGoodMessage = true;
+    if (message.id === undefined) this.#notification(method, message.params, text);
+    else this.#request(message, method, text, batch);
+  }
+
+  #notification(method: string, params: unknown, text: string): void {
+    if (method === cancelMethod) {
+      const requestId = (params as { requestId?: unknown } | null | undefined)?.requestId;
+      if (typeof requestId !== "number" || isExact(requestId)) return this.#inbound.cancel(requestId);
+      const again = parseWithExactIds(text) as { params?: { requestId?: unknown } };
+      return this.#inbound.cancel(again.params?.requestId);
+    }
+    try {
+      this.#options.handlers.notification(method, params, text);
+    } catch (error) {
+      this.#log("error", "a notification handler threw", { method, error });
+    }
+  }
+
+  #request(message: Envelope, method: string, text: string, batch: BatchReply | undefined): void {
+    let { id } = message;
+    if (typeof id === "number" && !isExact(id) && batch === undefined) {
+      id = (parseWithExactIds(text) as Envelope).id;
+    }
+    const problem = this.#idProblem(id);
+    if (problem !== undefined) return this.#refusals.message(invalidRequest(problem, "/id"), batch);
+    // idProblem lets nothing but ids through
+    const known = id as RequestId;
+    if (this.#inbound.has(known)) {
+      return this.#refusals.message(
+        invalidRequest("the id is in use by a request that still runs", "/id", "duplicate_id"),
+        batch,
+      );
+    }
+    if (method === cancelMethod) {
+      const error = { code: rpcCodes.methodNotFound, message: `${cancelMethod} is a notification` };
+      return void this.#send({ jsonrpc: "2.0", id: known, error });
+    }
+    this.#inbound.start(known, method, message.params, batch);
+  }
+
+  #idProblem(id: unknown): string | undefined {
+    if (typeof id === "string") {
+      const { maxIdLength } = this.#limits;
+      if (id.length <= maxIdLength) return undefined;
+      return `id must have at most ${maxIdLength} characters, got ${id.length}`;
+    }
+    if (typeof id === "bigint" || Number.isInteger(id)) return undefined;
+    if (this.idPolicy === "any" && (id === null || Number.isFinite(id))) return undefined;
+    return "id must be a string or an integer";
+  }
+
+  #answer(message: Envelope, batch: BatchReply | undefined): void {
+    const { id } = message;
+    const hasOutcome = "result" in message || "error" in message;
+    if (!hasOutcome && id === undefined) {
+      return this.#refusals.message(
+        invalidRequest("a message must have a method, a result or an error", "/method"),
+        batch,
+      );
+    }
+    this.#refusals.sawGoodMessage = true;
+    if (this.#pending.settle(id, message)) return;
+    const namesNothing = (id === null || id === undefined) && batch === undefined;
+    if (!namesNothing || !this.#sentBatches.failOldest()) this.counters.strayAnswers++;
+  }
+
+  #failAnswered(id: unknown, what: string): void {
+    this.#pending.fail(id, new ConnectionError("protocol", `the peer answered ${what}`));
+  }
+
+  #batch(entries: readonly unknown[], text: string): void {
+    if (this.#options.batches === "reject") {
+      return this.#refusals.message(
+        invalidRequest("batches are not accepted here, send one message at a time", ""),
+      );
+    }
+    if (entries.length === 0)
+      return this.#refusals.message(invalidRequest("a batch must have at least one entry", ""));
+    const { maxBatchEntries } = this.#limits;
+    if (entries.length > maxBatchEntries) {
+      const message = `a batch may have ${maxBatchEntries} entries, got ${entries.length}`;
+      return this.#refusals.message({
+        code: rpcCodes.limitExceeded,
+        message,
+        data: { reason: "limit_exceeded" },
+      });
+    }
+    const reply = new BatchReply((replies, answered) => {
+      this.#sendAnswer(replies);
+      for (const request of answered) this.#inbound.runAfterReply(request);
+    });
+    const inexact = entries.some((entry) => {
+      const id = (entry as Envelope | null)?.id;
+      return typeof id === "number" && !isExact(id);
+    });
+    for (const entry of inexact ? (parseWithExactIds(text) as unknown[]) : entries)
+      this.#entry(entry, text, reply);
+    reply.seal();
+  }
+
+  // ---- the end
+
+  #transportEnded(reason: EndReason): void {
+    // after an end of input the answers of running handlers can still be written
+    if (reason.kind !== "eof") this.#writable = false;
+    const kind = reason.kind === "eof" ? "closed" : reason.kind;
+    this.#end(new ConnectionError(kind, reason.message ?? "the peer closed the connection", reason));
+  }
+
+  #end(reason: ConnectionError): void {
+    if (this.#phase === "open") {
+      this.#phase = "draining";
+      this.#endReason = reason;
+      this.#log(reason.kind === "closed" ? "debug" : "warn", "connection ends", { kind: reason.kind });
+      this.#pending.failAll(
+        (method) => new ConnectionError(reason.kind, `${method}: no answer, ${reason.message}`, reason),
+      );
+      this.#inbound.abortAll(reason);
+      this.#waitForHandlers();
+    } else if (!this.#writable) this.#inbound.giveUpAll();
+    // whoever waits for room must not wait for ever
+    this.#blocked?.resolve();
+    this.#blocked = undefined;
+  }
+
+  #waitForHandlers(): void {
+    if (!this.#writable) this.#inbound.giveUpAll();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    this.#inbound.whenEmpty(() => {
+      clearTimeout(timer);
+      this.#finish();
+    });
+    if (this.#phase === "draining" && this.#inbound.size > 0) {
+      timer = setTimeout(() => this.#inbound.giveUpAll(), this.#options.drainMs ?? 1_500);
+    }
+  }
+
+  #finish(): void {
+    if (this.#phase === "closed") return;
+    this.#phase = "closed";
+    const reason = this.#endReason ?? new ConnectionError("closed", "closed");
+    this.#transport.close(this.#writable ? undefined : reason).then(
+      () => this.#resolveClosed(reason),
+      (error: unknown) => {
+        this.#log("warn", "closing the transport failed", { error });
+        this.#resolveClosed(reason);
+      },
+    );
+    this.#writable = false;
+  }
+}

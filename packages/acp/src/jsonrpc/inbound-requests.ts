@@ -1,0 +1,223 @@
+// The peer's requests: start their handlers in arrival order, answer each exactly once, cancel them
+// when the peer asks or the connection ends.
+
+import type { BatchReply } from "./batch-reply.ts";
+import type { ConnectionOptions } from "./connection-options.ts";
+import { RequestError, rpcCodes } from "./errors.ts";
+import { IncomingRequest, type NestedRequests } from "./incoming-request.ts";
+import type { ConnectionLimits } from "./limits.ts";
+import type { Log } from "./log.ts";
+import { idToJson, type RequestId } from "./message-id.ts";
+
+export interface InboundHost extends NestedRequests {
+  /** Queues an answer. Throws when it cannot be serialised. */
+  sendAnswer(message: object): void;
+  readonly limits: ConnectionLimits;
+  readonly log: Log;
+}
+
+export class InboundRequests {
+  readonly #host: InboundHost;
+  readonly #options: Pick<ConnectionOptions, "handlers" | "scopeOf">;
+  readonly #running = new Map<RequestId, IncomingRequest>();
+  readonly #scopes = new Map<string, number>();
+  #onEmpty: (() => void) | undefined;
+
+  constructor(options: Pick<ConnectionOptions, "handlers" | "scopeOf">, host: InboundHost) {
+    this.#options = options;
+    this.#host = host;
+  }
+
+  get size(): number {
+    return this.#running.size;
+  }
+
+  has(id: RequestId): boolean {
+    return this.#running.size > 0 && this.#running.has(id);
+  }
+
+  start(id: RequestId, method: string, params: unknown, batch: BatchReply | undefined): void {
+    const scope = this.#options.scopeOf?.(params);
+    const request = new IncomingRequest(this.#host, id, method, { scope, batch });
+    batch?.expect();
+    const refusal = this.#overLimit(scope) ?? malformedName(id, method);
+    if (refusal !== undefined) return this.#answerError(request, refusal);
+    let result: unknown;
+    try {
+      result = this.#options.handlers.request(method, params, request);
+    } catch (error) {
+      return this.#answerError(request, error);
+    }
+    // a handler that answers at once never enters the table: nothing can cancel or repeat it meanwhile
+    if (!isPromiseLike(result)) return this.#answerResult(request, result);
+    this.#track(request);
+    result.then(
+      (value) => {
+        if (this.#untrack(request)) this.#answerResult(request, value);
+        this.#noticeEmpty();
+      },
+      (error: unknown) => {
+        if (this.#untrack(request)) this.#answerError(request, error);
+        this.#noticeEmpty();
+      },
+    );
+  }
+
+  /** Unknown, answered and malformed ids are ignored (X13). */
+  cancel(id: unknown): void {
+    // any value may be looked up; only ids are ever found
+    this.#running.get(id as RequestId)?.abort(new RequestError(rpcCodes.cancelled, "cancelled by the peer"));
+  }
+
+  abortAll(reason: Error): void {
+    for (const request of [...this.#running.values()]) request.abort(reason);
+  }
+
+  /** Answers what still runs with -32800, so that no request is ever left without an answer. */
+  giveUpAll(): void {
+    for (const request of [...this.#running.values()]) {
+      if (this.#untrack(request)) {
+        this.#answerError(
+          request,
+          new RequestError(rpcCodes.cancelled, "cancelled: the connection is closing"),
+        );
+      }
+    }
+  }
+
+  /** Forgets what still runs: the peer cannot be answered any more. */
+  forgetAll(): void {
+    this.#running.clear();
+    this.#scopes.clear();
+  }
+
+  whenEmpty(callback: () => void): void {
+    if (this.#running.size === 0) callback();
+    else this.#onEmpty = callback;
+  }
+
+  #noticeEmpty(): void {
+    if (this.#onEmpty === undefined || this.#running.size > 0) return;
+    const callback = this.#onEmpty;
+    this.#onEmpty = undefined;
+    callback();
+  }
+
+  #overLimit(scope: string | undefined): RequestError | undefined {
+    const { maxInFlight, maxInFlightPerScope } = this.#host.limits;
+    if (this.#running.size >= maxInFlight) return tooMany(maxInFlight, "connection");
+    if (scope !== undefined && (this.#scopes.get(scope) ?? 0) >= maxInFlightPerScope) {
+      return tooMany(maxInFlightPerScope, "session");
+    }
+    return undefined;
+  }
+
+  #track(request: IncomingRequest): void {
+    this.#running.set(request.id, request);
+    if (request.scope !== undefined) {
+      this.#scopes.set(request.scope, (this.#scopes.get(request.scope) ?? 0) + 1);
+    }
+  }
+
+  /** False when somebody else has answered already. */
+  #untrack(request: IncomingRequest): boolean {
+    if (this.#running.get(request.id) !== request) return false;
+    this.#running.delete(request.id);
+    if (request.scope !== undefined) {
+      const left = (this.#scopes.get(request.scope) ?? 1) - 1;
+      if (left === 0) this.#scopes.delete(request.scope);
+      else this.#scopes.set(request.scope, left);
+    }
+    return true;
+  }
+
+  #answerResult(request: IncomingRequest, result: unknown): void {
+    const id = idToJson(request.id);
+    try {
+      this.#deliver(request, { jsonrpc: "2.0", id, result: result === undefined ? null : result });
+    } catch (error) {
+      this.#answerError(request, new TypeError("the result cannot be serialised", { cause: error }));
+    }
+  }
+
+  #answerError(request: IncomingRequest, thrown: unknown): void {
+    const id = idToJson(request.id);
+    try {
+      this.#deliver(request, { jsonrpc: "2.0", id, error: this.#wireError(request, thrown) });
+    } catch (error) {
+      // the data of a RequestError cannot be serialised; its code and message can
+      const plain =
+        thrown instanceof RequestError ? thrown : new RequestError(rpcCodes.internalError, "internal error");
+      this.#host.log("error", "an error answer cannot be serialised", { method: request.method, error });
+      this.#deliver(request, { jsonrpc: "2.0", id, error: { code: plain.code, message: plain.message } });
+    }
+  }
+
+  #deliver(request: IncomingRequest, answer: object): void {
+    if (request.batch !== undefined) {
+      // serialised here, so that one bad result cannot spoil the answers of its batch
+      JSON.stringify(answer);
+      request.batch.answer(request, answer);
+      return;
+    }
+    this.#host.sendAnswer(answer);
+    this.runAfterReply(request);
+  }
+
+  runAfterReply(request: IncomingRequest): void {
+    for (const callback of request.takeAfterReply() ?? []) {
+      try {
+        callback();
+      } catch (error) {
+        this.#host.log("error", "an afterReply callback threw", { method: request.method, error });
+      }
+    }
+  }
+
+  #wireError(request: IncomingRequest, thrown: unknown): object {
+    if (thrown instanceof RequestError) {
+      const { code, message, data } = thrown;
+      return data === undefined ? { code, message } : { code, message, data };
+    }
+    if (request.isCancellation(thrown)) return { code: rpcCodes.cancelled, message: "cancelled" };
+    const correlationId = Math.random().toString(36).slice(2, 12);
+    this.#host.log("error", "a request handler failed", {
+      method: request.method,
+      correlationId,
+      error: thrown,
+    });
+    return {
+      code: rpcCodes.internalError,
+      message: "internal error",
+      data: { reason: "internal_error", correlationId },
+    };
+  }
+}
+
+function tooMany(limit: number, scope: "connection" | "session"): RequestError {
+  return new RequestError(
+    rpcCodes.rateLimited,
+    `too many requests at once: ${limit} of this ${scope} are running`,
+    {
+      reason: "rate_limited",
+      scope,
+    },
+  );
+}
+
+/** A lone surrogate cannot be written as UTF-8, so it cannot name anything (N015). */
+function malformedName(id: RequestId, method: string): RequestError | undefined {
+  const where =
+    typeof id === "string" && !id.isWellFormed() ? "id" : method.isWellFormed() ? undefined : "method";
+  if (where === undefined) return undefined;
+  return new RequestError(rpcCodes.invalidParams, `${where} must be well-formed Unicode`, {
+    reason: "malformed_unicode",
+    path: `/${where}`,
+  });
+}
+
+function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function"
+  );
+}

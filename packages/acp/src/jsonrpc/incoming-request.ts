@@ -1,0 +1,89 @@
+// One request of the peer while its handler runs: its cancellation, its nested requests, and what
+// must follow its reply.
+
+import type { BatchReply } from "./batch-reply.ts";
+import { ConnectionError } from "./errors.ts";
+import type { RequestId } from "./message-id.ts";
+import type { RequestOptions } from "./pending-requests.ts";
+
+export interface NestedRequests {
+  request<Result>(method: string, params: unknown, options: RequestOptions<Result>): Promise<Result>;
+}
+
+export class IncomingRequest {
+  readonly id: RequestId;
+  readonly method: string;
+  /** @internal */ readonly scope: string | undefined;
+  /** @internal */ readonly batch: BatchReply | undefined;
+  readonly #owner: NestedRequests;
+  #controller: AbortController | undefined;
+  #abortReason: Error | undefined;
+  #afterReply: (() => void)[] | undefined;
+
+  /** @internal */
+  constructor(
+    owner: NestedRequests,
+    id: RequestId,
+    method: string,
+    place: { readonly scope: string | undefined; readonly batch: BatchReply | undefined },
+  ) {
+    this.#owner = owner;
+    this.id = id;
+    this.method = method;
+    this.scope = place.scope;
+    this.batch = place.batch;
+  }
+
+  /** Aborts when the peer cancels this request or the connection closes. Made on first use. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Whether the peer has cancelled this request or the connection is closing. */
+  get cancelled(): boolean {
+    return this.#abortReason !== undefined;
+  }
+
+  /** Runs once the reply has been queued and before anything later is. */
+  afterReply(callback: () => void): void {
+    this.#afterReply ??= [];
+    this.#afterReply.push(callback);
+  }
+
+  /** A request to the peer that is cancelled with this one. */
+  request<Result = unknown>(
+    method: string,
+    params?: unknown,
+    options: RequestOptions<Result> = {},
+  ): Promise<Result> {
+    const signal =
+      options.signal === undefined ? this.signal : AbortSignal.any([this.signal, options.signal]);
+    return this.#owner.request(method, params, { ...options, signal });
+  }
+
+  /** @internal */
+  abort(reason: Error): void {
+    if (this.#abortReason !== undefined) return;
+    this.#abortReason = reason;
+    this.#controller?.abort(reason);
+  }
+
+  /** @internal Whether a thrown value only says that the cancellation was heeded. */
+  isCancellation(error: unknown): boolean {
+    if (this.#abortReason === undefined) return false;
+    if (error === this.#abortReason) return true;
+    if (error instanceof ConnectionError) return error.kind === "aborted" || error.kind === "closed";
+    return error instanceof Error && error.name === "AbortError";
+  }
+
+  /** @internal */
+  takeAfterReply(): readonly (() => void)[] | undefined {
+    const callbacks = this.#afterReply;
+    this.#afterReply = undefined;
+    return callbacks;
+  }
+}

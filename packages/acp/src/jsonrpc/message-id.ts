@@ -1,0 +1,94 @@
+// Ids are echoed digit for digit (N045). JSON.parse rounds integers beyond 2^53, so those few are
+// read again from the source text and kept as bigint.
+
+/** An id as JSON-RPC allows it; a bigint stands for an integer that a number cannot hold. */
+export type RequestId = string | number | bigint | null;
+
+/** Whether JSON.parse kept the value exactly as it was written. */
+export function isExact(id: number): boolean {
+  return Number.isSafeInteger(id) || !Number.isInteger(id);
+}
+
+interface ReviverContext {
+  readonly source?: string;
+}
+
+// Both are in V8 since Chrome 114 (Node 22); TypeScript's library does not declare them yet.
+const json = JSON as unknown as {
+  parse(text: string, reviver: (key: string, value: unknown, context?: ReviverContext) => unknown): unknown;
+  rawJSON?(text: string): unknown;
+};
+
+/**
+ * Parses a message again, with every `id` and `requestId` that is an integer too large for a
+ * number turned into a bigint.
+ */
+export function parseWithExactIds(text: string): unknown {
+  return json.parse(text, (key, value, context) => {
+    if ((key !== "id" && key !== "requestId") || typeof value !== "number" || isExact(value)) return value;
+    const source = context?.source;
+    return source !== undefined && /^-?\d+$/.test(source) ? BigInt(source) : value;
+  });
+}
+
+/** What goes into an outgoing message for this id. */
+export function idToJson(id: RequestId): unknown {
+  if (typeof id === "bigint") return json.rawJSON === undefined ? Number(id) : json.rawJSON(String(id));
+  if (typeof id === "number" && Object.is(id, -0)) return json.rawJSON === undefined ? 0 : json.rawJSON("-0");
+  return id;
+}
+
+export interface EnvelopeHead {
+  id?: RequestId;
+  method?: string;
+  /** The frame is a response: `result` or `error` stands at its root. */
+  answers: boolean;
+}
+
+/**
+ * Finds the root `id` and `method` in the beginning of a frame that cannot be parsed (too large,
+ * too deep). Only complete values at depth one count, so nothing inside params can pose as an id.
+ */
+export function readEnvelopeHead(head: string): EnvelopeHead {
+  const found: EnvelopeHead = { answers: false };
+  const scanner = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s"{}[\]:,]+/g;
+  let depth = 0;
+  let key: string | undefined;
+  let previous = "";
+  for (let match = scanner.exec(head); match !== null; match = scanner.exec(head)) {
+    const token = match[0];
+    // a scalar at the very end of the head may have been cut
+    const complete = scanner.lastIndex < head.length;
+    if (token === "{" || token === "[") depth++;
+    else if (token === "}" || token === "]") depth--;
+    else if (depth === 1 && token !== ":" && token !== ",") {
+      if (previous === ":") {
+        if (complete) takeRootValue(found, key, token);
+      } else if (token.startsWith('"')) {
+        key = parseScalar(token) as string | undefined;
+        if (key === "result" || key === "error") found.answers = true;
+      }
+    }
+    previous = token;
+  }
+  return found;
+}
+
+function takeRootValue(found: EnvelopeHead, key: string | undefined, token: string): void {
+  const value = parseScalar(token);
+  if (key === "method" && typeof value === "string") found.method = value;
+  if (key !== "id") return;
+  if (typeof value === "string") found.id = value;
+  else if (typeof value === "number" && Number.isFinite(value)) {
+    found.id = isExact(value) || !/^-?\d+$/.test(token) ? value : BigInt(token);
+  }
+}
+
+function parseScalar(token: string): unknown {
+  try {
+    return JSON.parse(token);
+  } catch {
+    // not JSON at all: nothing can be learnt from it
+    return undefined;
+  }
+}

@@ -1,0 +1,143 @@
+// Our own requests that wait for an answer. Each one settles exactly once: by its answer, by its
+// deadline, by its signal, or by the end of the connection.
+
+import { ConnectionError, RequestError } from "./errors.ts";
+
+export interface RequestOptions<Result> {
+  /**
+   * Sends `$/cancel_request` when it aborts. The peer may still answer with a result; after
+   * `cancelGraceMs` without any answer the promise rejects with ConnectionError "aborted".
+   */
+  readonly signal?: AbortSignal;
+  /** How long to wait for an answer to a cancelled request. Default 10,000; 0 rejects at once. */
+  readonly cancelGraceMs?: number;
+  /** Rejects with ConnectionError "timeout" and cancels the request at the peer. Default: no deadline. */
+  readonly timeoutMs?: number;
+  /**
+   * Turns the raw result into what the promise resolves with. Called synchronously when the answer
+   * is dispatched, before any later message of the peer; what it throws rejects the promise.
+   */
+  readonly receive?: (result: unknown) => Result;
+}
+
+interface Pending {
+  readonly method: string;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+  readonly receive: ((result: unknown) => unknown) | undefined;
+  timer: ReturnType<typeof setTimeout> | undefined;
+  stopListening: (() => void) | undefined;
+}
+
+export class PendingRequests {
+  #pending = new Map<unknown, Pending>();
+  #sendCancel: (id: number) => void;
+
+  constructor(sendCancel: (id: number) => void) {
+    this.#sendCancel = sendCancel;
+  }
+
+  get size(): number {
+    return this.#pending.size;
+  }
+
+  has(id: unknown): boolean {
+    return this.#pending.has(id);
+  }
+
+  add<Result>(id: number, method: string, options: RequestOptions<Result>): Promise<Result> {
+    return new Promise<Result>((resolve, reject) => {
+      const entry: Pending = {
+        method,
+        // settle() passes what `receive` returned, which is a Result, or the raw result without it
+        resolve: resolve as (value: unknown) => void,
+        reject,
+        receive: options.receive,
+        timer: undefined,
+        stopListening: undefined,
+      };
+      this.#pending.set(id, entry);
+      if (options.timeoutMs !== undefined) this.#startDeadline(id, entry, options.timeoutMs);
+      if (options.signal !== undefined)
+        this.#listen(id, entry, options.signal, options.cancelGraceMs ?? 10_000);
+    });
+  }
+
+  /** The answer of the peer. False when nobody waits for it. */
+  settle(id: unknown, message: { readonly result?: unknown; readonly error?: unknown }): boolean {
+    const entry = this.#take(id);
+    if (entry === undefined) return false;
+    const hasResult = "result" in message;
+    if (hasResult === "error" in message) {
+      const what = hasResult ? "both a result and an error" : "neither a result nor an error";
+      entry.reject(new ConnectionError("protocol", `${entry.method}: the peer answered with ${what}`));
+    } else if (hasResult) {
+      try {
+        entry.resolve(entry.receive === undefined ? message.result : entry.receive(message.result));
+      } catch (error) {
+        entry.reject(error instanceof Error ? error : new Error(String(error)));
+      }
+    } else {
+      entry.reject(errorFromWire(entry.method, message.error));
+    }
+    return true;
+  }
+
+  fail(id: unknown, error: Error): boolean {
+    const entry = this.#take(id);
+    entry?.reject(error);
+    return entry !== undefined;
+  }
+
+  failAll(makeError: (method: string) => Error): void {
+    for (const [id, entry] of [...this.#pending]) this.fail(id, makeError(entry.method));
+  }
+
+  #take(id: unknown): Pending | undefined {
+    const entry = this.#pending.get(id);
+    if (entry === undefined) return undefined;
+    this.#pending.delete(id);
+    if (entry.timer !== undefined) clearTimeout(entry.timer);
+    if (entry.stopListening !== undefined) entry.stopListening();
+    return entry;
+  }
+
+  #startDeadline(id: number, entry: Pending, timeoutMs: number): void {
+    entry.timer = setTimeout(() => {
+      const error = new ConnectionError("timeout", `${entry.method}: no answer within ${timeoutMs} ms`);
+      if (this.fail(id, error)) this.#sendCancel(id);
+    }, timeoutMs);
+  }
+
+  #listen(id: number, entry: Pending, signal: AbortSignal, graceMs: number): void {
+    const onAbort = () => {
+      const giveUp = () =>
+        this.fail(id, new ConnectionError("aborted", `${entry.method}: cancelled`, { cause: signal.reason }));
+      this.#sendCancel(id);
+      if (graceMs <= 0) {
+        giveUp();
+      } else if (graceMs !== Number.POSITIVE_INFINITY) {
+        // the deadline of the request, if it has one, goes on meaning what it said
+        const grace = setTimeout(giveUp, graceMs);
+        const deadline = entry.timer;
+        entry.stopListening = () => clearTimeout(deadline);
+        entry.timer = grace;
+      }
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    entry.stopListening = () => signal.removeEventListener("abort", onAbort);
+  }
+}
+
+function errorFromWire(method: string, error: unknown): Error {
+  if (typeof error === "object" && error !== null) {
+    const { code, message, data } = error as { code?: unknown; message?: unknown; data?: unknown };
+    if (typeof code === "number" && Number.isInteger(code)) {
+      return new RequestError(code, typeof message === "string" ? message : "the peer gave no message", data);
+    }
+  }
+  return new ConnectionError(
+    "protocol",
+    `${method}: the peer answered with an error that has no integer code`,
+  );
+}

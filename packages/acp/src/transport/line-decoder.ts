@@ -1,0 +1,126 @@
+// NDJSON: one message per line, split on byte 0x0A only (U+2028 is not a line end). One decode per
+// chunk; only a line that spans chunks is joined first.
+
+import type { Sink } from "../jsonrpc/transport.ts";
+import type { TextPlatform } from "./byte-channel.ts";
+import type { FrameLimits } from "./frame-limits.ts";
+import { type FrameParser, fault, frameParser, headChars } from "./frame-parser.ts";
+import { HeldBytes } from "./held-bytes.ts";
+
+const newline = 0x0a;
+
+/** What turns bytes into frames. */
+export interface FrameDecoder {
+  push(chunk: Uint8Array): void;
+  /** Input is over: a last frame without its terminator is still read. */
+  end(): void;
+}
+
+export interface DecoderSink extends Pick<Sink, "message" | "reject"> {
+  /** The stream cannot be followed any further. */
+  fatal(kind: "too_large" | "protocol", message: string): void;
+}
+
+export class LineDecoder implements FrameDecoder {
+  readonly #sink: DecoderSink;
+  readonly #limits: FrameLimits;
+  readonly #platform: TextPlatform;
+  readonly #parser: FrameParser;
+  readonly #held = new HeldBytes();
+  /** Bytes of an oversized line that have been thrown away so far; 0 when none is being drained. */
+  #drained = 0;
+  #drainedHead = "";
+
+  constructor(sink: DecoderSink, limits: FrameLimits, platform: TextPlatform) {
+    this.#sink = sink;
+    this.#limits = limits;
+    this.#platform = platform;
+    this.#parser = frameParser(sink, limits, platform.byteLength);
+  }
+
+  push(chunk: Uint8Array): void {
+    const last = chunk.lastIndexOf(newline);
+    if (last === -1) return this.#hold(chunk);
+    let start = 0;
+    if (this.#drained > 0 || this.#held.size > 0) {
+      start = chunk.indexOf(newline) + 1;
+      this.#endHeldLine(chunk.subarray(0, start - 1));
+    }
+    if (start <= last) this.#lines(chunk.subarray(start, last));
+    if (last + 1 < chunk.length) this.#hold(chunk.subarray(last + 1));
+  }
+
+  end(): void {
+    if (this.#drained > 0) return this.#endHeldLine(new Uint8Array(0));
+    if (this.#held.size === 0) return;
+    const bytes = this.#held.take(new Uint8Array(0));
+    const text = this.#platform.decode(bytes);
+    if (text === undefined) this.#sink.reject({ kind: "utf8", bytes: bytes.length, head: "", cutOff: true });
+    else this.#parser.lastFrame(text);
+  }
+
+  /** A block of whole lines, without the last line end. */
+  #lines(block: Uint8Array): void {
+    const text = this.#platform.decode(block);
+    if (text === undefined) return this.#linesOneByOne(block);
+    const parser = this.#parser;
+    let from = 0;
+    for (let to = text.indexOf("\n"); to !== -1; to = text.indexOf("\n", from)) {
+      parser.frame(text.slice(from, to));
+      from = to + 1;
+    }
+    parser.frame(from === 0 ? text : text.slice(from));
+  }
+
+  /** Somewhere in the block is invalid UTF-8: only the lines that have it are refused. */
+  #linesOneByOne(block: Uint8Array): void {
+    let from = 0;
+    while (from <= block.length) {
+      const found = block.indexOf(newline, from);
+      const to = found === -1 ? block.length : found;
+      this.#line(block.subarray(from, to));
+      from = to + 1;
+    }
+  }
+
+  #line(bytes: Uint8Array): void {
+    const text = this.#platform.decode(bytes);
+    if (text === undefined) this.#sink.reject({ kind: "utf8", bytes: bytes.length, head: lossyHead(bytes) });
+    else this.#parser.frame(text);
+  }
+
+  #hold(chunk: Uint8Array): void {
+    const { maxMessageBytes } = this.#limits;
+    if (this.#drained === 0) {
+      if (this.#held.size + chunk.length <= maxMessageBytes) return this.#held.add(chunk);
+      if (this.#held.size < headChars) this.#held.add(chunk.subarray(0, headChars));
+      this.#drainedHead = lossyHead(this.#held.head(headChars));
+      this.#drained = Math.max(1, this.#held.size);
+      this.#held.clear();
+    }
+    this.#drained += chunk.length;
+    if (this.#drained > 2 * maxMessageBytes) {
+      this.#sink.fatal("too_large", `a line went on beyond twice the limit of ${maxMessageBytes} bytes`);
+    }
+  }
+
+  #endHeldLine(tail: Uint8Array): void {
+    const { maxMessageBytes } = this.#limits;
+    if (this.#drained === 0 && this.#held.size + tail.length <= maxMessageBytes) {
+      return this.#line(this.#held.take(tail));
+    }
+    const bytes = (this.#drained || this.#held.size) + tail.length;
+    const head =
+      this.#drained > 0 ? this.#drainedHead : lossyHead(this.#held.take(tail).subarray(0, headChars));
+    this.#drained = 0;
+    this.#drainedHead = "";
+    this.#sink.reject(fault("too_large", head, bytes));
+  }
+}
+
+const lossy = new TextDecoder();
+
+/** For a fault's head only: invalid sequences become U+FFFD. */
+function lossyHead(bytes: Uint8Array): string {
+  return lossy.decode(bytes.subarray(0, headChars));
+}

@@ -1,0 +1,125 @@
+// Two transports back to back in one process. Text crosses, never references, so that what works here
+// works on a wire.
+
+import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
+import { webPlatform } from "./byte-channel.ts";
+import { defaultFrameLimits, type FrameLimits } from "./frame-limits.ts";
+import { type FrameParser, frameParser } from "./frame-parser.ts";
+
+export interface MemoryPairOptions {
+  readonly limits?: Partial<FrameLimits>;
+}
+
+/** A connected pair: what one end sends, the other receives. */
+export function memoryPair(options: MemoryPairOptions = {}): [Transport, Transport] {
+  const limits = { ...defaultFrameLimits, ...options.limits };
+  const left = new MemoryEnd(limits);
+  const right = new MemoryEnd(limits);
+  left.peer = right;
+  right.peer = left;
+  return [left, right];
+}
+
+class MemoryEnd implements Transport {
+  /** Itself until memoryPair() has joined two. */
+  peer: MemoryEnd = this;
+  readonly #limits: FrameLimits;
+  readonly #deliverSoon = () => this.#deliver();
+  #sink: Sink | undefined;
+  #parser: FrameParser | undefined;
+  #inbox: string[] = [];
+  #inboxChars = 0;
+  #scheduled = false;
+  #paused = false;
+  #senderWaits = false;
+  #end: EndReason | undefined;
+  #closed = false;
+
+  constructor(limits: FrameLimits) {
+    this.#limits = limits;
+  }
+
+  start(sink: Sink): void {
+    this.#sink = sink;
+    this.#parser = frameParser(sink, this.#limits, webPlatform.byteLength);
+    this.#schedule();
+  }
+
+  send(message: object, text: string = JSON.stringify(message)): boolean {
+    return this.#closed || this.peer.#accept(text);
+  }
+
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#schedule();
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#sink = undefined;
+    this.peer.#finish({ kind: "closed" });
+  }
+
+  #accept(text: string): boolean {
+    if (this.#closed || this.#end !== undefined) return true;
+    this.#inbox.push(text);
+    this.#inboxChars += text.length;
+    this.#schedule();
+    if (this.#inboxChars <= this.#limits.highWaterBytes) return true;
+    this.#senderWaits = true;
+    if (this.#inboxChars > this.#limits.maxQueuedBytes) this.peer.#overflow(this.#inboxChars);
+    return false;
+  }
+
+  #hasRoom(): void {
+    this.#sink?.drain();
+  }
+
+  #overflow(queued: number): void {
+    const sink = this.#sink;
+    this.close().catch(() => undefined);
+    sink?.end({ kind: "overflow", message: `the peer does not read: ${queued} bytes of output are queued` });
+  }
+
+  #finish(reason: EndReason): void {
+    this.#end ??= reason;
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#paused || this.#sink === undefined) return;
+    if (this.#inbox.length === 0 && this.#end === undefined) return;
+    this.#scheduled = true;
+    queueMicrotask(this.#deliverSoon);
+  }
+
+  #deliver(): void {
+    this.#scheduled = false;
+    const inbox = this.#inbox;
+    this.#inbox = [];
+    let next = 0;
+    while (next < inbox.length && !this.#paused && this.#sink !== undefined) {
+      const text = inbox[next++] ?? "";
+      this.#inboxChars -= text.length;
+      this.#parser?.frame(text);
+    }
+    // what was not read because a handler paused stays before whatever came in the meantime
+    if (next < inbox.length) this.#inbox = inbox.slice(next).concat(this.#inbox);
+    this.#sink?.idle();
+    if (this.#senderWaits && this.#inboxChars <= this.#limits.highWaterBytes) {
+      this.#senderWaits = false;
+      this.peer.#hasRoom();
+    }
+    if (this.#inbox.length > 0) this.#schedule();
+    else if (this.#end !== undefined && !this.#paused) {
+      const sink = this.#sink;
+      this.#sink = undefined;
+      sink?.end(this.#end);
+    }
+  }
+}

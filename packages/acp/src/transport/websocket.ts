@@ -1,0 +1,165 @@
+// One JSON-RPC message per text frame (W3), on the WebSocket of a browser, of Node, or of the `ws`
+// package. Whoever passes the socket has opened or accepted it and decides about URLs and headers.
+
+import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
+import { webPlatform } from "./byte-channel.ts";
+import { defaultFrameLimits, type FrameLimits } from "./frame-limits.ts";
+import { type FrameParser, frameParser } from "./frame-parser.ts";
+
+/** The part of the standard WebSocket that is used; `ws` sockets fit too. */
+export interface WebSocketLike {
+  readonly readyState: number;
+  readonly bufferedAmount: number;
+  binaryType: string;
+  send(text: string, sent?: (error?: Error | null) => void): void;
+  close(code?: number, reason?: string): void;
+  addEventListener(type: "open", listener: () => void): void;
+  addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void;
+  addEventListener(
+    type: "close",
+    listener: (event: { readonly code: number; readonly reason: string }) => void,
+  ): void;
+  addEventListener(type: "error", listener: () => void): void;
+  /** `ws` can stop reading, the standard socket cannot. */
+  pause?(): void;
+  resume?(): void;
+}
+
+export interface WebSocketTransportOptions {
+  readonly limits?: Partial<FrameLimits>;
+  /** How long to wait for the peer's close frame. Default 1,000 ms. */
+  readonly closeTimeoutMs?: number;
+}
+
+const connecting = 0;
+const open = 1;
+const closedState = 3;
+/** The standard socket has no event for "drained", only a number that can be looked at. */
+const pollMs = 5;
+
+export function webSocketTransport(
+  socket: WebSocketLike,
+  options: WebSocketTransportOptions = {},
+): Transport {
+  return new WebSocketTransport(socket, options);
+}
+
+class WebSocketTransport implements Transport {
+  readonly #socket: WebSocketLike;
+  readonly #limits: FrameLimits;
+  readonly #closeTimeoutMs: number;
+  readonly #closed = Promise.withResolvers<void>();
+  #sink: Sink | undefined;
+  #parser: FrameParser | undefined;
+  #beforeOpen: string[] = [];
+  #room = true;
+
+  constructor(socket: WebSocketLike, options: WebSocketTransportOptions) {
+    this.#socket = socket;
+    this.#limits = { ...defaultFrameLimits, ...options.limits };
+    this.#closeTimeoutMs = options.closeTimeoutMs ?? 1_000;
+    // a Blob could only be read asynchronously, which would lose the order; binary is ignored anyway
+    socket.binaryType = "arraybuffer";
+  }
+
+  start(sink: Sink): void {
+    this.#sink = sink;
+    this.#parser = frameParser(sink, this.#limits, webPlatform.byteLength);
+    const socket = this.#socket;
+    socket.addEventListener("open", () => this.#flushBeforeOpen());
+    socket.addEventListener("message", (event) => {
+      if (typeof event.data !== "string" || this.#sink === undefined) return;
+      this.#parser?.frame(event.data);
+      this.#sink?.idle();
+    });
+    // the standard fires "close" after every "error"; the code there says what there is to say
+    socket.addEventListener("error", () => undefined);
+    socket.addEventListener("close", ({ code, reason }) => this.#ended(endReason(code, reason)));
+    if (socket.readyState === open) this.#flushBeforeOpen();
+    if (socket.readyState === closedState) queueMicrotask(() => this.#ended(endReason(1006, "")));
+  }
+
+  send(message: object, text: string = JSON.stringify(message)): boolean {
+    const socket = this.#socket;
+    if (socket.readyState === connecting) {
+      this.#beforeOpen.push(text);
+      return this.#room;
+    }
+    if (socket.readyState !== open) return true;
+    // only `ws` takes and calls a callback; the standard socket ignores a second argument
+    if (socket.pause === undefined) socket.send(text);
+    else socket.send(text, this.#onSent);
+    const queued = socket.bufferedAmount;
+    if (queued <= this.#limits.highWaterBytes) return true;
+    if (queued > this.#limits.maxQueuedBytes) this.#overflow(queued);
+    else if (this.#room) {
+      this.#room = false;
+      if (socket.pause === undefined) this.#poll();
+    }
+    return false;
+  }
+
+  pause(): void {
+    this.#socket.pause?.();
+  }
+
+  resume(): void {
+    this.#socket.resume?.();
+  }
+
+  async close(reason?: Error): Promise<void> {
+    if (this.#socket.readyState === closedState) return;
+    this.#socket.close(reason === undefined ? 1000 : 1011);
+    // a paused socket would never see the peer's close frame
+    this.#socket.resume?.();
+    const timer = setTimeout(() => this.#closed.resolve(), this.#closeTimeoutMs);
+    await this.#closed.promise;
+    clearTimeout(timer);
+  }
+
+  readonly #onSent = () => this.#checkRoom();
+
+  #checkRoom(): void {
+    if (this.#room || this.#socket.bufferedAmount > this.#limits.highWaterBytes) return;
+    this.#room = true;
+    this.#sink?.drain();
+  }
+
+  #poll(): void {
+    setTimeout(() => {
+      this.#checkRoom();
+      if (!this.#room && this.#sink !== undefined) this.#poll();
+    }, pollMs);
+  }
+
+  #flushBeforeOpen(): void {
+    const texts = this.#beforeOpen;
+    this.#beforeOpen = [];
+    for (const text of texts) this.#socket.send(text);
+  }
+
+  #overflow(queued: number): void {
+    this.#socket.close(1013, "the peer does not read");
+    this.#ended({
+      kind: "overflow",
+      message: `the peer does not read: ${queued} bytes of output are queued`,
+    });
+  }
+
+  #ended(reason: EndReason): void {
+    this.#closed.resolve();
+    const sink = this.#sink;
+    this.#sink = undefined;
+    sink?.end(reason);
+  }
+}
+
+function endReason(code: number, reason: string): EndReason {
+  const said = reason === "" ? "" : `: ${reason}`;
+  if (code === 1000 || code === 1001 || code === 1005) {
+    return { kind: "closed", message: `the peer closed the WebSocket${said}` };
+  }
+  const kind =
+    code === 1002 || code === 1003 || code === 1007 ? "protocol" : code === 1009 ? "too_large" : "closed";
+  return { kind, message: `the WebSocket closed with code ${code}${said}` };
+}
