@@ -1,0 +1,117 @@
+// What a benchmark's client process does, the same for every entrant: connect, warm up, measure from
+// the first request to the last message, print one sample as JSON on stdout.
+
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Usage, usage } from "./usage.ts";
+
+/** A connected client, as far as a benchmark needs one. */
+export interface BenchClient {
+  prompt(blocks: Block[]): Promise<unknown>;
+  setMode(modeId: string): Promise<unknown>;
+  /** How many `session/update` the app's handler has seen. */
+  updates(): number;
+  close(): unknown;
+}
+
+export type Block = { type: "text"; text: string } | { type: "image"; data: string; mimeType: string };
+
+/** What to measure; passed to the client process as JSON. */
+export type Task =
+  | { readonly kind: "stream"; readonly stream: "chunks" | "mix"; readonly count: number }
+  | { readonly kind: "requests"; readonly count: number; readonly inFlight: number }
+  | { readonly kind: "prompt"; readonly mib: number };
+
+/** One measurement of one entrant in a fresh pair of processes. */
+export interface Sample {
+  readonly wallMs: number;
+  readonly clientCpuMs: number;
+  readonly agentCpuMs: number;
+  readonly agentIdleMiB: number;
+  readonly agentPeakMiB: number;
+  readonly clientPeakMiB: number;
+}
+
+/** The whole of a client process. */
+export async function runTask(connect: () => Promise<BenchClient>): Promise<void> {
+  const task: Task = JSON.parse(process.argv[2] ?? "");
+  const client = await connect();
+  try {
+    process.stdout.write(`${JSON.stringify(await measure(client, prepare(client, task)))}\n`);
+  } finally {
+    await client.close();
+  }
+}
+
+interface Prepared {
+  warmUp(): Promise<unknown>;
+  measured(): Promise<unknown>;
+}
+
+async function measure(client: BenchClient, { warmUp, measured }: Prepared): Promise<Sample> {
+  await warmUp();
+  const before = await agentUsage(client);
+  const started = performance.now();
+  const cpu = process.cpuUsage();
+  await measured();
+  const { user, system } = process.cpuUsage(cpu);
+  const wallMs = performance.now() - started;
+  const after = await agentUsage(client);
+  return {
+    wallMs,
+    clientCpuMs: (user + system) / 1000,
+    agentCpuMs: after.cpuMs - before.cpuMs,
+    agentIdleMiB: before.rssMiB,
+    agentPeakMiB: after.peakMiB,
+    clientPeakMiB: usage().peakMiB,
+  };
+}
+
+async function agentUsage(client: BenchClient): Promise<Usage> {
+  const answer = await client.prompt([{ type: "text", text: "usage" }]);
+  // The answer is the one that agent-work.ts makes; no entrant changes _meta.
+  return (answer as { _meta: { usage: Usage } })._meta.usage;
+}
+
+function prepare(client: BenchClient, task: Task): Prepared {
+  switch (task.kind) {
+    case "stream": {
+      const turn = (count: number) => streamed(client, task.stream, count);
+      return { warmUp: () => turn(task.count / 10), measured: () => turn(task.count) };
+    }
+    case "requests": {
+      const ask = (count: number) => lanes(client, count, task.inFlight);
+      return { warmUp: () => ask(task.count / 10), measured: () => ask(task.count) };
+    }
+    case "prompt": {
+      const image = (bytes: number): Block => ({ type: "image", data: base64(bytes), mimeType: "image/png" });
+      const big = image(task.mib * 2 ** 20);
+      const send = (block: Block) => client.prompt([{ type: "text", text: "look" }, block]);
+      return { warmUp: () => send(image(1024)), measured: () => send(big) };
+    }
+  }
+}
+
+/** One turn; over when the answer and all updates have been handled, whichever comes last. */
+async function streamed(client: BenchClient, stream: string, count: number): Promise<void> {
+  const expected = client.updates() + count;
+  await client.prompt([{ type: "text", text: `${stream} ${count}` }]);
+  while (client.updates() < expected) await nextTurn();
+  if (client.updates() !== expected) throw new Error(`wanted ${expected} updates, got ${client.updates()}`);
+}
+
+/** `count` requests, `inFlight` of them open at any time. */
+async function lanes(client: BenchClient, count: number, inFlight: number): Promise<void> {
+  let left = count;
+  const lane = async () => {
+    while (left > 0) {
+      left -= 1;
+      await client.setMode("code");
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, lane));
+}
+
+/** Base64 text of `bytes` characters, flat in memory. */
+function base64(bytes: number): string {
+  return Buffer.alloc(bytes, "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ").toString("latin1");
+}

@@ -1,0 +1,118 @@
+// `npm run bench`: runs the benchmarks and prints a table, or JSON.
+
+import { parseArgs } from "node:util";
+import type { Benchmark } from "./benchmark.ts";
+import { memoryBenchmarks } from "./memory.ts";
+import { jsonOf, tableHead, tableRows } from "./report.ts";
+import type { Progress } from "./rounds.ts";
+import { startup } from "./startup.ts";
+import { stdioBenchmarks } from "./stdio.ts";
+
+const benchmarks: readonly Benchmark[] = [...stdioBenchmarks, ...memoryBenchmarks, startup];
+
+const help = `usage: npm run bench -- [options]
+
+Compares Parley with the official SDK and with a hand-written floor, and prints a table.
+
+  --only NAME   run this benchmark only; may be repeated
+  --rounds N    interleaved rounds, each in fresh processes (default 11)
+  --json        print { "NAME": { ours, sdk, floor, unit, vsSdk, vsFloor, ... } } on stdout
+  --list        print the names and what they measure
+  --quick       tiny sizes: checks that the suite works, says nothing about speed
+  --help        print this
+
+Figures are medians with the middle half of the rounds in brackets; ratios are written so that bigger is
+better for us. Progress goes to stderr. bench/README.md explains each name.
+`;
+
+class UsageError extends Error {}
+
+interface Arguments {
+  readonly chosen: readonly Benchmark[];
+  readonly rounds: number;
+  readonly json: boolean;
+  readonly quick: boolean;
+}
+
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  try {
+    const parsed = parse();
+    if (typeof parsed === "string") process.stdout.write(parsed);
+    else await runAll(parsed);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`bench: ${error.message}\n`);
+    return 2;
+  }
+}
+
+/** What to run, or the text to print instead. */
+function parse(): Arguments | string {
+  const { only, rounds, json, list, quick, help: wantsHelp } = options();
+  if (wantsHelp) return help;
+  if (list) return benchmarks.map(({ name, about }) => `${name.padEnd(15)} ${about}\n`).join("");
+  for (const name of only) {
+    if (!benchmarks.some((benchmark) => benchmark.name === name)) {
+      const known = benchmarks.map((benchmark) => benchmark.name).join(", ");
+      throw new UsageError(`--only: there is no benchmark ${JSON.stringify(name)}; known: ${known}`);
+    }
+  }
+  if (!/^[1-9]\d{0,3}$/.test(rounds)) {
+    throw new UsageError(`--rounds: wanted a whole number from 1 to 9999, got ${JSON.stringify(rounds)}`);
+  }
+  const chosen = only.length === 0 ? benchmarks : benchmarks.filter(({ name }) => only.includes(name));
+  return { chosen, rounds: Number(rounds), json, quick };
+}
+
+function options() {
+  try {
+    return parseArgs({
+      options: {
+        only: { type: "string", multiple: true, default: [] },
+        rounds: { type: "string", default: "11" },
+        json: { type: "boolean", default: false },
+        list: { type: "boolean", default: false },
+        quick: { type: "boolean", default: false },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    }).values;
+  } catch (error) {
+    // parseArgs throws for nothing but bad arguments, and says which.
+    throw new UsageError(`${(error as Error).message}\ntry: npm run bench -- --help`);
+  }
+}
+
+async function runAll({ chosen, rounds, json, quick }: Arguments): Promise<void> {
+  const results: Record<string, object> = {};
+  if (!json) process.stdout.write(`${tableHead()}\n`);
+  for (const benchmark of chosen) {
+    const started = performance.now();
+    const result = await benchmark.run({ rounds, quick, progress: progressOf(benchmark.name) });
+    clearProgress(benchmark.name, (performance.now() - started) / 1000);
+    if (json) results[benchmark.name] = jsonOf(result, rounds);
+    else process.stdout.write(`${tableRows(benchmark, result)}\n`);
+  }
+  if (json) process.stdout.write(`${JSON.stringify(results, undefined, 2)}\n`);
+}
+
+/** One line that is rewritten on a terminal; elsewhere one line per tenth of the way. */
+function progressOf(name: string): Progress {
+  let tenth = -1;
+  return (done, total, entrant) => {
+    if (process.stderr.isTTY) {
+      process.stderr.write(`\r\x1b[K${name}: ${done + 1}/${total} ${entrant}`);
+      return;
+    }
+    const now = Math.floor((done * 10) / total);
+    if (now !== tenth) process.stderr.write(`${name}: ${done + 1}/${total}\n`);
+    tenth = now;
+  };
+}
+
+function clearProgress(name: string, seconds: number): void {
+  if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
+  else process.stderr.write(`${name}: done in ${seconds.toFixed(1)} s\n`);
+}

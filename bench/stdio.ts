@@ -1,0 +1,167 @@
+// The benchmarks in which a client process spawns its agent and talks to it over stdio.
+
+import { atMost, type Benchmark, compare, type Entrant, entrants, type Result } from "./benchmark.ts";
+import type { Sample, Task } from "./client-work.ts";
+import { interleave, type RunOptions, runProgram } from "./rounds.ts";
+import { figure } from "./statistics.ts";
+
+type Samples = Readonly<Record<Entrant, readonly Sample[]>>;
+
+const programs = { floor: "floor/client.ts", sdk: "sdk/client.ts", ours: "parley/client.ts" } as const;
+
+const run = (entrant: Entrant, task: Task, env: Record<string, string> = {}) =>
+  // The programs print what client-work.ts makes.
+  runProgram(programs[entrant], task, { env }) as Promise<Sample>;
+
+const totalCpu = (sample: Sample) => sample.clientCpuMs + sample.agentCpuMs;
+const median = (samples: readonly Sample[], value: (sample: Sample) => number) =>
+  figure(samples.map(value)).median;
+
+function mapSamples(samples: Samples, value: (sample: Sample) => number): Record<Entrant, number[]> {
+  return { floor: samples.floor.map(value), sdk: samples.sdk.map(value), ours: samples.ours.map(value) };
+}
+
+/** Wall, CPU of both processes and peak memory of each entrant, as lines below the table. */
+function costs(samples: Samples, count: number, what: string): string[] {
+  const lines = entrants.map((entrant) => {
+    const perItem = (value: (sample: Sample) => number) =>
+      ((median(samples[entrant], value) * 1000) / count).toFixed(2);
+    const mib = (value: (sample: Sample) => number) => median(samples[entrant], value).toFixed(0);
+    return (
+      `${entrant.padEnd(5)} per ${what}: wall ${perItem((s) => s.wallMs)} µs, CPU client ${perItem((s) => s.clientCpuMs)}` +
+      ` + agent ${perItem((s) => s.agentCpuMs)} µs; peak client ${mib((s) => s.clientPeakMiB)}, agent ${mib((s) => s.agentPeakMiB)} MiB`
+    );
+  });
+  const cpu = compare(mapSamples(samples, totalCpu), "ms", "less is better");
+  lines.push(
+    `by CPU of both processes: ${cpu.vsFloor.median.toFixed(2)} of the floor, ${cpu.vsSdk.median.toFixed(2)} x the SDK`,
+  );
+  return lines;
+}
+
+function stream(name: "chunks" | "mix", count: number, target: Benchmark["target"]): Benchmark {
+  return {
+    name: `stream.${name}`,
+    about:
+      name === "chunks"
+        ? "text chunks of 60 characters from an agent over stdio, validated on both sides"
+        : "a realistic mix of update kinds from an agent over stdio, validated on both sides",
+    target,
+    async run(options) {
+      const task: Task = { kind: "stream", stream: name, count: options.quick ? 1000 : count };
+      const all = await interleave([...entrants, "sdk-no-await"] as const, options, (entrant) =>
+        entrant === "sdk-no-await" ? run("sdk", task, { PARLEY_BENCH_SDK: "no-await" }) : run(entrant, task),
+      );
+      const walls = (samples: readonly Sample[]) => median(samples, (sample) => sample.wallMs);
+      const faster = walls(all["sdk-no-await"]) < walls(all.sdk) ? "sdk-no-await" : "sdk";
+      const samples: Samples = { floor: all.floor, sdk: all[faster], ours: all.ours };
+      const slower = faster === "sdk" ? "sdk-no-await" : "sdk";
+      return {
+        ...compare(
+          mapSamples(samples, (sample) => task.count / sample.wallMs),
+          "k msg/s",
+          "more is better",
+        ),
+        notes: [
+          ...costs(samples, task.count, "message"),
+          `the SDK's faster mode is shown (${faster}); ${slower} makes ${(task.count / walls(all[slower])).toFixed(1)} k msg/s`,
+        ],
+      };
+    },
+  };
+}
+
+async function requests(options: RunOptions, full: number, inFlight: number): Promise<[Samples, number]> {
+  const count = options.quick ? 640 : full;
+  const task: Task = { kind: "requests", count, inFlight };
+  return [await interleave(entrants, options, (entrant) => run(entrant, task)), count];
+}
+
+const sequential: Benchmark = {
+  name: "rpc.sequential",
+  about: "session/set_mode one after the other over stdio, by CPU of both processes",
+  target: { vsSdk: 1.5 },
+  async run(options) {
+    const [samples, count] = await requests(options, 10_000, 1);
+    const micros = mapSamples(samples, (sample) => (totalCpu(sample) * 1000) / count);
+    return {
+      ...compare(micros, "µs CPU/request", "less is better"),
+      notes: costs(samples, count, "request"),
+    };
+  },
+};
+
+const inFlight64: Benchmark = {
+  name: "rpc.inflight64",
+  about: "session/set_mode with 64 requests in flight over stdio",
+  target: { vsSdk: 3.5 },
+  async run(options) {
+    const [samples, count] = await requests(options, 40_000, 64);
+    const rates = mapSamples(samples, (sample) => count / sample.wallMs);
+    return { ...compare(rates, "k req/s", "more is better"), notes: costs(samples, count, "request") };
+  },
+};
+
+const prompt64: Benchmark = {
+  name: "prompt.64mib",
+  about: "one session/prompt with an image of 64 MiB (and 1, 8, 32) over stdio, limit raised",
+  // "at most 1.2 of the floor", turned round.
+  target: { vsFloor: 1 / 1.2 },
+  async run(options) {
+    const sizes = options.quick ? [1, 2] : [1, 8, 32, 64];
+    const bySize = new Map<number, Samples>();
+    for (const [nth, mib] of sizes.entries()) {
+      const total = (n: number) => n * sizes.length;
+      const progress: RunOptions["progress"] = (done, of, entrant) =>
+        options.progress(nth * of + done, total(of), `${entrant} ${mib} MiB`);
+      bySize.set(
+        mib,
+        await interleave(entrants, { ...options, progress }, (e) => run(e, { kind: "prompt", mib })),
+      );
+    }
+    return promptResult(bySize);
+  },
+};
+
+function promptResult(bySize: ReadonlyMap<number, Samples>): Result {
+  const walls = (samples: Samples) =>
+    compare(
+      mapSamples(samples, (sample) => sample.wallMs),
+      "ms",
+      "less is better",
+    );
+  const sizes = [...bySize].map(([mib, samples]) => ({ mib, samples, ...walls(samples) }));
+  const [small, largest] = [sizes[1], sizes.at(-1)];
+  if (small === undefined || largest === undefined) throw new Error("at least two sizes are needed");
+  const growth = largest.ours.median / largest.mib / (small.ours.median / small.mib);
+  const held = (entrant: Entrant) =>
+    median(largest.samples[entrant], (sample) => (sample.agentPeakMiB - sample.agentIdleMiB) / largest.mib);
+  const notes = sizes.map(({ mib, ours, sdk, floor, vsFloor, samples }) => {
+    const cpu = entrants
+      .map((entrant) => `${entrant} ${median(samples[entrant], totalCpu).toFixed(0)}`)
+      .join(", ");
+    return (
+      `${String(mib).padStart(2)} MiB: ours ${ours.median.toFixed(1)}, sdk ${sdk.median.toFixed(1)}, floor ${floor.median.toFixed(1)} ms;` +
+      ` ours ${(ours.median / mib).toFixed(1)} ms/MiB, ${(1 / vsFloor.median).toFixed(2)} of the floor; CPU of both: ${cpu} ms`
+    );
+  });
+  const peaks = entrants.map((entrant) => `${entrant} ${held(entrant).toFixed(2)}`).join(", ");
+  notes.push(`agent's peak minus idle, per byte of the ${largest.mib} MiB prompt: ${peaks}`);
+  const { samples: _, mib: __, ...result } = largest;
+  return {
+    ...result,
+    notes,
+    checks: [
+      atMost(`ms/MiB at ${largest.mib} over ms/MiB at ${small.mib} (linear)`, growth, 1.25),
+      atMost("agent's peak RSS minus idle, per byte", held("ours"), 4.5),
+    ],
+  };
+}
+
+export const stdioBenchmarks: readonly Benchmark[] = [
+  stream("chunks", 100_000, { vsFloor: 0.95, vsSdk: 4.5 }),
+  stream("mix", 50_000, { vsFloor: 0.8, vsSdk: 7.5 }),
+  sequential,
+  inFlight64,
+  prompt64,
+];
