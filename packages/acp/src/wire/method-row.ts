@@ -1,0 +1,25 @@
+// The shape of the generated method tables, shared by both versions.
+
+import type { Failure } from "./failure.ts";
+
+/** Checks a value and patches what the schema lets it salvage, in place. */
+export type Validator = (value: unknown, mode: number) => Failure | undefined;
+
+/** One method in one version of the protocol. */
+export interface MethodRow {
+  readonly method: string;
+  /** Who receives it. */
+  readonly receiver: "agent" | "client" | "both";
+  readonly kind: "request" | "notification";
+  /** Not in the stable protocol: does not exist unless the app lists it. */
+  readonly unstable: boolean;
+  readonly params: Validator;
+  readonly paramsType: string;
+  /** Every field is optional, so absent or null params will do (J9). */
+  readonly paramsMayBeEmpty: boolean;
+  /** Requests only. */
+  readonly result?: Validator;
+  readonly resultType?: string;
+  /** Every field is optional, so a null result will do (J10). */
+  readonly resultMayBeEmpty?: boolean;
+}
