@@ -1,0 +1,97 @@
+// A child process and everything it started, ended together: SIGTERM, then SIGKILL, to the whole
+// group and to descendants that left it. Nothing is signalled that may not be ours: a group is only
+// addressed while its leader has not been reaped, or while it has not been seen empty since then.
+// On Windows there are no groups; only the child itself is ended there.
+
+import type { ChildProcess } from "node:child_process";
+import { setTimeout as delay } from "node:timers/promises";
+import { descendantsOf, isRunning, membersOf, type ProcessIdentity, signalProcess } from "./process-tree.ts";
+import { watchGroup } from "./watchdog.ts";
+
+/** The kernel announces the end of our children only, so that of others has to be looked for. */
+const pollMs = 20;
+/** After SIGKILL. What is left then is stuck in the kernel. */
+const afterKillMs = 2000;
+
+export class ProcessGroup {
+  readonly #child: ChildProcess;
+  readonly #pid: number;
+  readonly #unwatch: () => void;
+  readonly #escaped = new Map<number, ProcessIdentity>();
+  #members: ProcessIdentity[] | undefined;
+  #gone = false;
+
+  /** The child must have been started with `detached: true`, so that it leads a group of its own. */
+  constructor(child: ChildProcess & { readonly pid: number }) {
+    this.#child = child;
+    this.#pid = child.pid;
+    this.#unwatch = watchGroup(child.pid);
+  }
+
+  /** Remembers who descends from the leader now: once it has gone, those outside the group cannot be found. */
+  remember(): void {
+    if (this.#leaderLives())
+      for (const found of descendantsOf(this.#pid)) this.#escaped.set(found.pid, found);
+  }
+
+  /** Whether nothing of it runs any more. Cheap; after the first true nothing is ever signalled again. */
+  isGone(): boolean {
+    if (this.#gone) return true;
+    for (const [pid, found] of this.#escaped) if (!isRunning(found)) this.#escaped.delete(pid);
+    if (this.#escaped.size > 0 || this.#leaderLives() || this.#hasMembers()) return false;
+    this.#gone = true;
+    this.#unwatch();
+    return true;
+  }
+
+  /** SIGTERM, up to `killMs` of patience, SIGKILL. Resolves when nothing is left or nothing more can be done. */
+  async terminate(killMs: number): Promise<void> {
+    if (this.isGone()) return;
+    this.remember();
+    this.#signal("SIGTERM");
+    if (await this.#goneWithin(killMs)) return;
+    this.remember();
+    this.#signal("SIGKILL");
+    await this.#goneWithin(afterKillMs);
+  }
+
+  async #goneWithin(ms: number): Promise<boolean> {
+    const deadline = performance.now() + ms;
+    while (!this.isGone()) {
+      if (performance.now() >= deadline) return false;
+      await delay(pollMs);
+    }
+    return true;
+  }
+
+  #leaderLives(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  #hasMembers(): boolean {
+    if (process.platform === "win32") return false;
+    try {
+      process.kill(-this.#pid, 0);
+    } catch {
+      // ESRCH: empty. EPERM: nobody in it that we may signal (macOS says so of a group of zombies).
+      return false;
+    }
+    // Linux counts zombies, and init may take seconds to reap an orphan: look who really runs.
+    if (!this.#members?.some(isRunning)) this.#members = membersOf(this.#pid);
+    return this.#members === undefined || this.#members.length > 0;
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    if (this.isGone()) return;
+    if (process.platform === "win32") {
+      this.#child.kill(signal);
+      return;
+    }
+    try {
+      process.kill(-this.#pid, signal);
+    } catch {
+      // it emptied itself since isGone(); the poll will find out
+    }
+    for (const found of this.#escaped.values()) signalProcess(found, signal);
+  }
+}

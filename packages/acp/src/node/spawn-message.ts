@@ -1,0 +1,40 @@
+// What to tell a person whose agent did not start, or went away.
+
+import { existsSync } from "node:fs";
+import type { ExitStatus, SpawnOptions } from "./spawn.ts";
+
+/** Throws for what no system can start; everything else is the system's own answer. */
+export function checkCommand(command: string, args: readonly string[]): void {
+  if (command === "") throw new TypeError("the agent's command is empty; give a program name or a path");
+  const bad = [command, ...args].findIndex((word) => word.includes("\0"));
+  if (bad < 0) return;
+  throw new TypeError(
+    `${bad === 0 ? "the agent's command" : `argument ${bad} of the agent`} contains a NUL character`,
+  );
+}
+
+export function spawnFailure(command: string, options: SpawnOptions, error: NodeJS.ErrnoException): string {
+  return `could not start ${JSON.stringify(command)}: ${explain(command, options.cwd, error)}`;
+}
+
+function explain(command: string, cwd: string | undefined, error: NodeJS.ErrnoException): string {
+  if (cwd !== undefined && !existsSync(cwd)) return `its working directory ${cwd} does not exist`;
+  const isPath = command.includes("/");
+  if (error.code === "ENOENT" && !isPath) {
+    return "there is no such command on PATH; install it, or give the full path";
+  }
+  if (error.code === "ENOENT") {
+    return existsSync(command)
+      ? "the interpreter named in its first line does not exist; install it, or start the file through another one"
+      : "there is no such file; check the path, or install the agent";
+  }
+  if (error.code === "EACCES") {
+    return "it is not executable; chmod +x it, or start it through its interpreter (node, python)";
+  }
+  return error.message;
+}
+
+export function exitMessage(command: string, status: ExitStatus): string {
+  if (status.signal !== undefined) return `${command} was ended by ${status.signal}`;
+  return `${command} exited with code ${status.exitCode ?? "unknown"}`;
+}

@@ -1,0 +1,267 @@
+// Starts an agent and owns its process: a byte channel over its stdin and stdout, the tail of its
+// stderr, and the promise that nothing of it is left when the channel has closed. argv goes to the
+// system as it is; there is no shell. Windows' .cmd files need one, so there name the .exe.
+
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+import { setTimeout as delay, setImmediate as immediate } from "node:timers/promises";
+import type { EndReason } from "../jsonrpc/transport.ts";
+import type { ByteChannel, ByteReceiver } from "../transport/byte-channel.ts";
+import { ByteTail } from "./byte-tail.ts";
+import { OutputPipe } from "./output-pipe.ts";
+import { ProcessGroup } from "./process-group.ts";
+import { checkCommand, exitMessage, spawnFailure } from "./spawn-message.ts";
+
+export interface SpawnOptions {
+  /** The directory to start in. Default: ours. */
+  readonly cwd?: string;
+  /** Added to our environment; undefined removes a variable. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** How long an agent may take to leave after the end of its stdin, before SIGTERM. Default 3000. */
+  readonly graceMs?: number;
+  /** How long it may take after SIGTERM, before SIGKILL. Default 2000. */
+  readonly killMs?: number;
+  /** How much of its stderr is kept for error reports. Default 16 KiB. */
+  readonly stderrTailBytes?: number;
+  /** Sees all of its stderr, in pieces that never split a character. */
+  readonly onStderr?: (text: string) => void;
+}
+
+export interface ExitStatus {
+  readonly exitCode?: number;
+  readonly signal?: string;
+}
+
+/** A running agent. Closing it ends the agent and everything that it started. */
+export interface AgentProcess extends ByteChannel {
+  /** undefined when it could not be started. */
+  readonly pid: number | undefined;
+  /** When the agent's own process has ended; empty when it could not be started. */
+  readonly exited: Promise<ExitStatus>;
+  /** The last of what it wrote to stderr so far. */
+  stderrTail(): string;
+}
+
+/** How long after the end of stdout, or a failed write, an exit still counts as the cause. */
+const exitWaitMs = 250;
+/** How long after the death of the whole group a silent stranger may hold its stdout or stderr open. */
+const drainMs = 500;
+
+/** Starts an agent. A failure to start is reported as the end of the channel, with kind `spawn_failed`. */
+export function spawnAgent(
+  command: string,
+  args: readonly string[],
+  options: SpawnOptions = {},
+): AgentProcess {
+  checkCommand(command, args);
+  return new SpawnedAgent(command, args, options);
+}
+
+class SpawnedAgent implements AgentProcess {
+  readonly pid: number | undefined;
+  readonly exited: Promise<ExitStatus>;
+  readonly #command: string;
+  readonly #options: SpawnOptions;
+  readonly #tail: ByteTail;
+  readonly #ended = Promise.withResolvers<void>();
+  readonly #exit = Promise.withResolvers<ExitStatus>();
+  #child: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
+  #output: OutputPipe | undefined;
+  #group: ProcessGroup | undefined;
+  #early: Uint8Array[] = [];
+  #chunks = 0;
+  #receiver: ByteReceiver | undefined;
+  #reason: EndReason | undefined;
+  #status: ExitStatus | undefined;
+  #closing: Promise<void> | undefined;
+  #sweeping: Promise<void> | undefined;
+
+  constructor(command: string, args: readonly string[], options: SpawnOptions) {
+    this.#command = command;
+    this.#options = options;
+    this.#tail = new ByteTail(options.stderrTailBytes ?? 16 * 1024);
+    this.exited = this.#exit.promise;
+    const env = { ...process.env, ...options.env, PARLEY_WIRE_FD: undefined };
+    try {
+      const child = spawn(command, args, {
+        cwd: options.cwd,
+        env,
+        detached: process.platform !== "win32",
+        windowsHide: true,
+        stdio: ["pipe", "pipe", "pipe"],
+      });
+      this.pid = child.pid;
+      child.on("error", (error) => this.#notStarted(error));
+      if (hasPid(child)) this.#follow(child, new ProcessGroup(child));
+    } catch (error) {
+      // Node reports a missing file as an event, but E2BIG and others by throwing.
+      this.#notStarted(error as NodeJS.ErrnoException);
+    }
+  }
+
+  #follow(child: ChildProcessByStdio<Writable, Readable, Readable>, group: ProcessGroup): void {
+    this.#child = child;
+    this.#group = group;
+    this.#output = new OutputPipe(child.stdin, {
+      drained: () => this.#receiver?.drained(),
+      failed: () => this.#endUnlessExited({ kind: "closed", message: "the agent has closed its stdin" }),
+    });
+    // Paused until open(), but Node empties the pipe by itself when the child exits: keep what comes.
+    child.stdout.on("data", (chunk: Uint8Array) => this.#bytes(chunk)).pause();
+    child.stdout.on("error", () => {
+      // a broken pipe also ends it, and 'close' follows
+    });
+    child.stdout.on("close", () => this.#endUnlessExited({ kind: "eof" }));
+    const decoder = new StringDecoder("utf8");
+    child.stderr.on("data", (chunk: Buffer) => {
+      this.#tail.push(chunk);
+      if (this.#options.onStderr === undefined) return;
+      const text = decoder.write(chunk);
+      if (text !== "") this.#options.onStderr(text);
+    });
+    child.stderr.on("end", () => {
+      const rest = decoder.end();
+      if (rest !== "") this.#options.onStderr?.(rest);
+    });
+    child.stderr.on("error", () => {
+      // as for stdout
+    });
+    child.once("exit", (code, signal) => {
+      this.#status = { ...(code === null ? {} : { exitCode: code }), ...(signal === null ? {} : { signal }) };
+      this.#exit.resolve(this.#status);
+      this.#sweep(child, group);
+    });
+    // 'close' comes when the process has ended and its stdout and stderr have been read to the end.
+    child.once("close", () => this.#endExited());
+  }
+
+  open(receiver: ByteReceiver): void {
+    this.#receiver = receiver;
+    const early = this.#early;
+    this.#early = [];
+    for (const chunk of early) receiver.bytes(chunk);
+    if (this.#reason === undefined) this.#child?.stdout.resume();
+    else receiver.ended(this.#reason);
+  }
+
+  write(text: string): boolean {
+    return this.#output?.write(text) ?? true;
+  }
+
+  queuedBytes(): number {
+    return this.#output?.queuedBytes() ?? 0;
+  }
+
+  pause(): void {
+    if (this.#closing === undefined) this.#child?.stdout.pause();
+  }
+
+  resume(): void {
+    this.#child?.stdout.resume();
+  }
+
+  stderrTail(): string {
+    return this.#tail.text();
+  }
+
+  close(reason?: Error): Promise<void> {
+    this.#closing ??= this.#close(reason);
+    return this.#closing;
+  }
+
+  async #close(reason?: Error): Promise<void> {
+    const { graceMs = 3000 } = this.#options;
+    const child = this.#child;
+    const group = this.#group;
+    if (child !== undefined && group !== undefined && !group.isGone()) {
+      group.remember();
+      // What it still has to say is read and dropped: a full pipe must not keep it from leaving.
+      child.stdout.resume();
+      if (reason === undefined) child.stdin.end();
+      else child.stdin.destroy();
+      await within(graceMs, this.#exit.promise);
+      await this.#sweep(child, group);
+    }
+    if (this.#reason === undefined && this.#status === undefined && this.#child !== undefined) {
+      child?.unref();
+      this.#end({ kind: "closed", message: `${this.#command} does not die, not even of SIGKILL` });
+    }
+    await this.#ended.promise;
+  }
+
+  /** Ends what is left of the group, and reading too if somebody outside of it holds the pipes open. */
+  #sweep(child: ChildProcess, group: ProcessGroup): Promise<void> {
+    this.#sweeping ??= (async () => {
+      await group.terminate(this.#options.killMs ?? 2000);
+      if (this.#status === undefined) return;
+      // Normally 'close' has come or is about to. A busy or paused reader is waited for.
+      let seen: number;
+      do {
+        seen = this.#chunks;
+        await within(drainMs, this.#ended.promise);
+        await immediate();
+      } while (
+        this.#reason === undefined &&
+        this.#closing === undefined &&
+        (this.#chunks > seen || child.stdout?.isPaused())
+      );
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+      this.#endExited();
+    })();
+    return this.#sweeping;
+  }
+
+  #bytes(chunk: Uint8Array): void {
+    this.#chunks += 1;
+    if (this.#closing !== undefined || this.#reason !== undefined) return;
+    if (this.#receiver === undefined) this.#early.push(chunk);
+    else this.#receiver.bytes(chunk);
+  }
+
+  #notStarted(cause: NodeJS.ErrnoException): void {
+    // A child that runs can also fail to be signalled; that is none of the channel's business.
+    if (this.#child !== undefined) return;
+    this.#exit.resolve({});
+    this.#end({ kind: "spawn_failed", message: spawnFailure(this.#command, this.#options, cause), cause });
+  }
+
+  /** The usual reason for the end of a pipe is the end of its process, which says more: wait for it a moment. */
+  #endUnlessExited(reason: EndReason): void {
+    const wait = async (): Promise<void> => {
+      await within(exitWaitMs, this.#exit.promise);
+      if (this.#status === undefined) this.#end(reason);
+    };
+    // It cannot fail: neither promise rejects.
+    void wait();
+  }
+
+  #endExited(): void {
+    const status = this.#status ?? {};
+    const stderr = this.#tail.text();
+    const message = exitMessage(this.#command, status);
+    this.#end({ kind: "exited", message, ...status, ...(stderr === "" ? {} : { stderr }) });
+  }
+
+  #end(reason: EndReason): void {
+    if (this.#reason !== undefined) return;
+    this.#reason = reason;
+    this.#ended.resolve();
+    this.#receiver?.ended(reason);
+  }
+}
+
+function hasPid<T extends ChildProcess>(child: T): child is T & { readonly pid: number } {
+  return child.pid !== undefined;
+}
+
+/** Resolves with the promise, or after `ms`; the timer does not outlive the wait. */
+async function within(ms: number, promise: Promise<unknown>): Promise<void> {
+  const timer = new AbortController();
+  try {
+    await Promise.race([promise, delay(ms, undefined, { signal: timer.signal }).catch(() => {})]);
+  } finally {
+    timer.abort();
+  }
+}

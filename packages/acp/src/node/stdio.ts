@@ -1,0 +1,103 @@
+// The agent's own end of the wire: reads fd 0, writes fd 1 or a descriptor given by the launcher.
+
+import { Buffer } from "node:buffer";
+import { createWriteStream, fstatSync, type Stats } from "node:fs";
+import { Socket } from "node:net";
+import type { Readable, Writable } from "node:stream";
+import { isatty, WriteStream as TtyWriteStream } from "node:tty";
+import type { ByteChannel } from "../transport/byte-channel.ts";
+import { guardChildren, guardStdout } from "./stdout-guard.ts";
+import { StreamChannel } from "./stream-channel.ts";
+
+export interface StdioOptions {
+  /**
+   * The descriptor to write to. Default: the environment's PARLEY_WIRE_FD, else 1. A launcher that does
+   * `exec 3>&1 1>&2` and passes 3 keeps the wire clean even of native code that prints to stdout.
+   */
+  readonly wireFd?: number;
+  /** How long closing waits for a client that does not read. Default 2000. */
+  readonly flushMs?: number;
+}
+
+// One pipe holds 64 KiB, a socket pair of Node's spawn 208 KiB; libuv reads 64 KiB at a time.
+const readBufferBytes = 64 * 1024;
+
+let inUse = false;
+
+/**
+ * Opens stdin and stdout as the wire, for an agent. Until it is closed, what this process prints to
+ * stdout (console.log, process.stdout) goes to stderr, and so does what its children print that
+ * would inherit stdout; children that would inherit stdin get an empty one. Not caught when the wire
+ * is fd 1: fs.writeSync(1, ...), native add-ons, and streams opened on fd 1 by other means.
+ */
+export function stdioChannel(options: StdioOptions = {}): ByteChannel {
+  if (inUse) throw new Error("stdio is in use by another channel of this process; close that one first");
+  const wireFd = options.wireFd ?? wireFdFromEnvironment() ?? 1;
+  // Children must not take it for theirs: they get no such descriptor.
+  delete process.env.PARLEY_WIRE_FD;
+  const stat = statOf(wireFd);
+  const stdoutIsWire = wireFd === 1 || isSameFile(stat, fstatSync(1));
+  const output = wireFd === 1 ? process.stdout : openOutput(wireFd, stat);
+  const channel = new StreamChannel({
+    output,
+    keepOutput: wireFd === 1,
+    openInput,
+    ...(options.flushMs === undefined ? {} : { flushMs: options.flushMs }),
+    closed() {
+      for (const restore of restores) restore();
+      inUse = false;
+    },
+  });
+  // After the channel has taken hold of the real write().
+  const restores = stdoutIsWire ? [guardStdout()] : [];
+  restores.push(guardChildren({ stdoutIsWire }));
+  inUse = true;
+  return channel;
+}
+
+function openInput(bytes: (chunk: Uint8Array) => void): Readable {
+  const stat = fstatSync(0);
+  // Files and terminals: Node knows best. A terminal or /dev/null need no speed.
+  if (!stat.isFIFO() && !stat.isSocket()) return process.stdin.on("data", bytes);
+  // One buffer for every read: 0.2 instead of 0.75 ms CPU per MB and half the memory of 'data' events.
+  const buffer = Buffer.allocUnsafeSlow(readBufferBytes);
+  return new Socket({
+    fd: 0,
+    readable: true,
+    writable: false,
+    onread: {
+      buffer,
+      callback(length) {
+        bytes(length === buffer.length ? buffer : buffer.subarray(0, length));
+        return true;
+      },
+    },
+  });
+}
+
+function openOutput(fd: number, stat: Stats): Writable {
+  if (stat.isFIFO() || stat.isSocket()) return new Socket({ fd, readable: false, writable: true });
+  if (isatty(fd)) return new TtyWriteStream(fd);
+  return createWriteStream("", { fd });
+}
+
+function wireFdFromEnvironment(): number | undefined {
+  const given = process.env.PARLEY_WIRE_FD;
+  if (given === undefined || given === "") return undefined;
+  if (/^\d{1,4}$/.test(given)) return Number(given);
+  throw new Error(`PARLEY_WIRE_FD must be the number of an open descriptor, got "${given.slice(0, 40)}"`);
+}
+
+function statOf(fd: number): Stats {
+  try {
+    return fstatSync(fd);
+  } catch (cause) {
+    const hint =
+      "open it before the agent starts (exec 3>&1 1>&2), or unset PARLEY_WIRE_FD to write to stdout";
+    throw new Error(`the wire's descriptor ${fd} is not open; ${hint}`, { cause });
+  }
+}
+
+function isSameFile(a: Stats, b: Stats): boolean {
+  return a.dev === b.dev && a.ino === b.ino;
+}

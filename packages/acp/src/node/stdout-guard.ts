@@ -1,0 +1,79 @@
+// stdin and stdout belong to the wire. While a guard is installed, whatever this process or the
+// children it starts through node:child_process print to stdout goes to stderr, and no child reads
+// the wire's input. Out of reach without native code: fs.writeSync(1, ...) and native add-ons;
+// only a launcher that moves the wire to a descriptor of its own (PARLEY_WIRE_FD) stops those.
+
+import childProcess, { ChildProcess } from "node:child_process";
+import { syncBuiltinESMExports } from "node:module";
+
+type Restore = () => void;
+
+/** Sends console.*, process.stdout.write and process.stdout.end to stderr. */
+export function guardStdout(): Restore {
+  const stdout = process.stdout;
+  // write() and end() are overloaded; both streams are of one class, so the arguments fit as they are.
+  const write = (...args: unknown[]): boolean => Reflect.apply(process.stderr.write, process.stderr, args);
+  const end = (...args: unknown[]): NodeJS.WriteStream => {
+    if (args.length > 0 && typeof args[0] !== "function") write(...args);
+    return stdout;
+  };
+  const restoreWrite = replace(stdout, "write", write);
+  const restoreEnd = replace(stdout, "end", end);
+  return () => {
+    restoreWrite();
+    restoreEnd();
+  };
+}
+
+/** Gives children that would inherit stdin an empty one, and those that would inherit fd 1 our stderr. */
+export function guardChildren(options: { readonly stdoutIsWire: boolean }): Restore {
+  const guarded = (stdio: unknown): unknown => guardedStdio(stdio, options.stdoutIsWire);
+  // The one door of spawn, exec, execFile and fork; the types do not show the method.
+  const prototype = ChildProcess.prototype as unknown as { spawn(options: { stdio?: unknown }): unknown };
+  const spawn = prototype.spawn;
+  const restores = [
+    replace(prototype, "spawn", function (this: unknown, given: { stdio?: unknown }): unknown {
+      return Reflect.apply(spawn, this, [{ ...given, stdio: guarded(given.stdio) }]);
+    }),
+    ...(["spawnSync", "execFileSync", "execSync"] as const).map((name) => {
+      const original = childProcess[name];
+      return replace(childProcess, name, (...args: unknown[]): unknown =>
+        Reflect.apply(
+          original,
+          childProcess,
+          args.map((arg) => (hasStdio(arg) ? { ...arg, stdio: guarded(arg.stdio) } : arg)),
+        ),
+      );
+    }),
+  ];
+  syncBuiltinESMExports();
+  return () => {
+    for (const restore of restores) restore();
+    syncBuiltinESMExports();
+  };
+}
+
+/** What to give to a child in place of `stdio`; exported for its test. */
+export function guardedStdio(stdio: unknown, stdoutIsWire: boolean): unknown {
+  if (stdio === "inherit") return guardedStdio([0, 1, 2], stdoutIsWire);
+  if (!Array.isArray(stdio)) return stdio;
+  return stdio.map((entry: unknown, index) => {
+    const fd = entry === "inherit" ? index : entry;
+    if (fd === 0 || fd === process.stdin) return "ignore";
+    if (stdoutIsWire && (fd === 1 || fd === process.stdout)) return 2;
+    return entry;
+  });
+}
+
+function hasStdio(value: unknown): value is { stdio: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && "stdio" in value;
+}
+
+function replace(target: object, name: string, value: unknown): Restore {
+  const before = Object.getOwnPropertyDescriptor(target, name);
+  Object.defineProperty(target, name, { value, configurable: true, writable: true, enumerable: true });
+  return () => {
+    if (before === undefined) Reflect.deleteProperty(target, name);
+    else Object.defineProperty(target, name, before);
+  };
+}

@@ -1,0 +1,132 @@
+// A ByteChannel over Node streams: sockets, and the agent's own stdin and stdout. It knows bytes
+// only, and turns every stream error into the end of the channel.
+
+import type { Readable, Writable } from "node:stream";
+import type { EndReason } from "../jsonrpc/transport.ts";
+import type { ByteChannel, ByteReceiver } from "../transport/byte-channel.ts";
+import { OutputPipe } from "./output-pipe.ts";
+
+export interface StreamChannelOptions {
+  /** How long `close` waits for a peer that does not read, before it drops what is queued. Default 2000. */
+  readonly flushMs?: number;
+}
+
+/** The details that the stdio channel needs and a socket does not. */
+export interface StreamChannelParts extends StreamChannelOptions {
+  /** Called once, by `open`: the place to create a socket that reads into a buffer of its own. */
+  openInput(bytes: (chunk: Uint8Array) => void): Readable;
+  readonly output: Writable;
+  /** The output belongs to somebody else (process.stdout) and stays open. Default false. */
+  readonly keepOutput?: boolean;
+  /** Called once when the channel has closed. */
+  closed?(): void;
+}
+
+/** A channel over a socket (give it twice) or over a pair of one-way streams. It owns both. */
+export function streamChannel(
+  input: Readable,
+  output: Writable,
+  options: StreamChannelOptions = {},
+): ByteChannel {
+  // Before `open` nobody would handle it; the stream is destroyed then, which `open` notices.
+  input.on("error", () => {});
+  return new StreamChannel({ ...options, output, openInput: (bytes) => input.on("data", bytes) });
+}
+
+export class StreamChannel implements ByteChannel {
+  readonly #parts: StreamChannelParts;
+  readonly #output: OutputPipe;
+  #input: Readable | undefined;
+  #receiver: ByteReceiver | undefined;
+  #ended: EndReason | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: StreamChannelParts) {
+    this.#parts = parts;
+    this.#output = new OutputPipe(parts.output, {
+      drained: () => this.#receiver?.drained(),
+      failed: (error) => this.#end(reasonFromError(error)),
+    });
+  }
+
+  open(receiver: ByteReceiver): void {
+    this.#receiver = receiver;
+    if (this.#ended !== undefined) {
+      receiver.ended(this.#ended);
+      return;
+    }
+    const input = this.#parts.openInput((chunk) => {
+      if (this.#ended === undefined && this.#closing === undefined) receiver.bytes(chunk);
+    });
+    this.#input = input;
+    input.on("end", () => this.#end({ kind: "eof" }));
+    input.on("error", (error: NodeJS.ErrnoException) => this.#end(reasonFromError(error)));
+    input.on("close", () => this.#end({ kind: "closed", message: "the input was closed before its end" }));
+    if (input.destroyed)
+      this.#end({ kind: "closed", message: "the input had been closed before it was opened" });
+    else input.resume();
+  }
+
+  write(text: string): boolean {
+    return this.#output.write(text);
+  }
+
+  queuedBytes(): number {
+    return this.#output.queuedBytes();
+  }
+
+  pause(): void {
+    this.#input?.pause();
+  }
+
+  resume(): void {
+    this.#input?.resume();
+  }
+
+  close(reason?: Error): Promise<void> {
+    this.#closing ??= this.#close(reason);
+    return this.#closing;
+  }
+
+  async #close(reason?: Error): Promise<void> {
+    const { output, keepOutput = false, flushMs = 2000 } = this.#parts;
+    if (reason === undefined) await this.#output.flush(flushMs);
+    if (keepOutput) this.#output.detach();
+    else await finished(output, reason === undefined ? flushMs : 0);
+    this.#input?.destroy();
+    this.#parts.closed?.();
+    this.#end(
+      reason === undefined ? { kind: "closed" } : { kind: "closed", message: reason.message, cause: reason },
+    );
+  }
+
+  #end(reason: EndReason): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = reason;
+    this.#receiver?.ended(reason);
+  }
+}
+
+/** Ends a stream and destroys it: at once for 0 ms, else when its end has been written or `ms` have passed. */
+async function finished(stream: Writable, ms: number): Promise<void> {
+  if (ms > 0 && stream.writable) {
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      stream.once("close", done);
+      stream.end(done);
+    });
+  }
+  stream.destroy();
+}
+
+function reasonFromError(error: NodeJS.ErrnoException): EndReason {
+  const gone = error.code === "EPIPE" || error.code === "ECONNRESET";
+  const message = gone
+    ? `the peer has closed the connection (${error.code})`
+    : `the connection broke: ${error.message}`;
+  return { kind: "closed", message, cause: error };
+}

@@ -1,0 +1,71 @@
+// For the case that this process is killed and cannot end its children itself: one /bin/sh per
+// process, started with the first child, that waits for the end of a pipe whose other end only we
+// hold. When that comes, it gives the registered process groups time to notice the end of their
+// stdin, then sends SIGTERM, then SIGKILL. It has a session of its own, so Ctrl-C does not reach it,
+// and it leaves when we leave. 1 ms to start and 1.7 MB (dash). There is none on Windows.
+
+import { type ChildProcess, spawn } from "node:child_process";
+
+// Lines: "+ 123" registers, "- 123" forgets. A group that has gone is dropped at once and for good,
+// because its number may come to mean another one. `sleep 0.1` is not POSIX, but every sleep we know takes it.
+const script = `
+trap '' HUP INT QUIT TERM PIPE
+groups=
+without() { kept=; for g in $groups; do [ "$g" = "$1" ] || kept="$kept $g"; done; groups=$kept; }
+living() { for g in $groups; do kill -s 0 -- "-$g" || without "$g"; done; [ -n "$groups" ]; }
+patience() { n=0; while living && [ "$n" -lt 20 ]; do sleep 0.1 || sleep 1; n=$((n + 1)); done; }
+while read -r what group; do
+  case $what in
+    +) groups="$groups $group" ;;
+    -) without "$group" ;;
+  esac
+done
+for signal in TERM KILL; do
+  patience
+  for g in $groups; do kill -s "$signal" -- "-$g"; done
+done
+`;
+
+const groups = new Set<number>();
+let watchdog: ChildProcess | undefined;
+
+/** Ends the process group, should this process die first. The returned function forgets it. */
+export function watchGroup(pgid: number): () => void {
+  if (process.platform === "win32") return () => {};
+  groups.add(pgid);
+  if (watchdog === undefined) start();
+  else tell(`+ ${pgid}\n`);
+  return () => {
+    if (groups.delete(pgid)) tell(`- ${pgid}\n`);
+  };
+}
+
+function start(): void {
+  const started = spawn("/bin/sh", ["-c", script, "parley-watchdog"], {
+    cwd: "/",
+    env: { PATH: "/usr/bin:/bin" },
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  const lost = (): void => {
+    // Without /bin/sh, or when somebody killed it: the next child that starts tries again.
+    if (watchdog === started) watchdog = undefined;
+  };
+  started.on("error", lost).on("exit", lost);
+  started.stdin.on("error", lost);
+  // Neither keeps us running: the end of the pipe, which comes with our exit, is what it waits for.
+  started.unref();
+  unrefPipe(started.stdin);
+  watchdog = started;
+  tell([...groups].map((pgid) => `+ ${pgid}\n`).join(""));
+}
+
+/** The pipe of a child is a net.Socket, which the types of child_process hide. */
+function unrefPipe(pipe: object): void {
+  if ("unref" in pipe && typeof pipe.unref === "function") pipe.unref();
+}
+
+function tell(lines: string): void {
+  // Node writes what the pipe takes at once, before this returns: a kill right after finds it registered.
+  watchdog?.stdin?.write(lines);
+}
