@@ -1,0 +1,58 @@
+// The commands of `parley`, one table each: help, argument parsing and the list of commands all come
+// from here. Nothing but types is imported, and a command's code is loaded only when it runs.
+
+/** One option of a command, as `node:util` parseArgs takes it, plus what help says about it. */
+export interface Option {
+  readonly type: "boolean" | "string";
+  readonly short?: string;
+  readonly multiple?: boolean;
+  readonly default?: string | boolean;
+  /** The placeholder in help: `--cwd DIR`. */
+  readonly value?: string;
+  readonly summary: string;
+}
+
+/** What a command gets: its arguments, parsed by its own table. */
+export interface Invocation {
+  readonly values: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
+  readonly positionals: readonly string[];
+  /** The user asked for `{"v":1,"data":…}` on stdout instead of prose. */
+  readonly json: boolean;
+}
+
+/** Runs a command; the number is the exit code, nothing means 0. */
+export type Run = (invocation: Invocation) => Promise<number | undefined> | number | undefined;
+
+/** The table of one command. */
+export interface Command {
+  readonly name: string;
+  /** One line, no full stop. */
+  readonly summary: string;
+  /** Longer text for `parley help NAME`. */
+  readonly details?: string;
+  /** The positional arguments as help shows them, `FILE...`. Absent: the command takes none. */
+  readonly positionals?: string;
+  readonly options: Readonly<Record<string, Option>>;
+  /** Whether the command can answer in JSON; `--json` is refused otherwise. */
+  readonly json?: boolean;
+  readonly load: () => Promise<{ readonly run: Run }>;
+}
+
+/** In the order in which help lists them. */
+export const commands: readonly Command[] = [
+  {
+    name: "demo",
+    summary: "watch a client and an agent talk to each other, offline",
+    options: {},
+    load: () => import("./demo.ts"),
+  },
+  {
+    name: "demo-agent",
+    summary: "serve a small scripted agent on stdin and stdout, for any ACP client",
+    details:
+      "Speaks ACP as lines of JSON-RPC. It is meant to be started by a client, such as an editor;\n" +
+      "typed in a shell it waits for a client's first message and exits when its input ends.",
+    options: {},
+    load: () => import("./demo-agent.ts"),
+  },
+];

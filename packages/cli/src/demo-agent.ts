@@ -1,0 +1,7 @@
+// Placeholder until the demo is written.
+
+/** Says that there is nothing here yet. */
+export function run(): number {
+  process.stderr.write("parley: demo-agent is not written yet\n");
+  return 1;
+}

@@ -1,0 +1,137 @@
+// The entry point of `parley`: picks a command, parses its arguments by its table, runs it. Nothing
+// is imported statically but the tables, so that a command costs only what it uses itself.
+
+import type { Command, Invocation } from "./commands.ts";
+import { commands } from "./commands.ts";
+
+/** What the user typed cannot be run. Exit code 2. */
+class UsageError extends Error {
+  readonly hint: string;
+
+  constructor(message: string, hint: string) {
+    super(message);
+    this.hint = hint;
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(argv: readonly string[]): Promise<number> {
+  forgetCompileCache();
+  const json = beforeTerminator(argv).includes("--json");
+  try {
+    return (await dispatch(argv, json)) ?? 0;
+  } catch (error) {
+    if (error instanceof UsageError) {
+      fail({ code: "usage", message: error.message, hint: error.hint }, json);
+      return 2;
+    }
+    // A bug or a failure that the command did not foresee; the stack is what a report needs.
+    const message = error instanceof Error ? error.message : String(error);
+    if (json) fail({ code: "internal", message, hint: "run it again without --json to see the stack" }, json);
+    else process.stderr.write(`parley: ${error instanceof Error ? (error.stack ?? message) : message}\n`);
+    return 1;
+  }
+}
+
+/** The launcher turned the cache on for this process, not for the tools that a command may run. */
+function forgetCompileCache(): void {
+  if (process.env["PARLEY_CACHE_SET"] === undefined) return;
+  delete process.env["PARLEY_CACHE_SET"];
+  delete process.env["NODE_COMPILE_CACHE"];
+}
+
+async function dispatch(argv: readonly string[], json: boolean): Promise<number | undefined> {
+  const name = argv.find((argument) => argument !== "--json");
+  if (name === undefined || name === "--help" || name === "-h") return showOverview(json);
+  if (name === "--version" || name === "-V") return showVersion(json);
+  if (name === "help") {
+    const topic = argv.slice(argv.indexOf("help") + 1).find((argument) => !argument.startsWith("-"));
+    return topic === undefined ? showOverview(json) : showCommand(find(topic), json);
+  }
+  if (name.startsWith("-")) {
+    throw new UsageError(`unknown option ${name}`, "options come after the command; see parley --help");
+  }
+  const command = find(name);
+  const at = argv.indexOf(name);
+  const rest = [...argv.slice(0, at), ...argv.slice(at + 1)];
+  const flags = beforeTerminator(rest);
+  if (flags.includes("--help") || flags.includes("-h")) return showCommand(command, json);
+  const invocation = await parse(command, rest, json);
+  const { run } = await command.load();
+  return run(invocation);
+}
+
+function find(name: string): Command {
+  const command = commands.find((candidate) => candidate.name === name);
+  if (command !== undefined) return command;
+  const names = commands.map((candidate) => candidate.name);
+  const near = names.find((candidate) => candidate.startsWith(name) || name.startsWith(candidate));
+  const suggestion = near === undefined ? "see parley --help" : `did you mean: parley ${near}`;
+  throw new UsageError(`unknown command ${name}; there are ${names.join(", ")}`, suggestion);
+}
+
+async function parse(command: Command, args: string[], json: boolean): Promise<Invocation> {
+  const help = `see parley help ${command.name}`;
+  if (json && !command.json) throw new UsageError(`${command.name} has no --json`, help);
+  const { parseArgs } = await import("node:util");
+  try {
+    const parsed = parseArgs({
+      args,
+      options: { ...command.options, json: { type: "boolean" } },
+      allowPositionals: true,
+    });
+    const extra = parsed.positionals[0];
+    if (command.positionals === undefined && extra !== undefined) {
+      throw new UsageError(`${command.name} takes no argument, got ${extra}`, help);
+    }
+    return { values: parsed.values, positionals: parsed.positionals, json };
+  } catch (error) {
+    if (!isParseArgsError(error)) throw error;
+    const names = Object.keys(command.options).map((option) => `--${option}`);
+    const known = names.length === 0 ? "it has no options" : `it has ${names.join(", ")}`;
+    // Node's own advice about positionals runs over several sentences; its first one says what was got.
+    const got = error.message.split(/\. |\n/)[0] ?? error.message;
+    throw new UsageError(`${command.name}: ${got.charAt(0).toLowerCase()}${got.slice(1)}; ${known}`, help);
+  }
+}
+
+function isParseArgsError(error: unknown): error is Error {
+  return error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS_");
+}
+
+async function showOverview(json: boolean): Promise<number> {
+  const { overview } = await import("./help.ts");
+  const names = commands.map(({ name, summary }) => ({ name, summary }));
+  return answer(overview(), { commands: names }, json);
+}
+
+async function showCommand(command: Command, json: boolean): Promise<number> {
+  const { commandHelp } = await import("./help.ts");
+  const { name, summary, options } = command;
+  return answer(commandHelp(command), { name, summary, options }, json);
+}
+
+async function showVersion(json: boolean): Promise<number> {
+  const { readFile } = await import("node:fs/promises");
+  // The manifest is one folder up from src/main.ts and from dist/main.js alike.
+  const manifest: unknown = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8"));
+  const version = String((manifest as { version?: unknown }).version); // our own file, read only to be shown
+  return answer(`parley ${version}`, { version, node: process.versions.node }, json);
+}
+
+function answer(text: string, data: object, json: boolean): number {
+  process.stdout.write(`${json ? JSON.stringify({ v: 1, data }) : text}\n`);
+  return 0;
+}
+
+function fail(error: { code: string; message: string; hint: string }, json: boolean): void {
+  if (json) process.stdout.write(`${JSON.stringify({ v: 1, error })}\n`);
+  else process.stderr.write(`parley: ${error.message}\nparley: ${error.hint}\n`);
+}
+
+/** What follows `--` belongs to the command. */
+function beforeTerminator(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf("--");
+  return end < 0 ? argv : argv.slice(0, end);
+}
