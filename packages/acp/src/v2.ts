@@ -1,0 +1,36 @@
+// The raw wire of protocol version 2: its types, and typed peers for both roles.
+
+import type { Transport } from "./jsonrpc/transport.ts";
+import { WirePeer, type WirePeerOptions } from "./peer/wire-peer.ts";
+import {
+  type AgentNotifications,
+  type AgentRequests,
+  type ClientNotifications,
+  type ClientRequests,
+  methods,
+} from "./wire/v2/methods.gen.ts";
+
+export type { NotificationHandlers, RequestHandlers, WirePeerOptions } from "./peer/wire-peer.ts";
+export { WirePeer } from "./peer/wire-peer.ts";
+export type * from "./wire/v2/types.gen.ts";
+export type { AgentNotifications, AgentRequests, ClientNotifications, ClientRequests };
+
+/** This side is the agent: it handles what agents receive and sends what clients receive. */
+export type AgentPeer = WirePeer<ClientRequests, ClientNotifications>;
+export type AgentPeerOptions = WirePeerOptions<AgentRequests, AgentNotifications>;
+
+/** This side is the client: it handles what clients receive and sends what agents receive. */
+export type ClientPeer = WirePeer<AgentRequests, AgentNotifications>;
+export type ClientPeerOptions = WirePeerOptions<ClientRequests, ClientNotifications>;
+
+const version = { methods, idPolicy: "strict" } as const;
+
+/** Speaks to a client on this transport. */
+export function agentPeer(transport: Transport, options: AgentPeerOptions = {}): AgentPeer {
+  return new WirePeer(transport, version, { ...options, role: "agent" });
+}
+
+/** Speaks to an agent on this transport. */
+export function clientPeer(transport: Transport, options: ClientPeerOptions = {}): ClientPeer {
+  return new WirePeer(transport, version, { ...options, role: "client" });
+}
