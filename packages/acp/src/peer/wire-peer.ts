@@ -90,6 +90,8 @@ export class WirePeer<
     this.#sentRequests = bindRows(version.methods, sentTo, "request", unstable);
     this.#sentNotifications = bindRows(version.methods, sentTo, "notification", unstable);
     this.#connection = new Connection(transport, {
+      // an agent's stdout may carry other people's prints: a client skips them instead of answering
+      noise: role === "client" ? "skip" : "answer",
       ...options,
       scopeOf: sessionOf,
       refuseBatch,
