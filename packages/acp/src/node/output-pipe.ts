@@ -13,15 +13,12 @@ export interface OutputPipeEvents {
 
 export class OutputPipe {
   readonly #stream: Writable;
-  readonly #write: Writable["write"];
   readonly #events: OutputPipeEvents;
   #waiting = false;
   #broken = false;
 
   constructor(stream: Writable, events: OutputPipeEvents) {
     this.#stream = stream;
-    // Bound now, because the stdout guard replaces `write` on process.stdout later.
-    this.#write = stream.write.bind(stream) as Writable["write"];
     this.#events = events;
     stream.on("error", this.#fail);
     stream.on("drain", this.#drain);
@@ -31,8 +28,8 @@ export class OutputPipe {
     if (this.#broken || !this.#stream.writable) return true;
     // Strings cost half of what Buffers cost here, but a queued string is counted in UTF-16 units:
     // once something waits, bytes are queued, so that the limit on queued output is a limit in bytes.
-    if (this.#stream.writableLength === 0) this.#write(text, "utf8");
-    else this.#write(Buffer.from(text, "utf8"));
+    if (this.#stream.writableLength === 0) this.#stream.write(text, "utf8");
+    else this.#stream.write(Buffer.from(text, "utf8"));
     // Not the return value of write(): it says false for 64 KiB that the kernel took at once.
     if (this.#stream.writableLength < this.#stream.writableHighWaterMark) return true;
     this.#waiting = true;
@@ -43,26 +40,25 @@ export class OutputPipe {
     return this.#broken ? 0 : this.#stream.writableLength;
   }
 
-  /** Resolves when all has been handed to the operating system, after `ms` at the latest. */
-  flush(ms: number): Promise<void> {
-    if (this.#broken || this.#stream.writableLength === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        this.#stream.off("close", done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      this.#stream.once("close", done);
-      this.#write("", done);
-    });
-  }
-
-  /** Takes the listeners off a stream that goes on to live without us (process.stdout). */
-  detach(): void {
-    this.#broken = true;
-    this.#stream.off("error", this.#fail);
-    this.#stream.off("drain", this.#drain);
+  /**
+   * Writes what is queued, for up to `ms`, then destroys the stream. `shared` leaves the descriptor in
+   * working order for its other users: ending a socket would shut it down for all of them.
+   */
+  async end(ms: number, { shared }: { readonly shared: boolean }): Promise<void> {
+    const stream = this.#stream;
+    if (ms > 0 && stream.writable) {
+      await new Promise<void>((resolve) => {
+        const done = (): void => {
+          clearTimeout(timer);
+          resolve();
+        };
+        const timer = setTimeout(done, ms);
+        stream.once("close", done);
+        if (shared) stream.write("", done);
+        else stream.end(done);
+      });
+    }
+    stream.destroy();
   }
 
   readonly #drain = (): void => {

@@ -130,7 +130,8 @@ class SpawnedAgent implements AgentProcess {
     child.once("exit", (code, signal) => {
       this.#status = { ...(code === null ? {} : { exitCode: code }), ...(signal === null ? {} : { signal }) };
       this.#exit.resolve(this.#status);
-      this.#sweep(child, group);
+      // It cannot fail; close() waits for it.
+      void this.#sweep(child, group);
     });
     // 'close' comes when the process has ended and its stdout and stderr have been read to the end.
     child.once("close", () => this.#endExited());

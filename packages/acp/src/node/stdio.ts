@@ -6,7 +6,7 @@ import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { isatty, WriteStream as TtyWriteStream } from "node:tty";
 import type { ByteChannel } from "../transport/byte-channel.ts";
-import { guardChildren, guardStdout } from "./stdout-guard.ts";
+import { guardChildren, guardStdin, guardStdout } from "./stdout-guard.ts";
 import { StreamChannel } from "./stream-channel.ts";
 
 export interface StdioOptions {
@@ -37,28 +37,31 @@ export function stdioChannel(options: StdioOptions = {}): ByteChannel {
   delete process.env.PARLEY_WIRE_FD;
   const stat = statOf(wireFd);
   const stdoutIsWire = wireFd === 1 || isSameFile(stat, fstatSync(1));
-  const output = wireFd === 1 ? process.stdout : openOutput(wireFd, stat);
   const channel = new StreamChannel({
-    output,
-    keepOutput: wireFd === 1,
-    openInput,
+    output: openOutput(wireFd, stat),
+    sharedOutput: wireFd <= 2,
+    openInput: inputOpener(),
     ...(options.flushMs === undefined ? {} : { flushMs: options.flushMs }),
     closed() {
       for (const restore of restores) restore();
       inUse = false;
     },
   });
-  // After the channel has taken hold of the real write().
   const restores = stdoutIsWire ? [guardStdout()] : [];
-  restores.push(guardChildren({ stdoutIsWire }));
+  restores.push(guardStdin(), guardChildren({ stdoutIsWire }));
   inUse = true;
   return channel;
 }
 
-function openInput(bytes: (chunk: Uint8Array) => void): Readable {
+function inputOpener(): (bytes: (chunk: Uint8Array) => void) => Readable {
   const stat = fstatSync(0);
-  // Files and terminals: Node knows best. A terminal or /dev/null need no speed.
-  if (!stat.isFIFO() && !stat.isSocket()) return process.stdin.on("data", bytes);
+  if (stat.isFIFO() || stat.isSocket()) return openInput;
+  // A file, a terminal or /dev/null needs no speed, and Node knows best. Taken now: the guard will hide it.
+  const stdin = process.stdin;
+  return (bytes) => stdin.on("data", bytes);
+}
+
+function openInput(bytes: (chunk: Uint8Array) => void): Readable {
   // One buffer for every read: 0.2 instead of 0.75 ms CPU per MB and half the memory of 'data' events.
   const buffer = Buffer.allocUnsafeSlow(readBufferBytes);
   return new Socket({
@@ -75,10 +78,11 @@ function openInput(bytes: (chunk: Uint8Array) => void): Readable {
   });
 }
 
+/** Not process.stdout, also for fd 1: that one cannot be destroyed, so a client that never reads would keep us alive. */
 function openOutput(fd: number, stat: Stats): Writable {
   if (stat.isFIFO() || stat.isSocket()) return new Socket({ fd, readable: false, writable: true });
   if (isatty(fd)) return new TtyWriteStream(fd);
-  return createWriteStream("", { fd });
+  return createWriteStream("", { fd, autoClose: fd > 2 });
 }
 
 function wireFdFromEnvironment(): number | undefined {

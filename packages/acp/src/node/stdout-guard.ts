@@ -5,6 +5,7 @@
 
 import childProcess, { ChildProcess } from "node:child_process";
 import { syncBuiltinESMExports } from "node:module";
+import { Readable } from "node:stream";
 
 type Restore = () => void;
 
@@ -23,6 +24,19 @@ export function guardStdout(): Restore {
     restoreWrite();
     restoreEnd();
   };
+}
+
+/**
+ * Shows an empty process.stdin to whoever looks. The real one would be a second reader of the wire;
+ * even to create it, for a mere `isTTY`, throws EEXIST once the wire is being read.
+ */
+export function guardStdin(): Restore {
+  let empty: Readable | undefined;
+  const get = (): Readable => {
+    empty ??= Readable.from([]);
+    return empty;
+  };
+  return replaceProperty(process, "stdin", { get, configurable: true, enumerable: true });
 }
 
 /** Gives children that would inherit stdin an empty one, and those that would inherit fd 1 our stderr. */
@@ -53,16 +67,20 @@ export function guardChildren(options: { readonly stdoutIsWire: boolean }): Rest
   };
 }
 
-/** What to give to a child in place of `stdio`; exported for its test. */
-export function guardedStdio(stdio: unknown, stdoutIsWire: boolean): unknown {
+/** What to give to a child in place of `stdio`. */
+function guardedStdio(stdio: unknown, stdoutIsWire: boolean): unknown {
   if (stdio === "inherit") return guardedStdio([0, 1, 2], stdoutIsWire);
   if (!Array.isArray(stdio)) return stdio;
   return stdio.map((entry: unknown, index) => {
-    const fd = entry === "inherit" ? index : entry;
-    if (fd === 0 || fd === process.stdin) return "ignore";
-    if (stdoutIsWire && (fd === 1 || fd === process.stdout)) return 2;
-    return entry;
+    const fd = entry === "inherit" ? index : fdOf(entry);
+    if (fd === 0 || entry === process.stdin) return "ignore";
+    return stdoutIsWire && fd === 1 ? 2 : entry;
   });
+}
+
+/** The descriptor that a number or a stream stands for. */
+function fdOf(entry: unknown): unknown {
+  return typeof entry === "object" && entry !== null && "fd" in entry ? entry.fd : entry;
 }
 
 function hasStdio(value: unknown): value is { stdio: unknown } {
@@ -70,8 +88,12 @@ function hasStdio(value: unknown): value is { stdio: unknown } {
 }
 
 function replace(target: object, name: string, value: unknown): Restore {
+  return replaceProperty(target, name, { value, configurable: true, writable: true, enumerable: true });
+}
+
+function replaceProperty(target: object, name: string, descriptor: PropertyDescriptor): Restore {
   const before = Object.getOwnPropertyDescriptor(target, name);
-  Object.defineProperty(target, name, { value, configurable: true, writable: true, enumerable: true });
+  Object.defineProperty(target, name, descriptor);
   return () => {
     if (before === undefined) Reflect.deleteProperty(target, name);
     else Object.defineProperty(target, name, before);

@@ -16,8 +16,8 @@ export interface StreamChannelParts extends StreamChannelOptions {
   /** Called once, by `open`: the place to create a socket that reads into a buffer of its own. */
   openInput(bytes: (chunk: Uint8Array) => void): Readable;
   readonly output: Writable;
-  /** The output belongs to somebody else (process.stdout) and stays open. Default false. */
-  readonly keepOutput?: boolean;
+  /** The output's descriptor outlives the channel: flush it, but do not shut it down. Default false. */
+  readonly sharedOutput?: boolean;
   /** Called once when the channel has closed. */
   closed?(): void;
 }
@@ -89,10 +89,8 @@ export class StreamChannel implements ByteChannel {
   }
 
   async #close(reason?: Error): Promise<void> {
-    const { output, keepOutput = false, flushMs = 2000 } = this.#parts;
-    if (reason === undefined) await this.#output.flush(flushMs);
-    if (keepOutput) this.#output.detach();
-    else await finished(output, reason === undefined ? flushMs : 0);
+    const { flushMs = 2000, sharedOutput: shared = false } = this.#parts;
+    await this.#output.end(reason === undefined ? flushMs : 0, { shared });
     this.#input?.destroy();
     this.#parts.closed?.();
     this.#end(
@@ -105,22 +103,6 @@ export class StreamChannel implements ByteChannel {
     this.#ended = reason;
     this.#receiver?.ended(reason);
   }
-}
-
-/** Ends a stream and destroys it: at once for 0 ms, else when its end has been written or `ms` have passed. */
-async function finished(stream: Writable, ms: number): Promise<void> {
-  if (ms > 0 && stream.writable) {
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      stream.once("close", done);
-      stream.end(done);
-    });
-  }
-  stream.destroy();
 }
 
 function reasonFromError(error: NodeJS.ErrnoException): EndReason {
