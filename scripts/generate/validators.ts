@@ -106,7 +106,8 @@ class ValidatorWriter {
       `if (f !== undefined) return within("/" + i, f);`,
       "}",
     ];
-    const has = (keys: string[]): string => keys.map((key) => `a.${key} !== undefined`).join(" || ");
+    const whole = first.keys.map((key) => `typeof a.${key} === "string"`).join(" && ");
+    const hints = second.keys.map((key) => `a.${key} !== undefined`).join(" || ");
     return [
       `if (!Array.isArray(v)) return wrongType("", "array", v);`,
       `if (v.length > maxArrayItems) return tooMany("", v.length);`,
@@ -114,7 +115,7 @@ class ValidatorWriter {
         ? [`if (v.length < ${node.minItems}) return tooFew("", ${node.minItems}, v.length);`]
         : []),
       "const a = v[0];",
-      `if (typeof a === "object" && a !== null && !(${has(first.keys)}) && (${has(second.keys)})) {`,
+      `if (typeof a === "object" && a !== null && !(${whole}) && (${hints})) {`,
       ...walk(second.name),
       "} else {",
       ...walk(first.name),
@@ -154,48 +155,56 @@ class ValidatorWriter {
 
   #field(field: Field, counts: boolean): string[] {
     const { name, node, required } = field;
-    const path = new Path().field(name);
-    const x = "x";
     const lines: string[] = [];
-    const isAny = this.#values.isAny(node);
-    const salvage = `${this.#salvage(field)}`;
-    const label = field.defaultOnError && this.#loops(node) ? "field" : undefined;
-    const onFail: OnFail = !field.defaultOnError
-      ? returnIt
-      : (failure, kind) => {
-          if (kind === "limit") return `return ${failure};`;
-          const hard = kind === "nested" ? `mode & ${strict} || f.limit` : `mode & ${strict}`;
-          return `{ if (${hard}) return ${failure}; ${salvage}${label ? ` break ${label};` : ""} }`;
-        };
-    const nullable = node.kind === "nullable";
-    if (required && (isAny || nullable || field.defaultOnError)) {
+    if (required && (this.#values.isAny(node) || node.kind === "nullable" || field.defaultOnError)) {
+      const path = new Path().field(name);
       lines.push(`if (x === undefined) return wrongType(${path}, ${quote(describe(node))}, x);`);
     }
-    const inner = nullable ? node.node : node;
-    const array = inner.kind === "array" ? inner : undefined;
-    let check =
-      array === undefined
-        ? this.#values.check(inner, x, path, onFail)
-        : this.#values.array(array, x, path, { onFail, skipInvalid: field.skipInvalid });
-    if (nullable && check.length > 0) check = ["if (x !== null) {", ...check, "}"];
+    lines.push(...this.#fieldCheck(field));
+    if (required && field.unstable && counts) lines.unshift("n++;");
+    if (!required && lines.length > 0) {
+      lines.unshift("if (x !== undefined) {", ...(counts ? ["n++;"] : []));
+      lines.push("}");
+    } else if (!required && counts) {
+      lines.push("if (x !== undefined) n++;");
+    }
+    if (lines.length === 0) return [];
+    const guard = field.unstable ? `if (mode & ${unstable}) ` : "";
+    const label = this.#labelled(field) ? "field: " : "";
+    return [`${guard}${label}{`, `const x = ${property(name)};`, ...lines, "}"];
+  }
+
+  /** The check of a field that is there. */
+  #fieldCheck(field: Field): string[] {
+    const { name, node } = field;
+    const path = new Path().field(name);
+    const onFail = field.defaultOnError ? this.#salvageIt(field) : returnIt;
+    const inner = node.kind === "nullable" ? node.node : node;
+    const check =
+      inner.kind === "array"
+        ? this.#values.array(inner, "x", path, { onFail, skipInvalid: field.skipInvalid })
+        : this.#values.check(inner, "x", path, onFail);
     if (field.defaultOnNull) {
       const empty = inner.kind === "map" ? "{}" : "[]";
       const refuse = `if (mode & ${strict}) return wrongType(${path}, ${quote(describe(node))}, x);`;
-      check = ["if (x === null) {", refuse, `${property(name)} = ${empty};`, "} else {", ...check, "}"];
+      return ["if (x === null) {", refuse, `${property(name)} = ${empty};`, "} else {", ...check, "}"];
     }
-    lines.push(...check);
-    const count = counts ? ["n++;"] : [];
-    const present = required
-      ? [...(field.unstable ? count : []), ...lines]
-      : lines.length === 0
-        ? counts
-          ? ["if (x !== undefined) n++;"]
-          : []
-        : ["if (x !== undefined) {", ...count, ...lines, "}"];
-    if (present.length === 0) return [];
-    const open = label === undefined ? "{" : `${label}: {`;
-    const block = [open, `const x = ${property(name)};`, ...present, "}"];
-    return field.unstable ? [`if (mode & ${unstable}) ${block[0]}`, ...block.slice(1)] : block;
+    return node.kind === "nullable" && check.length > 0 ? ["if (x !== null) {", ...check, "}"] : check;
+  }
+
+  /** Default-on-error: strict mode and exceeded bounds fail all the same. */
+  #salvageIt(field: Field): OnFail {
+    const leave = this.#labelled(field) ? " break field;" : "";
+    return (failure, kind) => {
+      if (kind === "limit") return `return ${failure};`;
+      const hard = kind === "nested" ? `mode & ${strict} || f.limit` : `mode & ${strict}`;
+      return `{ if (${hard}) return ${failure}; ${this.#salvage(field)}${leave} }`;
+    };
+  }
+
+  /** A salvaged field is done with, also from inside a loop. */
+  #labelled(field: Field): boolean {
+    return field.defaultOnError && this.#loops(field.node);
   }
 
   #loops(node: Node): boolean {

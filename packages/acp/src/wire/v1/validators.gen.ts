@@ -4456,7 +4456,7 @@ export function SessionConfigSelectOptions(v: any, mode: number): Failure | unde
   if (!Array.isArray(v)) return wrongType("", "array", v);
   if (v.length > maxArrayItems) return tooMany("", v.length);
   const a = v[0];
-  if (typeof a === "object" && a !== null && !(a.value !== undefined) && (a.group !== undefined || a.options !== undefined)) {
+  if (typeof a === "object" && a !== null && !(typeof a.value === "string") && (a.group !== undefined || a.options !== undefined)) {
     for (let i = 0; i < v.length; i++) {
       const f = SessionConfigSelectGroup(v[i], mode);
       if (f !== undefined) return within("/" + i, f);

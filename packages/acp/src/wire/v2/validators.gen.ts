@@ -4623,7 +4623,7 @@ export function SessionConfigSelectOptions(v: any, mode: number): Failure | unde
   if (v.length > maxArrayItems) return tooMany("", v.length);
   if (v.length < 1) return tooFew("", 1, v.length);
   const a = v[0];
-  if (typeof a === "object" && a !== null && !(a.value !== undefined) && (a.groupId !== undefined || a.options !== undefined)) {
+  if (typeof a === "object" && a !== null && !(typeof a.value === "string") && (a.groupId !== undefined || a.options !== undefined)) {
     for (let i = 0; i < v.length; i++) {
       const f = SessionConfigSelectGroup(v[i], mode);
       if (f !== undefined) return within("/" + i, f);

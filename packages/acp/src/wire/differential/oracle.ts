@@ -1,0 +1,173 @@
+// The second opinion on the generated validators: ajv with the official schema, plus a normaliser for the three
+// x-deserialize rules that JSON Schema validators do not know. Shares no code with the generator on purpose.
+
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type { SchemaEdit } from "./exceptions.ts";
+
+export interface Schema {
+  [keyword: string]: unknown;
+  $ref?: string;
+  type?: string | string[];
+  default?: unknown;
+  const?: unknown;
+  format?: string;
+  minimum?: number;
+  maximum?: number;
+  minItems?: number;
+  minLength?: number;
+  items?: Schema;
+  required?: string[];
+  properties?: Record<string, Schema>;
+  additionalProperties?: boolean | Schema;
+  allOf?: Schema[];
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  not?: Schema;
+  $defs?: Record<string, Schema>;
+}
+
+type Check = (value: unknown) => boolean;
+type Json = Record<string, unknown>;
+
+/**
+ * Formats are annotations in JSON Schema 2020-12, so `uri`, `date-time` and `regex` say nothing about validity.
+ * The bounds of small integers are only said by their format, so those do. 64-bit numbers stay unbounded:
+ * JSON.parse has rounded them already.
+ */
+const formats = {
+  uint16: { type: "number", validate: (n: number) => n >= 0 && n <= 0xffff },
+  uint32: { type: "number", validate: (n: number) => n >= 0 && n <= 0xffffffff },
+  int32: { type: "number", validate: (n: number) => n >= -0x80000000 && n <= 0x7fffffff },
+  uint64: true,
+  int64: true,
+  double: true,
+  uri: true,
+  regex: true,
+  "date-time": true,
+} as const;
+
+export class Oracle {
+  readonly definitions: Record<string, Schema>;
+  readonly #root: Schema;
+  readonly #ajv: Ajv2020;
+  readonly #checks = new Map<string, Check>();
+
+  /** `edits` are the listed exceptions; without them this is the official schema as it is. */
+  constructor(schema: Schema, edits: readonly SchemaEdit[] = []) {
+    this.#root = structuredClone(schema);
+    this.definitions = this.#root.$defs ?? {};
+    for (const edit of edits) {
+      const definition = this.definitions[edit.definition];
+      if (definition !== undefined) edit.change(definition);
+    }
+    this.#ajv = new Ajv2020({ strict: false, formats });
+    this.#ajv.addSchema(this.#root, "root");
+  }
+
+  /** Whether ajv accepts the value as it is. */
+  accepts(definition: string, value: unknown): boolean {
+    return this.#valid(`/$defs/${definition}`, value);
+  }
+
+  /** The value after the three rules, and whether ajv accepts it then. */
+  decode(definition: string, value: unknown): { accepted: boolean; value: unknown } {
+    const normalised = this.#normalise(`/$defs/${definition}`, value);
+    return { accepted: this.accepts(definition, normalised), value: normalised };
+  }
+
+  #at(pointer: string): Schema {
+    let schema: unknown = this.#root;
+    for (const part of pointer.split("/").slice(1)) schema = (schema as Json)[part];
+    return schema as Schema;
+  }
+
+  #valid(pointer: string, value: unknown): boolean {
+    // References are absolute, so equal text means equal meaning: `_meta` is compiled once, not 200 times.
+    const key =
+      pointer.startsWith("/$defs/") && pointer.split("/").length === 3
+        ? pointer
+        : JSON.stringify(this.#at(pointer));
+    let check = this.#checks.get(key);
+    if (check === undefined) {
+      const compiled = this.#ajv.getSchema(`root#${pointer}`);
+      if (compiled === undefined) throw new Error(`ajv cannot resolve ${pointer}`);
+      check = (each) => compiled(each) === true;
+      this.#checks.set(key, check);
+    }
+    return check(value);
+  }
+
+  #normalise(pointer: string, value: unknown): unknown {
+    const schema = this.#at(pointer);
+    let result = value;
+    if (schema.$ref !== undefined) result = this.#normalise(schema.$ref.slice(1), result);
+    for (const index of (schema.allOf ?? []).keys())
+      result = this.#normalise(`${pointer}/allOf/${index}`, result);
+    if (Array.isArray(result) && schema.items !== undefined) {
+      const items = `${pointer}/items`;
+      result = result.map((item) => this.#normalise(items, item));
+      if (schema["x-deserialize-skip-invalid-items"] === true) {
+        result = (result as unknown[]).filter((item) => this.#valid(items, item));
+      }
+    } else if (isObject(result)) {
+      result = this.#properties(pointer, schema, result);
+    }
+    for (const keyword of ["anyOf", "oneOf"] as const) {
+      for (const index of (schema[keyword] ?? []).keys()) {
+        const branch = `${pointer}/${keyword}/${index}`;
+        if (!this.#tagFits(this.#at(branch), result)) continue;
+        const candidate = this.#normalise(branch, result);
+        if (!this.#valid(branch, candidate)) continue;
+        result = candidate;
+        break;
+      }
+    }
+    return result;
+  }
+
+  /** Only saves time: a branch with another constant cannot be the one. */
+  #tagFits(branch: Schema, value: unknown): boolean {
+    if (!isObject(value)) return true;
+    return Object.entries(branch.properties ?? {}).every(
+      ([name, property]) => property.const === undefined || property.const === value[name],
+    );
+  }
+
+  #properties(pointer: string, schema: Schema, value: Json): Json {
+    const result: Json = { ...value };
+    for (const [name, property] of Object.entries(schema.properties ?? {})) {
+      if (!Object.hasOwn(value, name)) continue;
+      const each = this.#property(`${pointer}/properties/${name}`, property, value[name]);
+      if (each === undefined) delete result[name];
+      else result[name] = each;
+    }
+    if (typeof schema.additionalProperties !== "object") return result;
+    for (const name of Object.keys(value)) {
+      if (schema.properties !== undefined && name in schema.properties) continue;
+      const each = this.#normalise(`${pointer}/additionalProperties`, value[name]);
+      // Not an assignment: `__proto__` is a key like any other here.
+      Object.defineProperty(result, name, {
+        value: each,
+        enumerable: true,
+        writable: true,
+        configurable: true,
+      });
+    }
+    return result;
+  }
+
+  /** The three rules; undefined stands for a property that goes away. */
+  #property(pointer: string, schema: Schema, value: unknown): unknown {
+    if (schema["x-deserialize-default-on-null"] === true && value === null) {
+      return schema.type === "array" ? [] : {};
+    }
+    const result = this.#normalise(pointer, value);
+    if (schema["x-deserialize-default-on-error"] !== true || this.#valid(pointer, result)) return result;
+    if (schema.default !== undefined) return schema.default;
+    return schema.type === "array" ? [] : undefined;
+  }
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,171 @@
+// Values to try: generated from a schema, then damaged. Seeded, so that a failure can be repeated.
+
+import type { Schema } from "./oracle.ts";
+
+export class Random {
+  #state: number;
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+  /** mulberry32: small, fast, and good enough to reach every branch. */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let t = this.#state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  }
+  below(limit: number): number {
+    return Math.floor(this.next() * limit);
+  }
+  chance(probability: number): boolean {
+    return this.next() < probability;
+  }
+  pick<T>(items: readonly T[]): T {
+    return items[this.below(items.length)] as T;
+  }
+}
+
+const texts = ["a", "/w/x.ts", "C:\\w", "two words", "ünï", "", "\u0000", "\ud800", "_x", "https://a.b/c"];
+const junk = [
+  null,
+  true,
+  false,
+  0,
+  -1,
+  1.5,
+  65_536,
+  2 ** 32,
+  2 ** 53,
+  1e300,
+  "",
+  "zz",
+  [],
+  [null],
+  {},
+  { type: "zz" },
+];
+
+/** A value that the definition accepts, without any key that it does not name. */
+export function validSample(definitions: Record<string, Schema>, name: string, random: Random): unknown {
+  const generate = (schema: Schema): unknown => {
+    if (schema.const !== undefined) return schema.const;
+    if (schema.$ref !== undefined) return generate(definitions[schema.$ref.slice("#/$defs/".length)] ?? {});
+    const branches = schema.anyOf ?? schema.oneOf ?? [];
+    const parts = [...(schema.allOf ?? []), ...(branches.length > 0 ? [random.pick(branches)] : [])].map(
+      generate,
+    );
+    if (schema.properties === undefined && parts.length > 0) return merged(parts);
+    if (parts.length > 0 && !parts.every(isObject)) return parts.at(-1);
+    return merged([own(schema), ...parts]);
+  };
+  const own = (schema: Schema): unknown => {
+    const type = Array.isArray(schema.type) ? random.pick(schema.type) : schema.type;
+    switch (type) {
+      case undefined:
+        return schema.properties === undefined
+          ? random.pick([1, "x", { a: [1] }, null, [true]])
+          : object(schema);
+      case "null":
+        return null;
+      case "boolean":
+        return random.chance(0.5);
+      case "string":
+        // The open branch of a union takes any string but the known tags.
+        return schema.minLength ? "t" : random.pick(texts);
+      case "integer":
+        return (schema.minimum ?? 0) + random.below(3);
+      case "number":
+        return schema.maximum === undefined
+          ? random.pick([0, 1, 0.5, -2, 1e21])
+          : schema.maximum * random.next();
+      case "array": {
+        const length = (schema.minItems ?? 0) + random.below(3);
+        return Array.from({ length }, () => generate(schema.items ?? {}));
+      }
+      case "object":
+        return object(schema);
+      default:
+        throw new Error(`no sample for type ${type}`);
+    }
+  };
+  const object = (schema: Schema): Record<string, unknown> => {
+    const result: Record<string, unknown> = {};
+    for (const [key, property] of Object.entries(schema.properties ?? {})) {
+      if (schema.required?.includes(key) || random.chance(0.5)) result[key] = generate(property);
+    }
+    if (schema.properties === undefined && schema.additionalProperties) {
+      const values = schema.additionalProperties === true ? {} : schema.additionalProperties;
+      for (let i = random.below(3); i > 0; i--)
+        result[random.pick(["k", "a/b", "x~y", "constructor"])] = generate(values);
+    }
+    return result;
+  };
+  return generate(definitions[name] ?? {});
+}
+
+/** Damages a value in one to three places. Returns JSON text, where also `__proto__` can be a key. */
+export function damaged(value: unknown, other: unknown, random: Random): string {
+  const holder = { root: structuredClone(value) };
+  for (let i = 1 + random.below(3); i > 0; i--) damage(holder, other, random);
+  const text = JSON.stringify(holder.root ?? null);
+  return random.chance(0.02) ? text.replace(/\{(?!\})/, '{"__proto__":{"polluted":1},') : text;
+}
+
+function damage(holder: { root: unknown }, other: unknown, random: Random): void {
+  const { parent, key } = random.pick(places(holder));
+  const container = parent as Record<string, unknown>;
+  switch (random.below(6)) {
+    case 0:
+    case 1:
+      container[key] = structuredClone(random.pick(junk));
+      return;
+    case 2:
+      if (Array.isArray(parent)) parent.splice(Number(key), 1);
+      else if (parent !== holder) delete container[key];
+      return;
+    case 3: {
+      const value = container[key];
+      if (isObject(value))
+        value[random.pick(["custom", "type", "description", "_meta", "group", "value"])] = structuredClone(
+          random.pick(junk),
+        );
+      else if (Array.isArray(value))
+        value.splice(random.below(value.length + 1), 0, structuredClone(random.pick(junk)));
+      return;
+    }
+    case 4: {
+      // A piece of another sample in this place: the right shape somewhere else.
+      const source = random.pick(places({ root: structuredClone(other) }));
+      container[key] = (source.parent as Record<string, unknown>)[source.key];
+      return;
+    }
+    default: {
+      // The same keys with another sample's values, as when a tag and its payload do not belong together.
+      const value = container[key];
+      const source = structuredClone(other);
+      if (isObject(value) && isObject(source)) Object.assign(value, source);
+    }
+  }
+}
+
+function places(holder: { root: unknown }): { parent: object; key: string }[] {
+  const result: { parent: object; key: string }[] = [];
+  const walk = (parent: object): void => {
+    for (const key of Object.keys(parent)) {
+      result.push({ parent, key });
+      const child = (parent as Record<string, unknown>)[key];
+      if (typeof child === "object" && child !== null) walk(child);
+    }
+  };
+  walk(holder);
+  return result;
+}
+
+function merged(parts: unknown[]): unknown {
+  return parts.every(isObject) ? Object.assign({}, ...parts) : parts.at(-1);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
