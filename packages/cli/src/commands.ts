@@ -38,12 +38,23 @@ export interface Command {
   readonly load: () => Promise<{ readonly run: Run }>;
 }
 
+const pace: Option = {
+  type: "string",
+  value: "MS",
+  default: "0",
+  summary: "pause between the agent's updates, in milliseconds",
+};
+
 /** In the order in which help lists them. */
 export const commands: readonly Command[] = [
   {
     name: "demo",
     summary: "watch a client and an agent talk to each other, offline",
-    options: {},
+    details:
+      "Starts an agent as a second process, plays a short conversation over its stdio in a throw-away\n" +
+      'folder, and shows every message as it crosses. With --json: one line per message, the last is "end".',
+    options: { pace },
+    json: true,
     load: () => import("./demo.ts"),
   },
   {
@@ -52,7 +63,7 @@ export const commands: readonly Command[] = [
     details:
       "Speaks ACP as lines of JSON-RPC. It is meant to be started by a client, such as an editor;\n" +
       "typed in a shell it waits for a client's first message and exits when its input ends.",
-    options: {},
+    options: { pace },
     load: () => import("./demo-agent.ts"),
   },
 ];

@@ -36,9 +36,9 @@ async function main(argv: readonly string[]): Promise<number> {
 
 /** The launcher turned the cache on for this process, not for the tools that a command may run. */
 function forgetCompileCache(): void {
-  if (process.env["PARLEY_CACHE_SET"] === undefined) return;
-  delete process.env["PARLEY_CACHE_SET"];
-  delete process.env["NODE_COMPILE_CACHE"];
+  if (process.env.PARLEY_CACHE_SET === undefined) return;
+  delete process.env.PARLEY_CACHE_SET;
+  delete process.env.NODE_COMPILE_CACHE;
 }
 
 async function dispatch(argv: readonly string[], json: boolean): Promise<number | undefined> {

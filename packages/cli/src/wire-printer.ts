@@ -1,0 +1,113 @@
+// Shows JSON-RPC messages to a person, one line each, as they cross.
+
+export interface Crossing {
+  readonly from: "client" | "agent";
+  readonly text: string;
+  /** Milliseconds since the first message. */
+  readonly ms: number;
+}
+
+const ansi = {
+  dim: "\u001b[2m",
+  red: "\u001b[31m",
+  green: "\u001b[32m",
+  cyan: "\u001b[36m",
+  off: "\u001b[0m",
+};
+
+interface Message {
+  readonly id?: unknown;
+  readonly method?: string;
+  readonly params?: unknown;
+  readonly result?: unknown;
+  readonly error?: { readonly code?: unknown; readonly message?: unknown };
+}
+
+/** Remembers which request an answer belongs to. */
+export class WirePrinter {
+  readonly #columns: number;
+  readonly #colour: boolean;
+  /** Methods of open requests, by who asked and the id. */
+  readonly #open = new Map<string, string>();
+
+  constructor(options: { readonly columns: number; readonly colour: boolean }) {
+    this.#columns = Math.max(60, options.columns);
+    this.#colour = options.colour;
+  }
+
+  line({ from, text, ms }: Crossing): string {
+    const arrow = from === "client" ? "client → agent" : "client ← agent";
+    const { label, detail, mood } = this.#describe(from, text);
+    const head = `${ms.toFixed(0).padStart(5)} ms  ${arrow}  `;
+    const room = Math.max(10, this.#columns - head.length - label.length - 2);
+    const shown = detail.length > room ? `${detail.slice(0, room - 1)}…` : detail;
+    return `${this.#paint("dim", head)}${this.#paint(mood, label)}  ${shown}`.trimEnd();
+  }
+
+  #describe(
+    from: Crossing["from"],
+    text: string,
+  ): { label: string; detail: string; mood: keyof typeof ansi } {
+    const message = parse(text);
+    if (message === undefined) return { label: "not JSON", detail: printable(text), mood: "red" };
+    const { id, method, params, result, error } = message;
+    if (method !== undefined) {
+      if (id !== undefined) this.#open.set(`${from} ${String(id)}`, method);
+      const label = id === undefined ? method : `${method} #${String(id)}`;
+      return { label: printable(label), detail: summary(params), mood: id === undefined ? "off" : "cyan" };
+    }
+    const asker = from === "client" ? "agent" : "client";
+    const asked = this.#open.get(`${asker} ${String(id)}`);
+    this.#open.delete(`${asker} ${String(id)}`);
+    const to = asked === undefined ? "nobody's request" : `${asked} #${String(id)}`;
+    if (error === undefined)
+      return { label: printable(`answer to ${to}`), detail: summary(result), mood: "green" };
+    const detail = printable(`${String(error.code)} ${String(error.message)}`);
+    return { label: printable(`error for ${to}`), detail, mood: "red" };
+  }
+
+  #paint(colour: keyof typeof ansi, text: string): string {
+    return this.#colour ? `${ansi[colour]}${text}${ansi.off}` : text;
+  }
+}
+
+function parse(text: string): Message | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    // the caller shows the text as it is
+    return undefined;
+  }
+}
+
+/** `key: value` for every field. A session update leads with its kind, its session goes without saying. */
+function summary(value: unknown): string {
+  if (typeof value !== "object" || value === null) return "";
+  const { update } = value as { update?: unknown };
+  return printable(fields(typeof update === "object" && update !== null ? update : value));
+}
+
+function fields(value: object): string {
+  return Object.entries(value)
+    .map(([key, item]) => (key === "sessionUpdate" ? String(item) : `${key}: ${brief(item)}`))
+    .join(", ");
+}
+
+function brief(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(brief).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const { type, text, content, status, priority } = value as Record<string, unknown>;
+  if (type === "text" && typeof text === "string") return JSON.stringify(text);
+  if (type === "content") return brief(content);
+  if (priority !== undefined && typeof content === "string") return `${content} (${String(status)})`;
+  return `{${fields(value)}}`;
+}
+
+/** What a peer wrote must not move the cursor or turn the text around. */
+export function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
+}
