@@ -19,13 +19,13 @@ const minimumNode = [22, 18];
 
 const offline = process.argv.includes("--offline");
 const lockText = readLock();
-const wanted = createHash("sha256")
-  .update(`${process.platform} ${process.arch}\n${lockText}`)
-  .digest("hex");
+const wanted = createHash("sha256").update(`${process.platform} ${process.arch}\n${lockText}`).digest("hex");
 
 if (!isInstalled()) {
   if (offline) {
-    const state = existsSync(modules) ? "node_modules does not match package-lock.json" : "node_modules is missing";
+    const state = existsSync(modules)
+      ? "node_modules does not match package-lock.json"
+      : "node_modules is missing";
     stop(`${state}, and this command never installs`, "run: npm ci");
   }
   await withInstallLock(async () => {
@@ -39,7 +39,10 @@ function readLock() {
   try {
     return readFileSync(join(root, "package-lock.json"), "utf8");
   } catch (error) {
-    return stop(`cannot read package-lock.json (${error.code})`, "restore it: git checkout package-lock.json");
+    return stop(
+      `cannot read package-lock.json (${error.code})`,
+      "restore it: git checkout package-lock.json",
+    );
   }
 }
 
@@ -78,11 +81,16 @@ function pinnedNodePath() {
 
 async function install() {
   const started = Date.now();
-  process.stderr.write("parley: installing dependencies with npm ci (once per lockfile, about half a minute)\n");
+  process.stderr.write(
+    "parley: installing dependencies with npm ci (once per lockfile, about half a minute)\n",
+  );
   const { code, output } = await runNpmCi();
   if (code !== 0) {
     process.stderr.write(`${output.trim().split("\n").slice(-30).join("\n")}\n`);
-    stop(`npm ci failed with exit code ${code}`, "is the npm registry reachable? see what npm says above, then run: npm ci");
+    stop(
+      `npm ci failed with exit code ${code}`,
+      "is the npm registry reachable? see what npm says above, then run: npm ci",
+    );
   }
   writeGuard();
   process.stderr.write(`parley: installed in ${((Date.now() - started) / 1000).toFixed(1)} s\n`);
@@ -115,7 +123,8 @@ async function withInstallLock(work) {
   const lock = join(tmpdir(), `parley-install-${name}`);
   const owner = join(lock, "pid");
   for (let waits = 0; !takeLock(lock, owner); waits++) {
-    if (waits === 0) process.stderr.write("parley: another install is running in this checkout, waiting for it\n");
+    if (waits === 0)
+      process.stderr.write("parley: another install is running in this checkout, waiting for it\n");
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   process.on("exit", () => rmSync(lock, { recursive: true, force: true }));
@@ -129,7 +138,8 @@ function takeLock(lock, owner) {
     writeFileSync(owner, String(process.pid));
     return true;
   } catch (error) {
-    if (error.code !== "EEXIST") stop(`cannot create ${lock} (${error.code})`, "point TMPDIR to a folder that can be written");
+    if (error.code !== "EEXIST")
+      stop(`cannot create ${lock} (${error.code})`, "point TMPDIR to a folder that can be written");
   }
   const pid = Number(readIfThere(owner));
   // An owner that was killed leaves its lock behind. No pid yet means that it is just being written.

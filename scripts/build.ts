@@ -1,0 +1,162 @@
+// Bundles the packages for packing and for the startup benchmark: one file per entry point, shared
+// code in chunks, declarations beside them. The entry points are read from each package.json.
+// Nothing in development or in the tests but the packed packages depends on this.
+
+import { execFile } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { OutputChunk } from "rolldown";
+import { rolldown } from "rolldown";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const run = promisify(execFile);
+
+interface Manifest {
+  readonly name: string;
+  readonly exports?: Readonly<Record<string, { readonly "parley-source": string }>>;
+}
+
+/** One package: where it is, and the sources that become files of their own. */
+interface Package {
+  readonly name: string;
+  readonly folder: string;
+  readonly entries: Readonly<Record<string, string>>;
+  readonly declarations: boolean;
+}
+
+const started = performance.now();
+const packages = readdirSync(join(root, "packages")).map(readPackage);
+// Declarations take longest and need nothing from the bundles.
+await Promise.all(packages.map(buildPackage));
+for (const built of packages) printSizes(built);
+process.stdout.write(`built in ${((performance.now() - started) / 1000).toFixed(1)} s\n`);
+
+function readPackage(name: string): Package {
+  const folder = join(root, "packages", name);
+  // Our own manifest; the tests of the packed packages check its shape.
+  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
+  if (manifest.exports === undefined) {
+    return {
+      name: manifest.name,
+      folder,
+      entries: { main: join(folder, "src/main.ts") },
+      declarations: false,
+    };
+  }
+  const entries = Object.entries(manifest.exports).map(([path, target]) => [
+    path === "." ? "index" : path.slice(2),
+    join(folder, target["parley-source"]),
+  ]);
+  return { name: manifest.name, folder, entries: Object.fromEntries(entries), declarations: true };
+}
+
+async function buildPackage(built: Package): Promise<void> {
+  const dist = join(built.folder, "dist");
+  rmSync(dist, { recursive: true, force: true });
+  mkdirSync(dist);
+  await Promise.all([bundle(built, dist), built.declarations ? declare(built, dist) : undefined]);
+}
+
+async function bundle(built: Package, dist: string): Promise<void> {
+  const input = await rolldown({
+    cwd: built.folder,
+    input: { ...built.entries },
+    platform: "neutral",
+    external: [/^node:/, /^@parley\//],
+    logLevel: "warn",
+  });
+  const { output } = await input.write({
+    dir: dist,
+    format: "es",
+    entryFileNames: "[name].js",
+    chunkFileNames: "chunk-[name]-[hash].js",
+    comments: { annotation: true, legal: true, jsdoc: false },
+  });
+  await input.close();
+  requireSeparateWires(output.filter((file) => file.type === "chunk"));
+}
+
+/** Whoever imports one version of the wire must not pay for the other. */
+function requireSeparateWires(chunks: readonly OutputChunk[]): void {
+  const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
+  for (const [entry, foreign] of [
+    ["v1.js", "/wire/v2/"],
+    ["v2.js", "/wire/v1/"],
+  ] as const) {
+    const seen = new Set<string>();
+    const queue: string[] = byName.has(entry) ? [entry] : [];
+    for (const name of queue) {
+      if (seen.has(name)) continue;
+      seen.add(name);
+      const chunk = byName.get(name);
+      const intruder = chunk?.moduleIds.find((id) => id.includes(foreign));
+      if (intruder !== undefined) {
+        throw new Error(
+          `${entry} loads ${relative(root, intruder)} (in ${name}): the wires must stay in chunks of their own`,
+        );
+      }
+      queue.push(...(chunk?.imports ?? []));
+    }
+  }
+}
+
+/** Emits what the entry points reach, as a tree in dist; tests and internals that nobody imports stay out. */
+async function declare(built: Package, dist: string): Promise<void> {
+  const cache = join(root, "node_modules", ".cache", "build");
+  mkdirSync(cache, { recursive: true });
+  const config = join(cache, `tsconfig.${built.name.replaceAll(/\W+/g, "-")}.json`);
+  const settings = {
+    extends: join(root, "tsconfig.json"),
+    compilerOptions: {
+      noEmit: false,
+      declaration: true,
+      emitDeclarationOnly: true,
+      // The cache folder holds the configuration, and @types are looked up from there.
+      typeRoots: [join(root, "node_modules/@types")],
+      rootDir: join(built.folder, "src"),
+      outDir: dist,
+    },
+    include: [],
+    files: Object.values(built.entries),
+  };
+  writeFileSync(config, JSON.stringify(settings, null, 2));
+  try {
+    await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", config], { cwd: root });
+  } catch (error) {
+    const { stdout } = error as { stdout?: string }; // what execFile rejects with
+    throw new Error(`declarations of ${built.name} failed:\n${stdout ?? String(error)}`, { cause: error });
+  }
+  for (const file of filesBelow(dist).filter((path) => path.endsWith(".d.ts"))) {
+    // Declarations keep `./x.ts`, which no such file answers to once packed; `./x.js` finds x.d.ts in
+    // every version of TypeScript.
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, text.replaceAll(/((?:from|import)\s*\(?\s*["']\.[^"']*)\.ts(["'])/g, "$1.js$2"));
+  }
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+function printSizes(built: Package): void {
+  const files = filesBelow(join(built.folder, "dist"));
+  const declarations = files.filter((file) => file.endsWith(".d.ts"));
+  process.stdout.write(`${built.name}\n`);
+  for (const file of files.filter((path) => path.endsWith(".js")).sort()) {
+    process.stdout.write(`  ${relative(built.folder, file).padEnd(40)} ${kilobytes([file])}\n`);
+  }
+  if (declarations.length > 0) {
+    process.stdout.write(
+      `  ${`${declarations.length} declarations`.padEnd(40)} ${kilobytes(declarations)}\n`,
+    );
+  }
+}
+
+function kilobytes(files: readonly string[]): string {
+  const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
+  return `${(bytes / 1024).toFixed(1).padStart(8)} KB`;
+}

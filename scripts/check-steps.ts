@@ -1,0 +1,121 @@
+// The steps of the check: what each one runs, and on what. Adding a step is adding a row.
+
+import { existsSync, globSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** What a step is about to do: arguments for Node, one list per process, run in order. */
+export type Plan =
+  | { readonly commands: readonly (readonly string[])[] }
+  | { readonly skip: string }
+  | { readonly problem: string };
+
+/** One named part of the check. */
+export interface Step {
+  readonly name: string;
+  /** The command that repairs what the step complains about, where there is one. */
+  readonly fix?: string;
+  /** Whether the step runs Node's test runner, and so must end with its summary. */
+  readonly tests?: boolean;
+  readonly plan: () => Plan;
+}
+
+const testFiles = [
+  "packages/*/src/**/*.test.ts",
+  "test/**/*.test.ts",
+  "examples/**/*.test.ts",
+  "bench/**/*.test.ts",
+  "scripts/**/*.test.ts",
+];
+const processTest = ".process.test.ts";
+const packagesTest = join("test", "packages.process.test.ts");
+const nodeTest = ["--conditions=parley-source", "--test", "--test-reporter=spec"];
+
+/** Path filters and runner options from the command line; they narrow the test steps. */
+const narrowed = { filters: [] as string[], options: [] as string[] };
+
+/** Longest first, so that two at a time end together. */
+export const steps: readonly Step[] = [
+  {
+    name: "packages",
+    tests: true,
+    plan: () =>
+      existsSync(join(root, packagesTest))
+        ? testPlan([packagesTest], [])
+        : { problem: `${packagesTest} is missing` },
+  },
+  {
+    name: "process",
+    tests: true,
+    plan: () => {
+      const files = findTests((file) => file.endsWith(processTest) && file !== packagesTest);
+      return files.length === 0 ? { skip: "no process tests" } : testPlan(files, ["--test-concurrency=2"]);
+    },
+  },
+  {
+    // Pure tests share one process: twenty times faster than a process each.
+    name: "unit",
+    tests: true,
+    plan: () => {
+      const files = findTests((file) => !file.endsWith(processTest));
+      return files.length === 0
+        ? { problem: "no unit tests found" }
+        : testPlan(files, ["--test-isolation=none"]);
+    },
+  },
+  { name: "types", plan: () => ({ commands: [bin("typescript/bin/tsc", "-p", "tsconfig.json")] }) },
+  {
+    // The root entry runs in browsers: everything but src/node must do without Node's types.
+    name: "browser",
+    plan: () => ({ commands: [bin("typescript/bin/tsc", "-p", "tsconfig.browser.json")] }),
+  },
+  {
+    name: "lint",
+    fix: "npm run format",
+    plan: () => ({ commands: [bin("@biomejs/biome/bin/biome", "ci", "--error-on-warnings", ".")] }),
+  },
+  { name: "unused", plan: () => ({ commands: [bin("knip/bin/knip.js", "--no-progress")] }) },
+  {
+    name: "generated",
+    fix: "npm run generate",
+    plan: () => ({ commands: [["--conditions=parley-source", "scripts/generate/main.ts", "--check"]] }),
+  },
+];
+
+/** Reads the command line: step names, then path filters and runner options for the test steps. */
+export function parseSteps(argv: readonly string[]): { steps: readonly Step[] } | { problem: string } {
+  const chosen = new Set<Step>();
+  for (const argument of argv) {
+    const step = steps.find((candidate) => candidate.name === argument);
+    if (step !== undefined) chosen.add(step);
+    else if (argument.startsWith("--test-")) narrowed.options.push(argument);
+    else if (argument.startsWith("-")) return { problem: `unknown option ${argument}` };
+    else narrowed.filters.push(argument);
+  }
+  const narrows = narrowed.filters.length + narrowed.options.length > 0;
+  if (narrows && ![...chosen].some((step) => step.tests)) {
+    const got = [...narrowed.filters, ...narrowed.options].join(" ");
+    return { problem: `${got} is no step, and no test step was named that it could narrow` };
+  }
+  return { steps: chosen.size === 0 ? steps : steps.filter((step) => chosen.has(step)) };
+}
+
+function findTests(accept: (file: string) => boolean): string[] {
+  return globSync(testFiles, { cwd: root, exclude: (path) => path.includes("node_modules") })
+    .filter(accept)
+    .filter(
+      (file) => narrowed.filters.length === 0 || narrowed.filters.some((filter) => file.includes(filter)),
+    )
+    .sort();
+}
+
+function testPlan(files: readonly string[], options: readonly string[]): Plan {
+  return { commands: [[...nodeTest, ...options, ...narrowed.options, ...files]] };
+}
+
+/** The tools are scripts for Node; started this way they run on the Node that runs the check. */
+function bin(path: string, ...args: string[]): string[] {
+  return [join(root, "node_modules", path), ...args];
+}
