@@ -75,6 +75,12 @@ export function pointer(key: string): string {
   return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
+/** What strict mode may find in an object besides the stable fields. */
+export interface UnstableKeys {
+  readonly keys: readonly string[];
+  readonly mode: number;
+}
+
 /**
  * Names the custom root field of an object whose keys did not add up (X2). Keys that hold undefined do not
  * reach the wire, and `_meta` is allowed everywhere, also where the schema forgot it.
@@ -82,12 +88,16 @@ export function pointer(key: string): string {
 export function strayKey(
   value: Record<string, unknown>,
   known: readonly string[],
-  unstable: readonly string[] = [],
+  unstable?: UnstableKeys,
 ): Failure | undefined {
   for (const key in value) {
-    if (value[key] === undefined || key === "_meta" || known.includes(key) || unstable.includes(key))
-      continue;
-    return new Failure(`/${pointer(key)}`, "absent: custom data goes into _meta", typeWord(value[key]));
+    if (value[key] === undefined || key === "_meta" || known.includes(key)) continue;
+    const isUnstable = unstable?.keys.includes(key) ?? false;
+    if (isUnstable && unstable !== undefined && unstable.mode & modes.unstable) continue;
+    const expected = isUnstable
+      ? "absent: it is unstable, and its method was not listed"
+      : "absent: custom data goes into _meta";
+    return new Failure(`/${pointer(key)}`, expected, typeWord(value[key]));
   }
   return undefined;
 }

@@ -3,11 +3,11 @@
 /** Custom data: the one place of a protocol object where fields of one's own may go (X2). */
 export type Meta = { [key: string]: unknown };
 
-declare const unknownTag: unique symbol;
-
 /**
- * The tag of a variant that this version does not know. It is a plain string at run time; the brand keeps it
- * apart from the known tags, so that `switch (block.type)` narrows to one variant per case and to the unknown
- * one in `default`. With `string` instead, the unknown variant would be left over in every case.
+ * The tag of a variant that this version does not know: any other string at run time. As a type it must be a
+ * unit that no literal compares to, or else `switch (block.type)` would leave the unknown variant over in
+ * every case. `string`, `string & {}` and branded strings all do; an ambient enum does not, and is erased.
  */
-export type UnknownTag = string & { readonly [unknownTag]: true };
+export declare enum UnknownTag {
+  other = "",
+}
