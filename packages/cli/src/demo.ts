@@ -80,7 +80,8 @@ function connect(transport: Parameters<typeof clientPeer>[0], workspace: string,
           update.sessionUpdate === "agent_thought_chunk" && JSON.stringify(update).includes("wait");
         if (!waits || cancelled) return;
         cancelled = true;
-        agent.notify("session/cancel", { sessionId });
+        // one small message: there is nothing to wait for when the agent is slow to read it
+        void agent.notify("session/cancel", { sessionId });
       },
     },
   });

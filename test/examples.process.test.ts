@@ -1,0 +1,40 @@
+// Every example runs as printed and prints what it says that it prints.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import test from "node:test";
+import { promisify } from "node:util";
+
+const folder = new URL("../examples/", import.meta.url);
+const run = promisify(execFile);
+
+const promised = readdirSync(folder)
+  .filter((name) => name.endsWith(".ts"))
+  .map((name) => {
+    const source = readFileSync(new URL(name, folder), "utf8");
+    const [, block] = source.split("\n// prints:\n");
+    const prints = block
+      ?.split("\n")
+      .map((line) => line.replace(/^\/\/ /, ""))
+      .join("\n");
+    return { name, prints };
+  });
+
+test("every example but the agent that another one starts says what it prints", () => {
+  const silent = promised.filter(({ prints }) => prints === undefined).map(({ name }) => name);
+  assert.deepEqual(silent, ["agent.ts"]);
+});
+
+for (const { name, prints } of promised) {
+  if (prints === undefined) continue;
+  test(`examples/${name} prints what it promises`, async () => {
+    const args = ["--conditions=parley-source", `examples/${name}`];
+    const { stdout, stderr } = await run(process.execPath, args, {
+      cwd: new URL("../", import.meta.url),
+      timeout: 60_000,
+    });
+    assert.equal(stderr, "");
+    assert.equal(stdout, prints);
+  });
+}
