@@ -16,7 +16,7 @@ export function typesModule(definitions: ReadonlyMap<string, Definition>): strin
     if (node.kind === "record" && node.record.union === undefined) {
       return `${mark}export interface ${name} ${fieldsType(node.record.fields)}\n`;
     }
-    return `${mark}export type ${name} = ${nodeType(node)};\n`;
+    return `${mark}export type ${name} = ${nodeType(node)};\n`.replace("= \n", "=\n");
   });
   return `${header}\n${parts.join("\n")}`;
 }
@@ -34,7 +34,9 @@ function nodeType(node: Node): string {
     case "enum":
       return [...node.values.map(quote), ...(node.open ? ["(string & {})"] : [])].join(" | ");
     case "array":
-      return node.items.kind === "ref" ? `${nodeType(node.items)}[]` : `Array<${nodeType(node.items)}>`;
+      return ["ref", "string", "any"].includes(node.items.kind)
+        ? `${nodeType(node.items)}[]`
+        : `Array<${nodeType(node.items)}>`;
     case "map":
       return `{ [key: string]: ${nodeType(node.values)} }`;
     case "ref":

@@ -316,8 +316,7 @@ const property = (name: string): string =>
   /^[A-Za-z_$][\w$]*$/.test(name) ? `v.${name}` : `v[${quote(name)}]`;
 
 function keyCheck(keys: Keys): string[] {
-  const flagged =
-    keys.unstable.length === 0 ? "" : `, mode & ${unstable} ? ${JSON.stringify(keys.unstable)} : []`;
+  const flagged = keys.unstable.length === 0 ? "" : `, { keys: ${JSON.stringify(keys.unstable)}, mode }`;
   return [
     `if (mode & ${strict}) {`,
     "for (const _ in v) n--;",

@@ -340,7 +340,7 @@ test("an unstable field is kept unread and cannot be sent, unless its method is 
   assert.equal(receive("v1", "session/new", value), value);
   assert.equal(
     send("v1", "session/new", value),
-    "session/new: params/systemPrompt must be absent: custom data goes into _meta, got number",
+    "session/new: params/systemPrompt must be absent: it is unstable, and its method was not listed, got number",
   );
   assert.equal(
     receive("v1", "session/new", value, ["session/new"]),
@@ -364,7 +364,7 @@ test("listing any unstable method lets initialize carry unstable capabilities", 
   const off = bound("v1", "initialize");
   assert.equal(
     answer(off, "result", encodeResult(off, result)),
-    "initialize: result/agentCapabilities/sessionCapabilities/fork must be absent: custom data goes into _meta, got object",
+    "initialize: result/agentCapabilities/sessionCapabilities/fork must be absent: it is unstable, and its method was not listed, got object",
   );
   assert.equal(encodeResult(bound("v1", "initialize", ["session/fork"]), result), result);
 });

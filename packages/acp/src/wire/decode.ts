@@ -21,14 +21,14 @@ export interface BoundMethod {
   readonly send: number;
 }
 
-/** Capabilities of every other method live here, so listing any unstable method switches its unstable ones on. */
-const handshakes = ["initialize", "proxy/initialize"];
-
-/** Listing a method switches on the method itself, and the unstable fields and tags of its params and result. */
+/**
+ * Listing a method switches on the method itself, and the unstable fields and tags of its params and result.
+ * Listing any switches on those of `initialize` too, because that is where its capability is advertised.
+ */
 export function bindMethod(row: MethodRow, unstable: UnstableMethods = []): BoundMethod {
   const listed = unstable === "*" || unstable.includes(row.method);
-  const handshake = handshakes.includes(row.method) && unstable.length > 0;
-  const base = modes.checks | (listed || (handshake && !row.unstable) ? modes.unstable : 0);
+  const advertises = row.method === "initialize" && unstable.length > 0;
+  const base = modes.checks | (listed || advertises ? modes.unstable : 0);
   return {
     row,
     enabled: !row.unstable || listed,

@@ -48,12 +48,12 @@ export type ToolKind = "read" | "edit" | "delete" | "move" | "search" | "execute
 
 export type ToolCallStatus = "pending" | "in_progress" | "completed" | "failed";
 
-export type ToolCallContent = 
+export type ToolCallContent =
   | ({ type: "content" } & Content)
   | ({ type: "diff" } & Diff)
   | ({ type: "terminal" } & Terminal);
 
-export type ContentBlock = 
+export type ContentBlock =
   | ({ type: "text" } & TextContent)
   | ({ type: "image" } & ImageContent)
   | ({ type: "audio" } & AudioContent)
@@ -101,7 +101,7 @@ export interface ResourceLink {
   _meta?: Meta | null;
 }
 
-export type EmbeddedResourceResource = 
+export type EmbeddedResourceResource =
   | TextResourceContents
   | BlobResourceContents;
 
@@ -164,7 +164,7 @@ export type PermissionOptionKind = "allow_once" | "allow_always" | "reject_once"
 export interface CreateTerminalRequest {
   sessionId: SessionId;
   command: string;
-  args?: Array<string>;
+  args?: string[];
   env?: EnvVariable[];
   cwd?: string | null;
   outputByteLimit?: number | null;
@@ -225,14 +225,14 @@ export interface ElicitationSchema {
   type?: ElicitationSchemaType;
   title?: string | null;
   properties?: { [key: string]: ElicitationPropertySchema };
-  required?: Array<string> | null;
+  required?: string[] | null;
   description?: string | null;
   _meta?: Meta | null;
 }
 
 export type ElicitationSchemaType = "object";
 
-export type ElicitationPropertySchema = 
+export type ElicitationPropertySchema =
   | ({ type: "string" } & StringPropertySchema)
   | ({ type: "number" } & NumberPropertySchema)
   | ({ type: "integer" } & IntegerPropertySchema)
@@ -257,7 +257,7 @@ export interface StringPropertySchema {
   pattern?: string | null;
   format?: StringFormat | null;
   default?: string | null;
-  enum?: Array<string> | null;
+  enum?: string[] | null;
   oneOf?: EnumOption[] | null;
   _meta?: Meta | null;
 }
@@ -287,13 +287,13 @@ export interface BooleanPropertySchema {
   _meta?: Meta | null;
 }
 
-export type MultiSelectItems = 
+export type MultiSelectItems =
   | ({ type: "string" } & StringMultiSelectItems)
   | { type: UnknownTag; [key: string]: unknown }
   | ({ type?: never } & TitledMultiSelectItems);
 
 export interface StringMultiSelectItems {
-  enum: Array<string>;
+  enum: string[];
   _meta?: Meta | null;
 }
 
@@ -308,7 +308,7 @@ export interface MultiSelectPropertySchema {
   minItems?: number | null;
   maxItems?: number | null;
   items: MultiSelectItems;
-  default?: Array<string> | null;
+  default?: string[] | null;
   _meta?: Meta | null;
 }
 
@@ -477,7 +477,7 @@ export interface ProvidersCapabilities {
   _meta?: Meta | null;
 }
 
-export type AuthMethod = 
+export type AuthMethod =
   | ({ type: "terminal" } & AuthMethodTerminal)
   | ({ type?: never } & AuthMethodAgent);
 
@@ -487,7 +487,7 @@ export interface AuthMethodTerminal {
   id: AuthMethodId;
   name: string;
   description?: string | null;
-  args?: Array<string>;
+  args?: string[];
   env?: { [key: string]: string };
   _meta?: Meta | null;
 }
@@ -653,7 +653,7 @@ export interface ListSessionsResponse {
 export interface SessionInfo {
   sessionId: SessionId;
   cwd: string;
-  additionalDirectories?: Array<string>;
+  additionalDirectories?: string[];
   title?: string | null;
   updatedAt?: string | null;
   /** Unstable. */
@@ -751,7 +751,7 @@ export interface SessionNotification {
   _meta?: Meta | null;
 }
 
-export type SessionUpdate = 
+export type SessionUpdate =
   | ({ sessionUpdate: "user_message_chunk" } & ContentChunk)
   | ({ sessionUpdate: "agent_message_chunk" } & ContentChunk)
   | ({ sessionUpdate: "agent_thought_chunk" } & ContentChunk)
@@ -810,7 +810,7 @@ export interface Plan {
 }
 
 /** Unstable. */
-export type PlanUpdateContent = 
+export type PlanUpdateContent =
   | ({ type: "items" } & PlanItems)
   | ({ type: "file" } & PlanFile)
   | ({ type: "markdown" } & PlanMarkdown);
@@ -941,7 +941,7 @@ export interface SessionCancelCapabilities {
 }
 
 /** Unstable. */
-export type StateUpdate = 
+export type StateUpdate =
   | ({ state: "running" } & RunningStateUpdate)
   | ({ state: "idle" } & IdleStateUpdate)
   | ({ state: "requires_action" } & RequiresActionStateUpdate)
@@ -991,7 +991,7 @@ export interface SubagentUpdate {
   capabilities?: SubagentSessionCapabilities | null;
   state?: StateUpdate | null;
   cwd?: string | null;
-  additionalDirectories?: Array<string> | null;
+  additionalDirectories?: string[] | null;
   _meta?: Meta | null;
 }
 
@@ -1136,14 +1136,14 @@ export interface AuthStatusRequest {
 
 export interface NewSessionRequest {
   cwd: string;
-  additionalDirectories?: Array<string>;
+  additionalDirectories?: string[];
   mcpServers: McpServer[];
   /** Unstable. */
   systemPrompt?: SystemPrompt | null;
   _meta?: Meta | null;
 }
 
-export type McpServer = 
+export type McpServer =
   | ({ type: "http" } & McpServerHttp)
   | ({ type: "sse" } & McpServerSse)
   | ({ type: "acp" } & McpServerAcp)
@@ -1179,7 +1179,7 @@ export interface McpServerAcp {
 export interface McpServerStdio {
   name: string;
   command: string;
-  args: Array<string>;
+  args: string[];
   env: EnvVariable[];
   _meta?: Meta | null;
 }
@@ -1197,7 +1197,7 @@ export type SystemPromptMode = "append" | "override" | (string & {});
 export interface LoadSessionRequest {
   mcpServers: McpServer[];
   cwd: string;
-  additionalDirectories?: Array<string>;
+  additionalDirectories?: string[];
   sessionId: SessionId;
   /** Unstable. */
   systemPrompt?: SystemPrompt | null;
@@ -1224,7 +1224,7 @@ export interface DeleteSessionRequest {
 export interface ForkSessionRequest {
   sessionId: SessionId;
   cwd: string;
-  additionalDirectories?: Array<string>;
+  additionalDirectories?: string[];
   mcpServers?: McpServer[];
   systemPrompt?: SystemPrompt | null;
   _meta?: Meta | null;
@@ -1258,7 +1258,7 @@ export interface SetSessionTitleRequest {
 export interface ResumeSessionRequest {
   sessionId: SessionId;
   cwd: string;
-  additionalDirectories?: Array<string>;
+  additionalDirectories?: string[];
   mcpServers?: McpServer[];
   /** Unstable. */
   systemPrompt?: SystemPrompt | null;
@@ -1309,7 +1309,7 @@ export interface RequestPermissionResponse {
   _meta?: Meta | null;
 }
 
-export type RequestPermissionOutcome = 
+export type RequestPermissionOutcome =
   | { outcome: "cancelled" }
   | ({ outcome: "selected" } & SelectedPermissionOutcome);
 
@@ -1359,14 +1359,14 @@ export type CreateElicitationResponse = {
   | { action: UnknownTag; [key: string]: unknown }
 );
 
-export type ElicitationContentValue = string | number | boolean | Array<string>;
+export type ElicitationContentValue = string | number | boolean | string[];
 
 export interface ElicitationAcceptAction {
   content?: { [key: string]: ElicitationContentValue } | null;
 }
 
 /** Unstable. */
-export type MessageMcpResponse = 
+export type MessageMcpResponse =
   | {
   result: unknown;
   _meta?: Meta | null;

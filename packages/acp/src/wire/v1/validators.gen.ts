@@ -3073,7 +3073,7 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["loadSession","promptCapabilities","mcpCapabilities","sessionCapabilities","auth","_meta"], mode & 2 ? ["providers"] : []);
+    if (n !== 0) return strayKey(v, ["loadSession","promptCapabilities","mcpCapabilities","sessionCapabilities","auth","_meta"], { keys: ["providers"], mode });
   }
   return undefined;
 }
@@ -3153,7 +3153,7 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["http","sse","_meta"], mode & 2 ? ["acp"] : []);
+    if (n !== 0) return strayKey(v, ["http","sse","_meta"], { keys: ["acp"], mode });
   }
   return undefined;
 }
@@ -3292,7 +3292,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["list","delete","additionalDirectories","resume","close","_meta"], mode & 2 ? ["systemPrompt","fork","archive","status","title"] : []);
+    if (n !== 0) return strayKey(v, ["list","delete","additionalDirectories","resume","close","_meta"], { keys: ["systemPrompt","fork","archive","status","title"], mode });
   }
   return undefined;
 }
@@ -3587,7 +3587,7 @@ export function AgentAuthCapabilities(v: any, mode: number): Failure | undefined
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["logout","_meta"], mode & 2 ? ["status"] : []);
+    if (n !== 0) return strayKey(v, ["logout","_meta"], { keys: ["status"], mode });
   }
   return undefined;
 }
@@ -4754,7 +4754,7 @@ export function SessionInfo(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","cwd","additionalDirectories","title","updatedAt","_meta"], mode & 2 ? ["archived"] : []);
+    if (n !== 0) return strayKey(v, ["sessionId","cwd","additionalDirectories","title","updatedAt","_meta"], { keys: ["archived"], mode });
   }
   return undefined;
 }
@@ -5079,7 +5079,7 @@ export function PromptResponse(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["stopReason","_meta"], mode & 2 ? ["usage"] : []);
+    if (n !== 0) return strayKey(v, ["stopReason","_meta"], { keys: ["usage"], mode });
   }
   return undefined;
 }
@@ -7745,7 +7745,7 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["fs","terminal","session","auth","elicitation","_meta"], mode & 2 ? ["subagents","plan"] : []);
+    if (n !== 0) return strayKey(v, ["fs","terminal","session","auth","elicitation","_meta"], { keys: ["subagents","plan"], mode });
   }
   return undefined;
 }
@@ -8266,7 +8266,7 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["cwd","additionalDirectories","mcpServers","_meta"], mode & 2 ? ["systemPrompt"] : []);
+    if (n !== 0) return strayKey(v, ["cwd","additionalDirectories","mcpServers","_meta"], { keys: ["systemPrompt"], mode });
   }
   return undefined;
 }
@@ -8776,7 +8776,7 @@ export function LoadSessionRequest(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["mcpServers","cwd","additionalDirectories","sessionId","_meta"], mode & 2 ? ["systemPrompt"] : []);
+    if (n !== 0) return strayKey(v, ["mcpServers","cwd","additionalDirectories","sessionId","_meta"], { keys: ["systemPrompt"], mode });
   }
   return undefined;
 }
@@ -8824,7 +8824,7 @@ export function ListSessionsRequest(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["cwd","cursor","_meta"], mode & 2 ? ["archived"] : []);
+    if (n !== 0) return strayKey(v, ["cwd","cursor","_meta"], { keys: ["archived"], mode });
   }
   return undefined;
 }
@@ -9108,7 +9108,7 @@ export function ResumeSessionRequest(v: any, mode: number): Failure | undefined 
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","cwd","additionalDirectories","mcpServers","_meta"], mode & 2 ? ["systemPrompt"] : []);
+    if (n !== 0) return strayKey(v, ["sessionId","cwd","additionalDirectories","mcpServers","_meta"], { keys: ["systemPrompt"], mode });
   }
   return undefined;
 }

@@ -16,7 +16,7 @@ export interface RequestPermissionRequest {
 
 export type SessionId = string;
 
-export type RequestPermissionSubject = 
+export type RequestPermissionSubject =
   | ({ type: "tool_call" } & ToolCallPermissionSubject)
   | ({ type: "command" } & CommandPermissionSubject)
   | { type: UnknownTag; [key: string]: unknown };
@@ -41,13 +41,13 @@ export type ToolKind = "read" | "edit" | "delete" | "move" | "search" | "execute
 
 export type ToolCallStatus = "pending" | "in_progress" | "paused" | "completed" | "failed" | "cancelled" | (string & {});
 
-export type ToolCallContent = 
+export type ToolCallContent =
   | ({ type: "content" } & Content)
   | ({ type: "diff" } & Diff)
   | ({ type: "terminal" } & Terminal)
   | { type: UnknownTag; [key: string]: unknown };
 
-export type ContentBlock = 
+export type ContentBlock =
   | ({ type: "text" } & TextContent)
   | ({ type: "image" } & ImageContent)
   | ({ type: "audio" } & AudioContent)
@@ -90,7 +90,7 @@ export interface AudioContent {
 export interface Icon {
   src: string;
   mimeType?: MediaType | null;
-  sizes?: Array<string> | null;
+  sizes?: string[] | null;
   theme?: IconTheme | null;
   _meta?: Meta | null;
 }
@@ -109,7 +109,7 @@ export interface ResourceLink {
   _meta?: Meta | null;
 }
 
-export type EmbeddedResourceResource = 
+export type EmbeddedResourceResource =
   | TextResourceContents
   | BlobResourceContents;
 
@@ -248,14 +248,14 @@ export interface ElicitationSchema {
   type: ElicitationSchemaType;
   title?: string | null;
   properties: { [key: string]: ElicitationPropertySchema };
-  required?: Array<string> | null;
+  required?: string[] | null;
   description?: string | null;
   _meta?: Meta | null;
 }
 
 export type ElicitationSchemaType = "object";
 
-export type ElicitationPropertySchema = 
+export type ElicitationPropertySchema =
   | ({ type: "string" } & StringPropertySchema)
   | ({ type: "number" } & NumberPropertySchema)
   | ({ type: "integer" } & IntegerPropertySchema)
@@ -280,7 +280,7 @@ export interface StringPropertySchema {
   pattern?: string | null;
   format?: StringFormat | null;
   default?: string | null;
-  enum?: Array<string> | null;
+  enum?: string[] | null;
   oneOf?: EnumOption[] | null;
   _meta?: Meta | null;
 }
@@ -310,13 +310,13 @@ export interface BooleanPropertySchema {
   _meta?: Meta | null;
 }
 
-export type MultiSelectItems = 
+export type MultiSelectItems =
   | ({ type: "string" } & StringMultiSelectItems)
   | { type: UnknownTag; [key: string]: unknown }
   | ({ type?: never } & TitledMultiSelectItems);
 
 export interface StringMultiSelectItems {
-  enum: Array<string>;
+  enum: string[];
   _meta?: Meta | null;
 }
 
@@ -331,7 +331,7 @@ export interface MultiSelectPropertySchema {
   minItems?: number | null;
   maxItems?: number | null;
   items: MultiSelectItems;
-  default?: Array<string> | null;
+  default?: string[] | null;
   _meta?: Meta | null;
 }
 
@@ -511,7 +511,7 @@ export interface ProvidersCapabilities {
   _meta?: Meta | null;
 }
 
-export type AuthMethod = 
+export type AuthMethod =
   | ({ type: "terminal" } & AuthMethodTerminal)
   | ({ type: "agent" } & AuthMethodAgent)
   | ({ type: UnknownTag; [key: string]: unknown } & {
@@ -531,7 +531,7 @@ export interface AuthMethodTerminal {
   methodId: AuthMethodId;
   name: string;
   description?: string | null;
-  args?: Array<string>;
+  args?: string[];
   env?: EnvVariable[];
   _meta?: Meta | null;
 }
@@ -661,14 +661,14 @@ export interface SessionConfigBoolean {
   currentValue: boolean;
 }
 
-export type AvailableCommand = 
+export type AvailableCommand =
   | ({ type: "command" } & Command)
   | ({ type: UnknownTag; [key: string]: unknown } & {
   name: string;
   description: string;
 });
 
-export type AvailableCommandInput = 
+export type AvailableCommandInput =
   | ({ type: "text" } & TextCommandInput)
   | { type: UnknownTag; [key: string]: unknown };
 
@@ -693,7 +693,7 @@ export interface ListSessionsResponse {
 export interface SessionInfo {
   sessionId: SessionId;
   cwd: string;
-  additionalDirectories?: Array<string>;
+  additionalDirectories?: string[];
   title?: string | null;
   updatedAt?: string | null;
   /** Unstable. */
@@ -735,14 +735,14 @@ export interface SessionStatusResponse {
 /** Unstable. */
 export type SessionStatus = "open" | "saved" | (string & {});
 
-export type StateUpdate = 
+export type StateUpdate =
   | ({ state: "running" } & RunningStateUpdate)
   | ({ state: "idle" } & IdleStateUpdate)
   | ({ state: "requires_action" } & RequiresActionStateUpdate)
   | ({ state: "unknown" } & UnknownStateUpdate)
   | { state: UnknownTag; [key: string]: unknown };
 
-export type BackgroundWork = 
+export type BackgroundWork =
   | ({ type: "terminal" } & BackgroundTerminal)
   | ({ type: "tool_call" } & BackgroundToolCall)
   | ({ type: "subagent" } & BackgroundSubagent)
@@ -874,7 +874,7 @@ export interface UpdateSessionNotification {
   _meta?: Meta | null;
 }
 
-export type SessionUpdate = 
+export type SessionUpdate =
   | ({ sessionUpdate: "user_message_chunk" } & ContentChunk)
   | ({ sessionUpdate: "agent_message_chunk" } & ContentChunk)
   | ({ sessionUpdate: "agent_thought_chunk" } & ContentChunk)
@@ -973,7 +973,7 @@ export interface TerminalOutputChunk {
   _meta?: Meta | null;
 }
 
-export type PlanUpdateContent = 
+export type PlanUpdateContent =
   | ({ type: "items" } & PlanItems)
   | ({ type: "file" } & PlanFile)
   | ({ type: "markdown" } & PlanMarkdown)
@@ -1100,7 +1100,7 @@ export interface SubagentUpdate {
   capabilities?: SubagentSessionCapabilities | null;
   state?: StateUpdate | null;
   cwd?: string | null;
-  additionalDirectories?: Array<string> | null;
+  additionalDirectories?: string[] | null;
   _meta?: Meta | null;
 }
 
@@ -1206,14 +1206,14 @@ export interface AuthStatusRequest {
 
 export interface NewSessionRequest {
   cwd: string;
-  additionalDirectories?: Array<string>;
+  additionalDirectories?: string[];
   mcpServers?: McpServer[];
   /** Unstable. */
   systemPrompt?: SystemPrompt | null;
   _meta?: Meta | null;
 }
 
-export type McpServer = 
+export type McpServer =
   | ({ type: "http" } & McpServerHttp)
   | ({ type: "acp" } & McpServerAcp)
   | ({ type: "stdio" } & McpServerStdio)
@@ -1242,7 +1242,7 @@ export interface McpServerAcp {
 export interface McpServerStdio {
   name: string;
   command: string;
-  args?: Array<string>;
+  args?: string[];
   env?: EnvVariable[];
   _meta?: Meta | null;
 }
@@ -1277,7 +1277,7 @@ export interface DeleteSessionRequest {
 export interface ForkSessionRequest {
   sessionId: SessionId;
   cwd: string;
-  additionalDirectories?: Array<string>;
+  additionalDirectories?: string[];
   mcpServers?: McpServer[];
   systemPrompt?: SystemPrompt | null;
   _meta?: Meta | null;
@@ -1311,7 +1311,7 @@ export interface SetSessionTitleRequest {
 export interface ResumeSessionRequest {
   sessionId: SessionId;
   cwd: string;
-  additionalDirectories?: Array<string>;
+  additionalDirectories?: string[];
   mcpServers?: McpServer[];
   replayFrom?: ReplayFrom | null;
   /** Unstable. */
@@ -1319,7 +1319,7 @@ export interface ResumeSessionRequest {
   _meta?: Meta | null;
 }
 
-export type ReplayFrom = 
+export type ReplayFrom =
   | ({ type: "start" } & ReplayFromStart)
   | { type: UnknownTag; [key: string]: unknown };
 
@@ -1371,7 +1371,7 @@ export interface RequestPermissionResponse {
   _meta?: Meta | null;
 }
 
-export type RequestPermissionOutcome = 
+export type RequestPermissionOutcome =
   | ({ outcome: "cancelled" } & CancelledPermissionOutcome)
   | ({ outcome: "selected" } & SelectedPermissionOutcome)
   | { outcome: UnknownTag; [key: string]: unknown };
@@ -1401,7 +1401,7 @@ export interface ElicitationAcceptAction {
 }
 
 /** Unstable. */
-export type MessageMcpResponse = 
+export type MessageMcpResponse =
   | {
   result: unknown;
   _meta?: Meta | null;

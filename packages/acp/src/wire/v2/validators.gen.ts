@@ -3259,7 +3259,7 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["session","auth","_meta"], mode & 2 ? ["providers"] : []);
+    if (n !== 0) return strayKey(v, ["session","auth","_meta"], { keys: ["providers"], mode });
   }
   return undefined;
 }
@@ -3386,7 +3386,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["prompt","mcp","delete","additionalDirectories","_meta"], mode & 2 ? ["systemPrompt","fork","archive","status","title"] : []);
+    if (n !== 0) return strayKey(v, ["prompt","mcp","delete","additionalDirectories","_meta"], { keys: ["systemPrompt","fork","archive","status","title"], mode });
   }
   return undefined;
 }
@@ -3553,7 +3553,7 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["stdio","http","_meta"], mode & 2 ? ["acp"] : []);
+    if (n !== 0) return strayKey(v, ["stdio","http","_meta"], { keys: ["acp"], mode });
   }
   return undefined;
 }
@@ -3836,7 +3836,7 @@ export function AgentAuthCapabilities(v: any, mode: number): Failure | undefined
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"], mode & 2 ? ["status"] : []);
+    if (n !== 0) return strayKey(v, ["_meta"], { keys: ["status"], mode });
   }
   return undefined;
 }
@@ -5029,7 +5029,7 @@ export function SessionInfo(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","cwd","additionalDirectories","title","updatedAt","_meta"], mode & 2 ? ["archived"] : []);
+    if (n !== 0) return strayKey(v, ["sessionId","cwd","additionalDirectories","title","updatedAt","_meta"], { keys: ["archived"], mode });
   }
   return undefined;
 }
@@ -5234,7 +5234,7 @@ function StateUpdate_running(v: any, mode: number, n: number): Failure | undefin
 function StateUpdate_idle_end_turn(v: any, mode: number, n: number): Failure | undefined {
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","background","_meta","stopReason"], mode & 2 ? ["usage"] : []);
+    if (n !== 0) return strayKey(v, ["state","background","_meta","stopReason"], { keys: ["usage"], mode });
   }
   return undefined;
 }
@@ -5254,7 +5254,7 @@ function StateUpdate_idle_error(v: any, mode: number, n: number): Failure | unde
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","background","_meta","stopReason","error"], mode & 2 ? ["usage"] : []);
+    if (n !== 0) return strayKey(v, ["state","background","_meta","stopReason","error"], { keys: ["usage"], mode });
   }
   return undefined;
 }
@@ -5262,7 +5262,7 @@ function StateUpdate_idle_error(v: any, mode: number, n: number): Failure | unde
 function StateUpdate_idle_untagged(v: any, mode: number, n: number): Failure | undefined {
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","background","_meta","stopReason"], mode & 2 ? ["usage"] : []);
+    if (n !== 0) return strayKey(v, ["state","background","_meta","stopReason"], { keys: ["usage"], mode });
   }
   return undefined;
 }
@@ -5777,7 +5777,7 @@ export function Usage(v: any, mode: number): Failure | undefined {
 function IdleStateUpdate_end_turn(v: any, mode: number, n: number): Failure | undefined {
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["background","_meta","stopReason"], mode & 2 ? ["usage"] : []);
+    if (n !== 0) return strayKey(v, ["background","_meta","stopReason"], { keys: ["usage"], mode });
   }
   return undefined;
 }
@@ -5797,7 +5797,7 @@ function IdleStateUpdate_error(v: any, mode: number, n: number): Failure | undef
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["background","_meta","stopReason","error"], mode & 2 ? ["usage"] : []);
+    if (n !== 0) return strayKey(v, ["background","_meta","stopReason","error"], { keys: ["usage"], mode });
   }
   return undefined;
 }
@@ -5805,7 +5805,7 @@ function IdleStateUpdate_error(v: any, mode: number, n: number): Failure | undef
 function IdleStateUpdate_untagged(v: any, mode: number, n: number): Failure | undefined {
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["background","_meta","stopReason"], mode & 2 ? ["usage"] : []);
+    if (n !== 0) return strayKey(v, ["background","_meta","stopReason"], { keys: ["usage"], mode });
   }
   return undefined;
 }
@@ -6375,7 +6375,7 @@ function SessionUpdate_state_update_running(v: any, mode: number, n: number): Fa
 function SessionUpdate_state_update_idle_end_turn(v: any, mode: number, n: number): Failure | undefined {
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","sessionUpdate","background","_meta","stopReason"], mode & 2 ? ["usage"] : []);
+    if (n !== 0) return strayKey(v, ["state","sessionUpdate","background","_meta","stopReason"], { keys: ["usage"], mode });
   }
   return undefined;
 }
@@ -6395,7 +6395,7 @@ function SessionUpdate_state_update_idle_error(v: any, mode: number, n: number):
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","sessionUpdate","background","_meta","stopReason","error"], mode & 2 ? ["usage"] : []);
+    if (n !== 0) return strayKey(v, ["state","sessionUpdate","background","_meta","stopReason","error"], { keys: ["usage"], mode });
   }
   return undefined;
 }
@@ -6403,7 +6403,7 @@ function SessionUpdate_state_update_idle_error(v: any, mode: number, n: number):
 function SessionUpdate_state_update_idle_untagged(v: any, mode: number, n: number): Failure | undefined {
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","sessionUpdate","background","_meta","stopReason"], mode & 2 ? ["usage"] : []);
+    if (n !== 0) return strayKey(v, ["state","sessionUpdate","background","_meta","stopReason"], { keys: ["usage"], mode });
   }
   return undefined;
 }
@@ -9194,7 +9194,7 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["cwd","additionalDirectories","mcpServers","_meta"], mode & 2 ? ["systemPrompt"] : []);
+    if (n !== 0) return strayKey(v, ["cwd","additionalDirectories","mcpServers","_meta"], { keys: ["systemPrompt"], mode });
   }
   return undefined;
 }
@@ -9605,7 +9605,7 @@ export function ListSessionsRequest(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["cwd","cursor","_meta"], mode & 2 ? ["archived"] : []);
+    if (n !== 0) return strayKey(v, ["cwd","cursor","_meta"], { keys: ["archived"], mode });
   }
   return undefined;
 }
@@ -9901,7 +9901,7 @@ export function ResumeSessionRequest(v: any, mode: number): Failure | undefined 
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","cwd","additionalDirectories","mcpServers","replayFrom","_meta"], mode & 2 ? ["systemPrompt"] : []);
+    if (n !== 0) return strayKey(v, ["sessionId","cwd","additionalDirectories","mcpServers","replayFrom","_meta"], { keys: ["systemPrompt"], mode });
   }
   return undefined;
 }
