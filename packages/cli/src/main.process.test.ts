@@ -1,0 +1,91 @@
+// The parley command through its launcher, as a shell starts it.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+
+const launcher = join(import.meta.dirname, "../bin/parley");
+const temporary = mkdtempSync(join(tmpdir(), "parley launcher "));
+after(() => rmSync(temporary, { recursive: true, force: true }));
+
+function parley(
+  args: readonly string[],
+  options: { command?: string; cwd?: string; env?: NodeJS.ProcessEnv } = {},
+) {
+  const { status, stdout, stderr } = spawnSync(options.command ?? launcher, args, {
+    encoding: "utf8",
+    cwd: options.cwd ?? temporary,
+    env: { ...process.env, PARLEY_HOME: join(temporary, "home"), ...options.env },
+    input: "",
+  });
+  return { status, stdout, stderr };
+}
+
+test("an unknown command exits with 2 and says what there is and what to type", () => {
+  const { status, stdout, stderr } = parley(["dem"]);
+  assert.equal(status, 2);
+  assert.equal(stdout, "");
+  assert.match(stderr, /unknown command dem; there are demo, demo-agent/);
+  assert.match(stderr, /did you mean: parley demo/);
+});
+
+test("an unknown option exits with 2 and names the command's help", () => {
+  const { status, stderr } = parley(["demo", "--sideways"]);
+  assert.equal(status, 2);
+  assert.match(stderr, /demo: unknown option '--sideways'/);
+  assert.match(stderr, /see parley help demo/);
+});
+
+test("with --json a mistake is one line of JSON on stdout", () => {
+  const { status, stdout, stderr } = parley(["nonsense", "--json"]);
+  assert.equal(status, 2);
+  assert.equal(stderr, "");
+  const { v, error } = JSON.parse(stdout);
+  assert.equal(v, 1);
+  assert.equal(error.code, "usage");
+});
+
+test("help lists every command, and each has a page", () => {
+  const { status, stdout } = parley([]);
+  assert.equal(status, 0);
+  assert.match(stdout, /^ {2}demo-agent {2}\S/m);
+  assert.match(parley(["help", "demo"]).stdout, /^usage: parley demo/m);
+  assert.match(parley(["demo", "--help"]).stdout, /^usage: parley demo/m);
+});
+
+test("help of a command that serves on stdio goes to stdout", () => {
+  assert.match(parley(["demo-agent", "--help"]).stdout, /^usage: parley demo-agent/m);
+});
+
+test("the launcher works through a chain of symlinks, from a folder with spaces", () => {
+  const folder = join(temporary, "some folder");
+  mkdirSync(folder);
+  symlinkSync(launcher, join(folder, "first"));
+  symlinkSync("first", join(folder, "second"));
+  assert.match(parley(["--version"], { command: join(folder, "second"), cwd: "/" }).stdout, /^parley \d/);
+  assert.match(parley(["--version"], { command: "./second", cwd: folder }).stdout, /^parley \d/);
+});
+
+test("a cache folder that cannot be made is no obstacle", () => {
+  for (const home of ["/proc/nowhere", "/dev/null/x"]) {
+    const env = { PARLEY_HOME: home, NODE_COMPILE_CACHE: undefined };
+    assert.match(parley(["--version"], { env }).stdout, /^parley \d/, home);
+  }
+});
+
+test("an installed parley refuses an old Node and says which one it needs", () => {
+  const installed = join(temporary, "installed");
+  mkdirSync(join(installed, "bin"), { recursive: true });
+  mkdirSync(join(installed, "old"));
+  // A link would lead back to the checkout, which has a Node of its own.
+  copyFileSync(launcher, join(installed, "bin/parley"));
+  writeFileSync(join(installed, "old/node"), "#!/bin/sh\necho v20.20.2\n");
+  chmodSync(join(installed, "old/node"), 0o755);
+  const env = { PATH: `${join(installed, "old")}:/usr/bin:/bin` };
+  const { status, stderr } = parley(["--version"], { command: join(installed, "bin/parley"), env });
+  assert.equal(status, 1);
+  assert.match(stderr, /needs Node 22\.18 or newer, got v20\.20\.2/);
+});

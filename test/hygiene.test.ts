@@ -1,0 +1,74 @@
+// Things that must never be committed: traces of somebody's machine, tests that do not run.
+
+import assert from "node:assert/strict";
+import { accessSync, constants } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { isTest, read, repositoryFiles, root } from "./source-files.ts";
+
+const files = repositoryFiles();
+const binary = /\.(?:png|jpe?g|gif|ico|webp|woff2?|tgz|gz|zip|wasm|sqlite)$/;
+const texts = files.filter((file) => !binary.test(file));
+// Written in pieces, so that this file does not contain what it looks for. Examples may speak of the
+// home of "user", "me" or "you".
+const homes = new RegExp(
+  ["/(?:ho", "me|Users)/(?!user\\b|me\\b|you\\b)[a-z][\\w.-]*/|/wo", "rk/(?:main|shared)\\b|/ro", "ot/"].join(
+    "",
+  ),
+);
+const registryHosts = new RegExp(["registry\\.(?:npmjs|yarnpkg)\\.", "|npm\\.pkg\\.github\\.com"].join(""));
+
+function linesMatching(pattern: RegExp, among: readonly string[]): string[] {
+  return among.flatMap((file) =>
+    read(file)
+      .split("\n")
+      .flatMap((line, index) =>
+        pattern.test(line) ? [`${file}:${index + 1}: ${line.trim().slice(0, 100)}`] : [],
+      ),
+  );
+}
+
+test("no file names a folder of the machine it was written on", () => {
+  assert.deepEqual(linesMatching(homes, texts), []);
+});
+
+test("no file names a package registry: the lockfile works with any", () => {
+  assert.deepEqual(linesMatching(registryHosts, texts), []);
+  const resolved = [...read("package-lock.json").matchAll(/"resolved": "([^"]+)"/g)].map((match) => match[1]);
+  assert.deepEqual(
+    resolved.filter((target) => /^\w+:/.test(target ?? "")),
+    [],
+  );
+});
+
+test("no dependency runs a script when it is installed", () => {
+  assert.doesNotMatch(read("package-lock.json"), /"hasInstallScript"/);
+});
+
+test("every test file has a test", () => {
+  const empty = texts.filter(isTest).filter((file) => !/\b(?:test|it)(?:\.\w+)?\s*\(/.test(read(file)));
+  assert.deepEqual(empty, []);
+});
+
+test("no test is skipped for good or runs alone", () => {
+  const marked = linesMatching(
+    /\b(?:test|it|describe|suite)\.(?:only|skip|todo)\b|\bonly: true\b/,
+    texts.filter(isTest),
+  );
+  assert.deepEqual(
+    marked.filter((line) => !line.startsWith("test/hygiene.test.ts")),
+    [],
+  );
+});
+
+test("files end with a newline and have no carriage returns", () => {
+  const wrong = texts.filter((file) => {
+    const text = read(file);
+    return text !== "" && (!text.endsWith("\n") || text.includes("\r\n"));
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test("scripts that are started by name are executable", () => {
+  for (const file of [".ci/run", "packages/cli/bin/parley"]) accessSync(join(root, file), constants.X_OK);
+});

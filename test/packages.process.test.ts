@@ -1,0 +1,141 @@
+// The packages as a user gets them: built, packed, installed in an empty project, started.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { after, before, test } from "node:test";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { root } from "./source-files.ts";
+
+const entries = ["@parley/acp", "@parley/acp/v1", "@parley/acp/v2", "@parley/acp/node"];
+const temporary = mkdtempSync(join(tmpdir(), "parley packed "));
+const project = join(temporary, "a project");
+const unpacked = new Map<string, string>();
+
+/** What a stranger's shell has: no variable of ours, none of npm's, and the Node that runs this test. */
+const environment: NodeJS.ProcessEnv = {
+  PATH: [join(process.execPath, ".."), process.env.PATH].join(":"),
+  HOME: temporary,
+  PARLEY_HOME: join(temporary, "home"),
+};
+
+function run(command: string, args: readonly string[], cwd = project): string {
+  return execFileSync(command, args, {
+    cwd,
+    env: environment,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+before(() => {
+  mkdirSync(project);
+  run(process.execPath, [join(root, "scripts/build.ts")], root);
+  run(process.execPath, [join(root, "scripts/pack.ts"), temporary], root);
+  const tarballs = readdirSync(temporary).filter((name) => name.endsWith(".tgz"));
+  for (const tarball of tarballs) {
+    const folder = join(temporary, basename(tarball, ".tgz"));
+    mkdirSync(folder);
+    run("tar", ["xzf", join(temporary, tarball), "-C", folder]);
+    unpacked.set(tarball, join(folder, "package"));
+  }
+  writeFileSync(join(project, "package.json"), '{ "private": true, "type": "module" }');
+  run("npm", [
+    "install",
+    "--offline",
+    "--no-audit",
+    "--no-fund",
+    ...tarballs.map((name) => join(temporary, name)),
+  ]);
+});
+
+after(() => rmSync(temporary, { recursive: true, force: true }));
+
+function packedFiles(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+}
+
+test("publint finds nothing to say about the packed packages", async () => {
+  for (const [tarball, folder] of unpacked) {
+    const { messages, pkg } = await publint({
+      pkgDir: folder,
+      level: "suggestion",
+      strict: true,
+      pack: false,
+    });
+    assert.deepEqual(
+      messages.map((message) => formatMessage(message, pkg, { color: false })),
+      [],
+      tarball,
+    );
+  }
+});
+
+test("a package holds its bundle, declarations, licence and manifest, and no sources or tests", () => {
+  for (const [tarball, folder] of unpacked) {
+    const files = packedFiles(folder);
+    const expected = /^(?:package\.json|LICENSE|README\.md|bin\/parley|dist\/.+\.(?:js|d\.ts))$/;
+    assert.deepEqual(
+      files.filter((file) => !expected.test(file) || /\btest\b/.test(file)),
+      [],
+      tarball,
+    );
+    assert.ok(files.includes("LICENSE"), tarball);
+  }
+});
+
+test("a package does not know the machine that it was built on", () => {
+  for (const [tarball, folder] of unpacked) {
+    const manifest = readFileSync(join(folder, "package.json"), "utf8");
+    assert.ok(!manifest.includes("parley-source"), `${tarball} points at sources, which are not shipped`);
+    for (const file of packedFiles(folder)) {
+      const text = readFileSync(join(folder, file), "utf8");
+      assert.ok(!text.includes(root), `${file} contains ${root}`);
+    }
+  }
+});
+
+test("every entry point can be imported from an installed package", () => {
+  for (const entry of entries) {
+    const script = `console.log(Object.keys(await import(${JSON.stringify(entry)})).length)`;
+    const count = Number(run(process.execPath, ["--input-type=module", "--eval", script]));
+    assert.ok(count > 0, `${entry} exports nothing`);
+  }
+});
+
+test("a strict TypeScript project compiles against the installed declarations", () => {
+  const imports = entries.map((entry, index) => `import * as e${index} from ${JSON.stringify(entry)};`);
+  const uses = entries.map((_, index) => `e${index}`).join(", ");
+  writeFileSync(
+    join(project, "consumer.ts"),
+    `${imports.join("\n")}\nexport const all: object[] = [${uses}];\n`,
+  );
+  const compilerOptions = {
+    strict: true,
+    skipLibCheck: false,
+    noEmit: true,
+    target: "es2024",
+    module: "nodenext",
+    types: ["node"],
+    typeRoots: [join(root, "node_modules/@types")],
+  };
+  writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["consumer.ts"] }));
+  try {
+    run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."]);
+  } catch (error) {
+    assert.fail((error as { stdout: string }).stdout); // what execFileSync throws
+  }
+});
+
+test("the installed parley starts directly, through npx, and from another folder", () => {
+  const { version } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8"));
+  const bin = join(project, "node_modules/.bin/parley");
+  assert.equal(run(bin, ["--version"]), `parley ${version}\n`);
+  assert.equal(run(bin, ["--version"], tmpdir()), `parley ${version}\n`);
+  assert.equal(run("npx", ["--offline", "parley", "--version"]), `parley ${version}\n`);
+});
