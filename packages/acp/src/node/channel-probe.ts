@@ -76,13 +76,20 @@ export function runs(pid: number | undefined): boolean {
 
 /** Resolves when none of the processes runs any more; fails, and ends them, after 30 s. */
 export async function gone(...pids: readonly (number | undefined)[]): Promise<void> {
+  try {
+    await until(() => !pids.some(runs));
+  } catch {
+    const left = pids.filter((pid) => pid !== undefined).filter(runs);
+    for (const pid of left) process.kill(pid, "SIGKILL");
+    assert.fail(`still running after 30 s: ${left.join(", ")}`);
+  }
+}
+
+/** Polls for what no event announces; fails after 30 s. */
+export async function until(isTrue: () => boolean): Promise<void> {
   const deadline = performance.now() + 30_000;
-  while (pids.some(runs)) {
-    if (performance.now() > deadline) {
-      const left = pids.filter((pid) => pid !== undefined).filter(runs);
-      for (const pid of left) process.kill(pid, "SIGKILL");
-      assert.fail(`still running after 30 s: ${left.join(", ")}`);
-    }
+  while (!isTrue()) {
+    if (performance.now() > deadline) assert.fail("still not true after 30 s");
     await delay(20);
   }
 }

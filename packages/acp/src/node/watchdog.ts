@@ -28,6 +28,7 @@ done
 
 const groups = new Set<number>();
 let watchdog: ChildProcess | undefined;
+let restarts = 0;
 
 /** Ends the process group, should this process die first. The returned function forgets it. */
 export function watchGroup(pgid: number): () => void {
@@ -48,8 +49,11 @@ function start(): void {
     stdio: ["pipe", "ignore", "ignore"],
   });
   const lost = (): void => {
-    // Without /bin/sh, or when somebody killed it: the next child that starts tries again.
-    if (watchdog === started) watchdog = undefined;
+    if (watchdog !== started) return;
+    watchdog = undefined;
+    // Somebody killed it, or there is no /bin/sh: a few times at once, then with the next child.
+    restarts += 1;
+    if (groups.size > 0 && restarts <= 3) start();
   };
   started.on("error", lost).on("exit", lost);
   started.stdin.on("error", lost);
