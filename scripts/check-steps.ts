@@ -74,7 +74,9 @@ export const steps: readonly Step[] = [
   {
     name: "lint",
     fix: "npm run format",
-    plan: () => ({ commands: [bin("@biomejs/biome/bin/biome", "ci", "--error-on-warnings", ".")] }),
+    plan: () => ({
+      commands: [bin("@biomejs/biome/bin/biome", "ci", "--colors=off", "--error-on-warnings", ".")],
+    }),
   },
   { name: "unused", plan: () => ({ commands: [bin("knip/bin/knip.js", "--no-progress")] }) },
   {
