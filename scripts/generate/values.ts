@@ -46,9 +46,23 @@ const notObject = (x: string): string => `typeof ${x} !== "object" || ${x} === n
 
 export class ValueWriter {
   readonly #definitions: ReadonlyMap<string, Definition>;
+  /** Definitions that look alike share one function: dozens of them only have `_meta`. */
+  readonly #canonical = new Map<string, string>();
 
   constructor(definitions: ReadonlyMap<string, Definition>) {
     this.#definitions = definitions;
+    const first = new Map<string, string>();
+    for (const { name, node } of definitions.values()) {
+      const shape = JSON.stringify(node, (key, value) => (key === "from" ? undefined : value));
+      const known = first.get(shape) ?? name;
+      first.set(shape, known);
+      this.#canonical.set(name, known);
+    }
+  }
+
+  /** The definition whose function validates this one. */
+  canonical(name: string): string {
+    return this.#canonical.get(name) ?? name;
   }
 
   /** Follows references to definitions that are small enough to be checked in place. */
@@ -56,7 +70,7 @@ export class ValueWriter {
     if (node.kind !== "ref") return node;
     const target = this.#definitions.get(node.name)?.node;
     if (target === undefined) throw new Error(`${node.name}: is referred to but not generated`);
-    if (target.kind === "enum") return { ...target, name: node.name };
+    if (target.kind === "enum") return { ...target, name: this.canonical(node.name) };
     return ["any", "boolean", "string", "number", "integer"].includes(target.kind) ? target : node;
   }
 
@@ -90,7 +104,7 @@ export class ValueWriter {
       case "ref":
         return [
           "{",
-          `const f = ${node.name}(${x}, mode);`,
+          `const f = ${this.canonical(node.name)}(${x}, mode);`,
           `if (f !== undefined) ${onFail(`within(${path}, f)`, "nested")}`,
           "}",
         ];

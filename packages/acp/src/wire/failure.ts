@@ -75,29 +75,24 @@ export function pointer(key: string): string {
   return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** What strict mode may find in an object besides the stable fields. */
-export interface UnstableKeys {
-  readonly keys: readonly string[];
-  readonly mode: number;
-}
-
 /**
- * Names the custom root field of an object whose keys did not add up (X2). Keys that hold undefined do not
- * reach the wire, and `_meta` is allowed everywhere, also where the schema forgot it.
+ * Names the custom root field of an object whose keys did not add up (X2). `known` and `outer` hold field names
+ * separated by blanks, with a question mark after unstable ones. Keys that hold undefined do not reach the
+ * wire, and `_meta` is allowed everywhere, also where the schema forgot it.
  */
 export function strayKey(
   value: Record<string, unknown>,
-  known: readonly string[],
-  unstable?: UnstableKeys,
+  mode: number,
+  known: string,
+  outer = "",
 ): Failure | undefined {
+  const names = `_meta ${known} ${outer}`.split(" ");
   for (const key in value) {
-    if (value[key] === undefined || key === "_meta" || known.includes(key)) continue;
-    const isUnstable = unstable?.keys.includes(key) ?? false;
-    if (isUnstable && unstable !== undefined && unstable.mode & modes.unstable) continue;
-    const expected = isUnstable
-      ? "absent: it is unstable, and its method was not listed"
-      : "absent: custom data goes into _meta";
-    return new Failure(`/${pointer(key)}`, expected, typeWord(value[key]));
+    if (value[key] === undefined || names.includes(key)) continue;
+    const isUnstable = names.includes(`${key}?`);
+    if (isUnstable && mode & modes.unstable) continue;
+    const why = isUnstable ? "it is unstable, and its method was not listed" : "custom data goes into _meta";
+    return new Failure(`/${pointer(key)}`, `absent: ${why}`, typeWord(value[key]));
   }
   return undefined;
 }

@@ -12,7 +12,8 @@ export function RequestId(v: any, mode: number): Failure | undefined {
 
 export function WriteTextFileRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 3;
+  let n = 0;
+  n += 3;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -38,7 +39,7 @@ export function WriteTextFileRequest(v: any, mode: number): Failure | undefined 
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","path","content","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId path content _meta");
   }
   return undefined;
 }
@@ -50,7 +51,8 @@ export function SessionId(v: any, mode: number): Failure | undefined {
 
 export function ReadTextFileRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -91,14 +93,15 @@ export function ReadTextFileRequest(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","path","line","limit","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId path line limit _meta");
   }
   return undefined;
 }
 
 export function RequestPermissionRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 3;
+  let n = 0;
+  n += 3;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -133,14 +136,18 @@ export function RequestPermissionRequest(v: any, mode: number): Failure | undefi
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","toolCall","options","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId toolCall options _meta");
   }
   return undefined;
 }
 
 export function ToolCallUpdate(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return ToolCallUpdate_(v, mode, 0, "");
+}
+
+function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.toolCallId;
     if (typeof x !== "string") return wrongType("/toolCallId", "string", x);
@@ -242,15 +249,12 @@ export function ToolCallUpdate(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["toolCallId","kind","status","title","name","content","locations","rawInput","rawOutput","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "toolCallId kind status title name content locations rawInput rawOutput _meta", outer);
   }
   return undefined;
 }
 
-export function ToolCallId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const ToolCallId = SessionId;
 
 function isToolKind(x: string): boolean {
   switch (x) {
@@ -268,6 +272,7 @@ function isToolKind(x: string): boolean {
     default: return false;
   }
 }
+
 export function ToolKind(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string" || (mode & 4) === 0 && !isToolKind(v)) return wrongValue("", "\"read\", \"edit\", \"delete\", \"move\", \"search\", \"execute\", \"think\", \"fetch\", \"switch_mode\" or \"other\"", v);
   return undefined;
@@ -283,91 +288,9 @@ function isToolCallStatus(x: string): boolean {
     default: return false;
   }
 }
+
 export function ToolCallStatus(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string" || (mode & 4) === 0 && !isToolCallStatus(v)) return wrongValue("", "\"pending\", \"in_progress\", \"completed\" or \"failed\"", v);
-  return undefined;
-}
-
-function ToolCallContent_content(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.content;
-    {
-      const f = ContentBlock(x, mode);
-      if (f !== undefined) return within("/content", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","content","_meta"]);
-  }
-  return undefined;
-}
-
-function ToolCallContent_diff(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.path;
-    if (typeof x !== "string") return wrongType("/path", "string", x);
-    if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/path", "an absolute path", x);
-  }
-  {
-    const x = v.newText;
-    if (typeof x !== "string") return wrongType("/newText", "string", x);
-  }
-  {
-    const x = v.oldText;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/oldText", "string", x); delete v.oldText; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","path","oldText","newText","_meta"]);
-  }
-  return undefined;
-}
-
-function ToolCallContent_terminal(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","terminalId","_meta"]);
-  }
   return undefined;
 }
 
@@ -377,244 +300,14 @@ export function ToolCallContent(v: any, mode: number): Failure | undefined {
   const tag = v.type;
   switch (tag) {
     case "content":
-    return ToolCallContent_content(v, mode, n + 1);
+    return Content_(v, mode, n + 1, "type");
     case "diff":
-    return ToolCallContent_diff(v, mode, n + 1);
+    return Diff_(v, mode, n + 1, "type");
     case "terminal":
-    return ToolCallContent_terminal(v, mode, n + 1);
+    return Terminal_(v, mode, n + 1, "type");
   }
   if (mode & 4 && typeof tag === "string") return undefined;
   return wrongValue("/type", "\"content\", \"diff\" or \"terminal\"", tag);
-}
-
-function ContentBlock_text(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.text;
-    if (typeof x !== "string") return wrongType("/text", "string", x);
-  }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","annotations","text","_meta"]);
-  }
-  return undefined;
-}
-
-function ContentBlock_image(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.data;
-    if (typeof x !== "string") return wrongType("/data", "string", x);
-  }
-  {
-    const x = v.mimeType;
-    if (typeof x !== "string") return wrongType("/mimeType", "string", x);
-  }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; }
-        }
-      }
-    }
-  }
-  {
-    const x = v.uri;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/uri", "string", x); delete v.uri; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","annotations","data","mimeType","uri","_meta"]);
-  }
-  return undefined;
-}
-
-function ContentBlock_audio(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.data;
-    if (typeof x !== "string") return wrongType("/data", "string", x);
-  }
-  {
-    const x = v.mimeType;
-    if (typeof x !== "string") return wrongType("/mimeType", "string", x);
-  }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","annotations","data","mimeType","_meta"]);
-  }
-  return undefined;
-}
-
-function ContentBlock_resource_link(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.uri;
-    if (typeof x !== "string") return wrongType("/uri", "string", x);
-  }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; }
-        }
-      }
-    }
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      }
-    }
-  }
-  {
-    const x = v.mimeType;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; }
-      }
-    }
-  }
-  field: {
-    const x = v.size;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x)) { if (mode & 1) return wrongNumber("/size", "integer", x); delete v.size; break field; }
-      }
-    }
-  }
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","annotations","description","mimeType","name","size","title","uri","_meta"]);
-  }
-  return undefined;
-}
-
-function ContentBlock_resource(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.resource;
-    {
-      const f = EmbeddedResourceResource(x, mode);
-      if (f !== undefined) return within("/resource", f);
-    }
-  }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","annotations","resource","_meta"]);
-  }
-  return undefined;
 }
 
 export function ContentBlock(v: any, mode: number): Failure | undefined {
@@ -623,15 +316,15 @@ export function ContentBlock(v: any, mode: number): Failure | undefined {
   const tag = v.type;
   switch (tag) {
     case "text":
-    return ContentBlock_text(v, mode, n + 1);
+    return TextContent_(v, mode, n + 1, "type");
     case "image":
-    return ContentBlock_image(v, mode, n + 1);
+    return ImageContent_(v, mode, n + 1, "type");
     case "audio":
-    return ContentBlock_audio(v, mode, n + 1);
+    return AudioContent_(v, mode, n + 1, "type");
     case "resource_link":
-    return ContentBlock_resource_link(v, mode, n + 1);
+    return ResourceLink_(v, mode, n + 1, "type");
     case "resource":
-    return ContentBlock_resource(v, mode, n + 1);
+    return EmbeddedResource_(v, mode, n + 1, "type");
   }
   if (mode & 4 && typeof tag === "string") return undefined;
   return wrongValue("/type", "\"text\", \"image\", \"audio\", \"resource_link\" or \"resource\"", tag);
@@ -687,7 +380,7 @@ export function Annotations(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["audience","lastModified","priority","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "audience lastModified priority _meta");
   }
   return undefined;
 }
@@ -700,6 +393,7 @@ function isRole(x: string): boolean {
     default: return false;
   }
 }
+
 export function Role(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string" || (mode & 4) === 0 && !isRole(v)) return wrongValue("", "\"assistant\" or \"user\"", v);
   return undefined;
@@ -707,7 +401,11 @@ export function Role(v: any, mode: number): Failure | undefined {
 
 export function TextContent(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return TextContent_(v, mode, 0, "");
+}
+
+function TextContent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.text;
     if (typeof x !== "string") return wrongType("/text", "string", x);
@@ -735,14 +433,18 @@ export function TextContent(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["annotations","text","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "annotations text _meta", outer);
   }
   return undefined;
 }
 
 export function ImageContent(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return ImageContent_(v, mode, 0, "");
+}
+
+function ImageContent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.data;
     if (typeof x !== "string") return wrongType("/data", "string", x);
@@ -783,14 +485,18 @@ export function ImageContent(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["annotations","data","mimeType","uri","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "annotations data mimeType uri _meta", outer);
   }
   return undefined;
 }
 
 export function AudioContent(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return AudioContent_(v, mode, 0, "");
+}
+
+function AudioContent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.data;
     if (typeof x !== "string") return wrongType("/data", "string", x);
@@ -822,14 +528,18 @@ export function AudioContent(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["annotations","data","mimeType","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "annotations data mimeType _meta", outer);
   }
   return undefined;
 }
 
 export function ResourceLink(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return ResourceLink_(v, mode, 0, "");
+}
+
+function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.name;
     if (typeof x !== "string") return wrongType("/name", "string", x);
@@ -897,77 +607,7 @@ export function ResourceLink(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["annotations","description","mimeType","name","size","title","uri","_meta"]);
-  }
-  return undefined;
-}
-
-function EmbeddedResourceResource_text(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.text;
-    if (typeof x !== "string") return wrongType("/text", "string", x);
-  }
-  {
-    const x = v.uri;
-    if (typeof x !== "string") return wrongType("/uri", "string", x);
-  }
-  {
-    const x = v.mimeType;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["mimeType","text","uri","_meta"]);
-  }
-  return undefined;
-}
-
-function EmbeddedResourceResource_blob(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.blob;
-    if (typeof x !== "string") return wrongType("/blob", "string", x);
-  }
-  {
-    const x = v.uri;
-    if (typeof x !== "string") return wrongType("/uri", "string", x);
-  }
-  {
-    const x = v.mimeType;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["blob","mimeType","uri","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "annotations description mimeType name size title uri _meta", outer);
   }
   return undefined;
 }
@@ -977,12 +617,12 @@ export function EmbeddedResourceResource(v: any, mode: number): Failure | undefi
   let n = 0;
   let f: Failure | undefined;
   if (v.text !== undefined) {
-    const g = EmbeddedResourceResource_text(v, mode, n);
+    const g = TextResourceContents_(v, mode, n, "");
     if (g === undefined) return undefined;
     f ??= g;
   }
   if (v.blob !== undefined) {
-    const g = EmbeddedResourceResource_blob(v, mode, n);
+    const g = BlobResourceContents_(v, mode, n, "");
     if (g === undefined) return undefined;
     f ??= g;
   }
@@ -991,7 +631,11 @@ export function EmbeddedResourceResource(v: any, mode: number): Failure | undefi
 
 export function TextResourceContents(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return TextResourceContents_(v, mode, 0, "");
+}
+
+function TextResourceContents_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.text;
     if (typeof x !== "string") return wrongType("/text", "string", x);
@@ -1020,14 +664,18 @@ export function TextResourceContents(v: any, mode: number): Failure | undefined 
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["mimeType","text","uri","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "mimeType text uri _meta", outer);
   }
   return undefined;
 }
 
 export function BlobResourceContents(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return BlobResourceContents_(v, mode, 0, "");
+}
+
+function BlobResourceContents_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.blob;
     if (typeof x !== "string") return wrongType("/blob", "string", x);
@@ -1056,14 +704,18 @@ export function BlobResourceContents(v: any, mode: number): Failure | undefined 
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["blob","mimeType","uri","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "blob mimeType uri _meta", outer);
   }
   return undefined;
 }
 
 export function EmbeddedResource(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return EmbeddedResource_(v, mode, 0, "");
+}
+
+function EmbeddedResource_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.resource;
     {
@@ -1094,14 +746,18 @@ export function EmbeddedResource(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["annotations","resource","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "annotations resource _meta", outer);
   }
   return undefined;
 }
 
 export function Content(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return Content_(v, mode, 0, "");
+}
+
+function Content_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.content;
     {
@@ -1120,14 +776,18 @@ export function Content(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["content","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "content _meta", outer);
   }
   return undefined;
 }
 
 export function Diff(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return Diff_(v, mode, 0, "");
+}
+
+function Diff_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.path;
     if (typeof x !== "string") return wrongType("/path", "string", x);
@@ -1157,19 +817,20 @@ export function Diff(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["path","oldText","newText","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "path oldText newText _meta", outer);
   }
   return undefined;
 }
 
-export function TerminalId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const TerminalId = SessionId;
 
 export function Terminal(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return Terminal_(v, mode, 0, "");
+}
+
+function Terminal_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.terminalId;
     if (typeof x !== "string") return wrongType("/terminalId", "string", x);
@@ -1185,14 +846,15 @@ export function Terminal(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["terminalId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "terminalId _meta", outer);
   }
   return undefined;
 }
 
 export function ToolCallLocation(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.path;
     if (typeof x !== "string") return wrongType("/path", "string", x);
@@ -1219,14 +881,15 @@ export function ToolCallLocation(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["path","line","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "path line _meta");
   }
   return undefined;
 }
 
 export function PermissionOption(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 3;
+  let n = 0;
+  n += 3;
   {
     const x = v.optionId;
     if (typeof x !== "string") return wrongType("/optionId", "string", x);
@@ -1250,15 +913,12 @@ export function PermissionOption(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["optionId","name","kind","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "optionId name kind _meta");
   }
   return undefined;
 }
 
-export function PermissionOptionId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const PermissionOptionId = SessionId;
 
 function isPermissionOptionKind(x: string): boolean {
   switch (x) {
@@ -1270,6 +930,7 @@ function isPermissionOptionKind(x: string): boolean {
     default: return false;
   }
 }
+
 export function PermissionOptionKind(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string" || (mode & 4) === 0 && !isPermissionOptionKind(v)) return wrongValue("", "\"allow_once\", \"allow_always\", \"reject_once\" or \"reject_always\"", v);
   return undefined;
@@ -1277,7 +938,8 @@ export function PermissionOptionKind(v: any, mode: number): Failure | undefined 
 
 export function CreateTerminalRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -1356,14 +1018,15 @@ export function CreateTerminalRequest(v: any, mode: number): Failure | undefined
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","command","args","env","cwd","outputByteLimit","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId command args env cwd outputByteLimit _meta");
   }
   return undefined;
 }
 
 export function EnvVariable(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.name;
     if (typeof x !== "string") return wrongType("/name", "string", x);
@@ -1385,14 +1048,15 @@ export function EnvVariable(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["name","value","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "name value _meta");
   }
   return undefined;
 }
 
 export function TerminalOutputRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -1412,129 +1076,16 @@ export function TerminalOutputRequest(v: any, mode: number): Failure | undefined
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","terminalId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId terminalId _meta");
   }
   return undefined;
 }
 
-export function ReleaseTerminalRequest(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","terminalId","_meta"]);
-  }
-  return undefined;
-}
+export const ReleaseTerminalRequest = TerminalOutputRequest;
 
-export function WaitForTerminalExitRequest(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","terminalId","_meta"]);
-  }
-  return undefined;
-}
+export const WaitForTerminalExitRequest = TerminalOutputRequest;
 
-export function KillTerminalRequest(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","terminalId","_meta"]);
-  }
-  return undefined;
-}
-
-function CreateElicitationRequest_form_sessionId(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.toolCallId;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/toolCallId", "string", x); delete v.toolCallId; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["mode","message","_meta","requestedSchema","sessionId","toolCallId"]);
-  }
-  return undefined;
-}
-
-function CreateElicitationRequest_form_requestId(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.requestId;
-    {
-      const f = RequestId(x, mode);
-      if (f !== undefined) return within("/requestId", f);
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["mode","message","_meta","requestedSchema","requestId"]);
-  }
-  return undefined;
-}
+export const KillTerminalRequest = TerminalOutputRequest;
 
 function CreateElicitationRequest_form(v: any, mode: number, n: number): Failure | undefined {
   n += 1;
@@ -1547,54 +1098,16 @@ function CreateElicitationRequest_form(v: any, mode: number, n: number): Failure
   }
   let f: Failure | undefined;
   if (v.sessionId !== undefined) {
-    const g = CreateElicitationRequest_form_sessionId(v, mode, n);
+    const g = ElicitationSessionScope_(v, mode, n, "mode message _meta requestedSchema");
     if (g === undefined) return undefined;
     f ??= g;
   }
   if (v.requestId !== undefined) {
-    const g = CreateElicitationRequest_form_requestId(v, mode, n);
+    const g = ElicitationRequestScope_(v, mode, n, "mode message _meta requestedSchema");
     if (g === undefined) return undefined;
     f ??= g;
   }
   return f ?? wrongType("", "object with sessionId or requestId", v);
-}
-
-function CreateElicitationRequest_url_sessionId(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.toolCallId;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/toolCallId", "string", x); delete v.toolCallId; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["mode","message","_meta","elicitationId","url","sessionId","toolCallId"]);
-  }
-  return undefined;
-}
-
-function CreateElicitationRequest_url_requestId(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.requestId;
-    {
-      const f = RequestId(x, mode);
-      if (f !== undefined) return within("/requestId", f);
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["mode","message","_meta","elicitationId","url","requestId"]);
-  }
-  return undefined;
 }
 
 function CreateElicitationRequest_url(v: any, mode: number, n: number): Failure | undefined {
@@ -1609,65 +1122,27 @@ function CreateElicitationRequest_url(v: any, mode: number, n: number): Failure 
   }
   let f: Failure | undefined;
   if (v.sessionId !== undefined) {
-    const g = CreateElicitationRequest_url_sessionId(v, mode, n);
+    const g = ElicitationSessionScope_(v, mode, n, "mode message _meta elicitationId url");
     if (g === undefined) return undefined;
     f ??= g;
   }
   if (v.requestId !== undefined) {
-    const g = CreateElicitationRequest_url_requestId(v, mode, n);
+    const g = ElicitationRequestScope_(v, mode, n, "mode message _meta elicitationId url");
     if (g === undefined) return undefined;
     f ??= g;
   }
   return f ?? wrongType("", "object with sessionId or requestId", v);
 }
 
-function CreateElicitationRequest_other_sessionId(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.toolCallId;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/toolCallId", "string", x); delete v.toolCallId; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["mode","message","_meta","sessionId","toolCallId"]);
-  }
-  return undefined;
-}
-
-function CreateElicitationRequest_other_requestId(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.requestId;
-    {
-      const f = RequestId(x, mode);
-      if (f !== undefined) return within("/requestId", f);
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["mode","message","_meta","requestId"]);
-  }
-  return undefined;
-}
-
 function CreateElicitationRequest_other(v: any, mode: number, n: number): Failure | undefined {
   let f: Failure | undefined;
   if (v.sessionId !== undefined) {
-    const g = CreateElicitationRequest_other_sessionId(v, mode, n);
+    const g = ElicitationSessionScope_(v, mode, n, "mode message _meta");
     if (g === undefined) return undefined;
     f ??= g;
   }
   if (v.requestId !== undefined) {
-    const g = CreateElicitationRequest_other_requestId(v, mode, n);
+    const g = ElicitationRequestScope_(v, mode, n, "mode message _meta");
     if (g === undefined) return undefined;
     f ??= g;
   }
@@ -1676,7 +1151,8 @@ function CreateElicitationRequest_other(v: any, mode: number, n: number): Failur
 
 export function CreateElicitationRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.message;
     if (typeof x !== "string") return wrongType("/message", "string", x);
@@ -1703,7 +1179,11 @@ export function CreateElicitationRequest(v: any, mode: number): Failure | undefi
 
 export function ElicitationSessionScope(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return ElicitationSessionScope_(v, mode, 0, "");
+}
+
+function ElicitationSessionScope_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -1719,14 +1199,18 @@ export function ElicitationSessionScope(v: any, mode: number): Failure | undefin
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","toolCallId"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId toolCallId", outer);
   }
   return undefined;
 }
 
 export function ElicitationRequestScope(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return ElicitationRequestScope_(v, mode, 0, "");
+}
+
+function ElicitationRequestScope_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.requestId;
     {
@@ -1736,7 +1220,7 @@ export function ElicitationRequestScope(v: any, mode: number): Failure | undefin
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["requestId"]);
+    if (n !== 0) return strayKey(v, mode, "requestId", outer);
   }
   return undefined;
 }
@@ -1808,7 +1292,7 @@ export function ElicitationSchema(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","title","properties","required","description","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "type title properties required description _meta");
   }
   return undefined;
 }
@@ -1820,366 +1304,9 @@ function isElicitationSchemaType(x: string): boolean {
     default: return false;
   }
 }
+
 export function ElicitationSchemaType(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string" || (mode & 4) === 0 && !isElicitationSchemaType(v)) return wrongValue("", "\"object\"", v);
-  return undefined;
-}
-
-function ElicitationPropertySchema_string(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      }
-    }
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      }
-    }
-  }
-  {
-    const x = v.minLength;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/minLength", "integer from 0 to 4294967295", x);
-      }
-    }
-  }
-  {
-    const x = v.maxLength;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/maxLength", "integer from 0 to 4294967295", x);
-      }
-    }
-  }
-  {
-    const x = v.pattern;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/pattern", "string", x);
-      }
-    }
-  }
-  {
-    const x = v.format;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string" || (mode & 4) === 0 && !isStringFormat(x)) return wrongValue("/format", "\"email\", \"uri\", \"date\" or \"date-time\"", x);
-      }
-    }
-  }
-  {
-    const x = v.default;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/default", "string", x); delete v.default; }
-      }
-    }
-  }
-  {
-    const x = v.enum;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) return wrongType("/enum", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/enum", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          if (typeof y !== "string") return wrongType("/enum/" + i, "string", y);
-        }
-      }
-    }
-  }
-  {
-    const x = v.oneOf;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) return wrongType("/oneOf", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/oneOf", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = EnumOption(y, mode);
-            if (f !== undefined) return within("/oneOf/" + i, f);
-          }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","title","description","minLength","maxLength","pattern","format","default","enum","oneOf","_meta"]);
-  }
-  return undefined;
-}
-
-function ElicitationPropertySchema_number(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      }
-    }
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      }
-    }
-  }
-  {
-    const x = v.minimum;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isFinite(x)) return wrongNumber("/minimum", "number", x);
-      }
-    }
-  }
-  {
-    const x = v.maximum;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isFinite(x)) return wrongNumber("/maximum", "number", x);
-      }
-    }
-  }
-  {
-    const x = v.default;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isFinite(x)) { if (mode & 1) return wrongNumber("/default", "number", x); delete v.default; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","title","description","minimum","maximum","default","_meta"]);
-  }
-  return undefined;
-}
-
-function ElicitationPropertySchema_integer(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      }
-    }
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      }
-    }
-  }
-  {
-    const x = v.minimum;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x)) return wrongNumber("/minimum", "integer", x);
-      }
-    }
-  }
-  {
-    const x = v.maximum;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x)) return wrongNumber("/maximum", "integer", x);
-      }
-    }
-  }
-  field: {
-    const x = v.default;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x)) { if (mode & 1) return wrongNumber("/default", "integer", x); delete v.default; break field; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","title","description","minimum","maximum","default","_meta"]);
-  }
-  return undefined;
-}
-
-function ElicitationPropertySchema_boolean(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      }
-    }
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      }
-    }
-  }
-  {
-    const x = v.default;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "boolean") { if (mode & 1) return wrongType("/default", "boolean", x); delete v.default; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","title","description","default","_meta"]);
-  }
-  return undefined;
-}
-
-function ElicitationPropertySchema_array(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.items;
-    {
-      const f = MultiSelectItems(x, mode);
-      if (f !== undefined) return within("/items", f);
-    }
-  }
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      }
-    }
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      }
-    }
-  }
-  {
-    const x = v.minItems;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x) || x < 0) return wrongNumber("/minItems", "integer of at least 0", x);
-      }
-    }
-  }
-  {
-    const x = v.maxItems;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x) || x < 0) return wrongNumber("/maxItems", "integer of at least 0", x);
-      }
-    }
-  }
-  field: {
-    const x = v.default;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/default", "array", x); delete v.default; break field; }
-        if (x.length > maxArrayItems) return tooMany("/default", x.length);
-        let w = 0;
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          if (typeof y !== "string") { if (mode & 1) return wrongType("/default/" + i, "string", y); continue; }
-          if (w !== i) x[w] = y;
-          w++;
-        }
-        if (w !== x.length) x.length = w;
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","title","description","minItems","maxItems","items","default","_meta"]);
-  }
   return undefined;
 }
 
@@ -2189,15 +1316,15 @@ export function ElicitationPropertySchema(v: any, mode: number): Failure | undef
   const tag = v.type;
   switch (tag) {
     case "string":
-    return ElicitationPropertySchema_string(v, mode, n + 1);
+    return StringPropertySchema_(v, mode, n + 1, "type");
     case "number":
-    return ElicitationPropertySchema_number(v, mode, n + 1);
+    return NumberPropertySchema_(v, mode, n + 1, "type");
     case "integer":
-    return ElicitationPropertySchema_integer(v, mode, n + 1);
+    return IntegerPropertySchema_(v, mode, n + 1, "type");
     case "boolean":
-    return ElicitationPropertySchema_boolean(v, mode, n + 1);
+    return BooleanPropertySchema_(v, mode, n + 1, "type");
     case "array":
-    return ElicitationPropertySchema_array(v, mode, n + 1);
+    return MultiSelectPropertySchema_(v, mode, n + 1, "type");
   }
   if (typeof tag === "string") return undefined;
   return wrongValue("/type", "\"string\", \"number\", \"integer\", \"boolean\", \"array\" or another string", tag);
@@ -2213,6 +1340,7 @@ function isStringFormat(x: string): boolean {
     default: return false;
   }
 }
+
 export function StringFormat(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string" || (mode & 4) === 0 && !isStringFormat(v)) return wrongValue("", "\"email\", \"uri\", \"date\" or \"date-time\"", v);
   return undefined;
@@ -2220,7 +1348,8 @@ export function StringFormat(v: any, mode: number): Failure | undefined {
 
 export function EnumOption(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.const;
     if (typeof x !== "string") return wrongType("/const", "string", x);
@@ -2249,14 +1378,17 @@ export function EnumOption(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["const","title","description","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "const title description _meta");
   }
   return undefined;
 }
 
 export function StringPropertySchema(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
+  return StringPropertySchema_(v, mode, 0, "");
+}
+
+function StringPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   {
     const x = v.title;
     if (x !== undefined) {
@@ -2362,14 +1494,17 @@ export function StringPropertySchema(v: any, mode: number): Failure | undefined 
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["title","description","minLength","maxLength","pattern","format","default","enum","oneOf","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "title description minLength maxLength pattern format default enum oneOf _meta", outer);
   }
   return undefined;
 }
 
 export function NumberPropertySchema(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
+  return NumberPropertySchema_(v, mode, 0, "");
+}
+
+function NumberPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   {
     const x = v.title;
     if (x !== undefined) {
@@ -2426,14 +1561,17 @@ export function NumberPropertySchema(v: any, mode: number): Failure | undefined 
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["title","description","minimum","maximum","default","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "title description minimum maximum default _meta", outer);
   }
   return undefined;
 }
 
 export function IntegerPropertySchema(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
+  return IntegerPropertySchema_(v, mode, 0, "");
+}
+
+function IntegerPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   {
     const x = v.title;
     if (x !== undefined) {
@@ -2490,14 +1628,17 @@ export function IntegerPropertySchema(v: any, mode: number): Failure | undefined
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["title","description","minimum","maximum","default","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "title description minimum maximum default _meta", outer);
   }
   return undefined;
 }
 
 export function BooleanPropertySchema(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
+  return BooleanPropertySchema_(v, mode, 0, "");
+}
+
+function BooleanPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   {
     const x = v.title;
     if (x !== undefined) {
@@ -2536,64 +1677,7 @@ export function BooleanPropertySchema(v: any, mode: number): Failure | undefined
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["title","description","default","_meta"]);
-  }
-  return undefined;
-}
-
-function MultiSelectItems_string(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.enum;
-    if (!Array.isArray(x)) return wrongType("/enum", "array", x);
-    if (x.length > maxArrayItems) return tooMany("/enum", x.length);
-    for (let i = 0; i < x.length; i++) {
-      const y = x[i];
-      if (typeof y !== "string") return wrongType("/enum/" + i, "string", y);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","enum","_meta"]);
-  }
-  return undefined;
-}
-
-function MultiSelectItems_fallback(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.anyOf;
-    if (!Array.isArray(x)) return wrongType("/anyOf", "array", x);
-    if (x.length > maxArrayItems) return tooMany("/anyOf", x.length);
-    for (let i = 0; i < x.length; i++) {
-      const y = x[i];
-      {
-        const f = EnumOption(y, mode);
-        if (f !== undefined) return within("/anyOf/" + i, f);
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["anyOf","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "title description default _meta", outer);
   }
   return undefined;
 }
@@ -2604,16 +1688,20 @@ export function MultiSelectItems(v: any, mode: number): Failure | undefined {
   const tag = v.type;
   switch (tag) {
     case "string":
-    return MultiSelectItems_string(v, mode, n + 1);
+    return StringMultiSelectItems_(v, mode, n + 1, "type");
   }
   if (typeof tag === "string") return undefined;
-  const f = MultiSelectItems_fallback(v, mode, n);
+  const f = TitledMultiSelectItems_(v, mode, n, "");
   return f;
 }
 
 export function StringMultiSelectItems(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return StringMultiSelectItems_(v, mode, 0, "");
+}
+
+function StringMultiSelectItems_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.enum;
     if (!Array.isArray(x)) return wrongType("/enum", "array", x);
@@ -2634,14 +1722,18 @@ export function StringMultiSelectItems(v: any, mode: number): Failure | undefine
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["enum","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "enum _meta", outer);
   }
   return undefined;
 }
 
 export function TitledMultiSelectItems(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return TitledMultiSelectItems_(v, mode, 0, "");
+}
+
+function TitledMultiSelectItems_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.anyOf;
     if (!Array.isArray(x)) return wrongType("/anyOf", "array", x);
@@ -2665,14 +1757,18 @@ export function TitledMultiSelectItems(v: any, mode: number): Failure | undefine
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["anyOf","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "anyOf _meta", outer);
   }
   return undefined;
 }
 
 export function MultiSelectPropertySchema(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return MultiSelectPropertySchema_(v, mode, 0, "");
+}
+
+function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.items;
     {
@@ -2745,52 +1841,15 @@ export function MultiSelectPropertySchema(v: any, mode: number): Failure | undef
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["title","description","minItems","maxItems","items","default","_meta"]);
-  }
-  return undefined;
-}
-
-function ElicitationFormMode_sessionId(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.toolCallId;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/toolCallId", "string", x); delete v.toolCallId; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["requestedSchema","sessionId","toolCallId"]);
-  }
-  return undefined;
-}
-
-function ElicitationFormMode_requestId(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.requestId;
-    {
-      const f = RequestId(x, mode);
-      if (f !== undefined) return within("/requestId", f);
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["requestedSchema","requestId"]);
+    if (n !== 0) return strayKey(v, mode, "title description minItems maxItems items default _meta", outer);
   }
   return undefined;
 }
 
 export function ElicitationFormMode(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.requestedSchema;
     {
@@ -2800,64 +1859,24 @@ export function ElicitationFormMode(v: any, mode: number): Failure | undefined {
   }
   let f: Failure | undefined;
   if (v.sessionId !== undefined) {
-    const g = ElicitationFormMode_sessionId(v, mode, n);
+    const g = ElicitationSessionScope_(v, mode, n, "requestedSchema");
     if (g === undefined) return undefined;
     f ??= g;
   }
   if (v.requestId !== undefined) {
-    const g = ElicitationFormMode_requestId(v, mode, n);
+    const g = ElicitationRequestScope_(v, mode, n, "requestedSchema");
     if (g === undefined) return undefined;
     f ??= g;
   }
   return f ?? wrongType("", "object with sessionId or requestId", v);
 }
 
-export function ElicitationId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
-
-function ElicitationUrlMode_sessionId(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.toolCallId;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/toolCallId", "string", x); delete v.toolCallId; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["elicitationId","url","sessionId","toolCallId"]);
-  }
-  return undefined;
-}
-
-function ElicitationUrlMode_requestId(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.requestId;
-    {
-      const f = RequestId(x, mode);
-      if (f !== undefined) return within("/requestId", f);
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["elicitationId","url","requestId"]);
-  }
-  return undefined;
-}
+export const ElicitationId = SessionId;
 
 export function ElicitationUrlMode(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.elicitationId;
     if (typeof x !== "string") return wrongType("/elicitationId", "string", x);
@@ -2868,12 +1887,12 @@ export function ElicitationUrlMode(v: any, mode: number): Failure | undefined {
   }
   let f: Failure | undefined;
   if (v.sessionId !== undefined) {
-    const g = ElicitationUrlMode_sessionId(v, mode, n);
+    const g = ElicitationSessionScope_(v, mode, n, "elicitationId url");
     if (g === undefined) return undefined;
     f ??= g;
   }
   if (v.requestId !== undefined) {
-    const g = ElicitationUrlMode_requestId(v, mode, n);
+    const g = ElicitationRequestScope_(v, mode, n, "elicitationId url");
     if (g === undefined) return undefined;
     f ??= g;
   }
@@ -2882,7 +1901,8 @@ export function ElicitationUrlMode(v: any, mode: number): Failure | undefined {
 
 export function MessageMcpRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 3;
+  let n = 0;
+  n += 3;
   {
     const x = v.serverId;
     if (typeof x !== "string") return wrongType("/serverId", "string", x);
@@ -2916,24 +1936,19 @@ export function MessageMcpRequest(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["serverId","requestId","method","params","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "serverId requestId method params _meta");
   }
   return undefined;
 }
 
-export function McpServerAcpId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const McpServerAcpId = SessionId;
 
-export function McpRequestId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const McpRequestId = SessionId;
 
 export function InitializeResponse(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.protocolVersion;
     if (!Number.isInteger(x) || x < 0 || x > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", x);
@@ -2990,7 +2005,7 @@ export function InitializeResponse(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["protocolVersion","agentCapabilities","authMethods","agentInfo","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "protocolVersion agentCapabilities authMethods agentInfo _meta");
   }
   return undefined;
 }
@@ -3056,7 +2071,7 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         {
-          const f = ProvidersCapabilities(x, mode);
+          const f = SessionListCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/providers", f); delete v.providers; }
         }
       }
@@ -3073,7 +2088,7 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["loadSession","promptCapabilities","mcpCapabilities","sessionCapabilities","auth","_meta"], { keys: ["providers"], mode });
+    if (n !== 0) return strayKey(v, mode, "loadSession promptCapabilities mcpCapabilities sessionCapabilities auth providers? _meta");
   }
   return undefined;
 }
@@ -3113,7 +2128,7 @@ export function PromptCapabilities(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["image","audio","embeddedContext","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "image audio embeddedContext _meta");
   }
   return undefined;
 }
@@ -3153,7 +2168,7 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["http","sse","_meta"], { keys: ["acp"], mode });
+    if (n !== 0) return strayKey(v, mode, "http sse acp? _meta");
   }
   return undefined;
 }
@@ -3179,7 +2194,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         {
-          const f = SessionDeleteCapabilities(x, mode);
+          const f = SessionListCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/delete", f); delete v.delete; }
         }
       }
@@ -3191,7 +2206,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         {
-          const f = SessionAdditionalDirectoriesCapabilities(x, mode);
+          const f = SessionListCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/additionalDirectories", f); delete v.additionalDirectories; }
         }
       }
@@ -3215,7 +2230,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         {
-          const f = SessionForkCapabilities(x, mode);
+          const f = SessionListCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/fork", f); delete v.fork; }
         }
       }
@@ -3227,7 +2242,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         {
-          const f = SessionArchiveCapabilities(x, mode);
+          const f = SessionListCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/archive", f); delete v.archive; }
         }
       }
@@ -3239,7 +2254,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         {
-          const f = SessionStatusCapabilities(x, mode);
+          const f = SessionListCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/status", f); delete v.status; }
         }
       }
@@ -3251,7 +2266,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         {
-          const f = SessionTitleCapabilities(x, mode);
+          const f = SessionListCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/title", f); delete v.title; }
         }
       }
@@ -3263,7 +2278,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         {
-          const f = SessionResumeCapabilities(x, mode);
+          const f = SessionListCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/resume", f); delete v.resume; }
         }
       }
@@ -3275,7 +2290,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         {
-          const f = SessionCloseCapabilities(x, mode);
+          const f = SessionListCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/close", f); delete v.close; }
         }
       }
@@ -3292,14 +2307,17 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["list","delete","additionalDirectories","resume","close","_meta"], { keys: ["systemPrompt","fork","archive","status","title"], mode });
+    if (n !== 0) return strayKey(v, mode, "list delete additionalDirectories systemPrompt? fork? archive? status? title? resume close _meta");
   }
   return undefined;
 }
 
 export function SessionListCapabilities(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
+  return SessionListCapabilities_(v, mode, 0, "");
+}
+
+function SessionListCapabilities_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   {
     const x = v._meta;
     if (x !== undefined) {
@@ -3311,48 +2329,14 @@ export function SessionListCapabilities(v: any, mode: number): Failure | undefin
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
+    if (n !== 0) return strayKey(v, mode, "_meta", outer);
   }
   return undefined;
 }
 
-export function SessionDeleteCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const SessionDeleteCapabilities = SessionListCapabilities;
 
-export function SessionAdditionalDirectoriesCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const SessionAdditionalDirectoriesCapabilities = SessionListCapabilities;
 
 export function SessionSystemPromptCapabilities(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
@@ -3380,7 +2364,7 @@ export function SessionSystemPromptCapabilities(v: any, mode: number): Failure |
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["mode","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "mode _meta");
   }
   return undefined;
 }
@@ -3394,7 +2378,7 @@ export function SessionSystemPromptModeCapabilities(v: any, mode: number): Failu
       n++;
       if (x !== null) {
         {
-          const f = SessionSystemPromptOverrideCapabilities(x, mode);
+          const f = SessionListCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/override", f); delete v.override; }
         }
       }
@@ -3411,143 +2395,24 @@ export function SessionSystemPromptModeCapabilities(v: any, mode: number): Failu
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["override","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "override _meta");
   }
   return undefined;
 }
 
-export function SessionSystemPromptOverrideCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const SessionSystemPromptOverrideCapabilities = SessionListCapabilities;
 
-export function SessionForkCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const SessionForkCapabilities = SessionListCapabilities;
 
-export function SessionArchiveCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const SessionArchiveCapabilities = SessionListCapabilities;
 
-export function SessionStatusCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const SessionStatusCapabilities = SessionListCapabilities;
 
-export function SessionTitleCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const SessionTitleCapabilities = SessionListCapabilities;
 
-export function SessionResumeCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const SessionResumeCapabilities = SessionListCapabilities;
 
-export function SessionCloseCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const SessionCloseCapabilities = SessionListCapabilities;
 
 export function AgentAuthCapabilities(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
@@ -3558,7 +2423,7 @@ export function AgentAuthCapabilities(v: any, mode: number): Failure | undefined
       n++;
       if (x !== null) {
         {
-          const f = AuthStatusCapabilities(x, mode);
+          const f = SessionListCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/status", f); delete v.status; }
         }
       }
@@ -3570,7 +2435,7 @@ export function AgentAuthCapabilities(v: any, mode: number): Failure | undefined
       n++;
       if (x !== null) {
         {
-          const f = LogoutCapabilities(x, mode);
+          const f = SessionListCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/logout", f); delete v.logout; }
         }
       }
@@ -3587,172 +2452,16 @@ export function AgentAuthCapabilities(v: any, mode: number): Failure | undefined
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["logout","_meta"], { keys: ["status"], mode });
+    if (n !== 0) return strayKey(v, mode, "status? logout _meta");
   }
   return undefined;
 }
 
-export function AuthStatusCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const AuthStatusCapabilities = SessionListCapabilities;
 
-export function LogoutCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const LogoutCapabilities = SessionListCapabilities;
 
-export function ProvidersCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
-
-function AuthMethod_terminal(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.id;
-    if (typeof x !== "string") return wrongType("/id", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      }
-    }
-  }
-  {
-    const x = v.args;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/args", "array", x);
-        v.args = [];
-      } else {
-        if (!Array.isArray(x)) return wrongType("/args", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/args", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          if (typeof y !== "string") return wrongType("/args/" + i, "string", y);
-          if (mode & 8 && !isCleanText(y)) return wrongType("/args/" + i, "string without NUL and lone surrogates", y);
-        }
-      }
-    }
-  }
-  {
-    const x = v.env;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/env", "object", x);
-        v.env = {};
-      } else {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) return wrongType("/env", "object", x);
-        for (const k in x) {
-          const y = x[k];
-          if (typeof y !== "string") return wrongType("/env/" + pointer(k), "string", y);
-          if (mode & 8 && !isCleanText(y)) return wrongType("/env/" + pointer(k), "string without NUL and lone surrogates", y);
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","id","name","description","args","env","_meta"]);
-  }
-  return undefined;
-}
-
-function AuthMethod_fallback(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.id;
-    if (typeof x !== "string") return wrongType("/id", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["id","name","description","_meta"]);
-  }
-  return undefined;
-}
+export const ProvidersCapabilities = SessionListCapabilities;
 
 export function AuthMethod(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
@@ -3760,21 +2469,22 @@ export function AuthMethod(v: any, mode: number): Failure | undefined {
   const tag = v.type;
   switch (tag) {
     case "terminal":
-    return AuthMethod_terminal(v, mode, n + 1);
+    return AuthMethodTerminal_(v, mode, n + 1, "type");
   }
-  const f = AuthMethod_fallback(v, mode, n);
+  const f = AuthMethodAgent_(v, mode, n, "");
   if (f !== undefined && !f.limit && typeof tag === "string") return wrongValue("/type", "\"terminal\" or nothing", tag);
   return f;
 }
 
-export function AuthMethodId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const AuthMethodId = SessionId;
 
 export function AuthMethodTerminal(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return AuthMethodTerminal_(v, mode, 0, "");
+}
+
+function AuthMethodTerminal_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.id;
     if (typeof x !== "string") return wrongType("/id", "string", x);
@@ -3838,14 +2548,18 @@ export function AuthMethodTerminal(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["id","name","description","args","env","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "id name description args env _meta", outer);
   }
   return undefined;
 }
 
 export function AuthMethodAgent(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return AuthMethodAgent_(v, mode, 0, "");
+}
+
+function AuthMethodAgent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.id;
     if (typeof x !== "string") return wrongType("/id", "string", x);
@@ -3874,14 +2588,15 @@ export function AuthMethodAgent(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["id","name","description","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "id name description _meta", outer);
   }
   return undefined;
 }
 
 export function Implementation(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.name;
     if (typeof x !== "string") return wrongType("/name", "string", x);
@@ -3910,33 +2625,17 @@ export function Implementation(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["name","title","version","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "name title version _meta");
   }
   return undefined;
 }
 
-export function AuthenticateResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const AuthenticateResponse = SessionListCapabilities;
 
 export function ListProvidersResponse(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.providers;
     if (!Array.isArray(x)) return wrongType("/providers", "array", x);
@@ -3960,14 +2659,15 @@ export function ListProvidersResponse(v: any, mode: number): Failure | undefined
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["providers","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "providers _meta");
   }
   return undefined;
 }
 
 export function ProviderInfo(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 3;
+  let n = 0;
+  n += 3;
   {
     const x = v.providerId;
     if (typeof x !== "string") return wrongType("/providerId", "string", x);
@@ -4013,15 +2713,12 @@ export function ProviderInfo(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["providerId","supported","required","current","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "providerId supported required current _meta");
   }
   return undefined;
 }
 
-export function ProviderId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const ProviderId = SessionId;
 
 export function LlmProtocol(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
@@ -4030,7 +2727,8 @@ export function LlmProtocol(v: any, mode: number): Failure | undefined {
 
 export function ProviderCurrentConfig(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.apiType;
     if (typeof x !== "string") return wrongType("/apiType", "string", x);
@@ -4050,71 +2748,21 @@ export function ProviderCurrentConfig(v: any, mode: number): Failure | undefined
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["apiType","baseUrl","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "apiType baseUrl _meta");
   }
   return undefined;
 }
 
-export function SetProviderResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const SetProviderResponse = SessionListCapabilities;
 
-export function DisableProviderResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const DisableProviderResponse = SessionListCapabilities;
 
-export function LogoutResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const LogoutResponse = SessionListCapabilities;
 
 export function AuthStatusResponse(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.state;
     if (typeof x !== "string") return wrongType("/state", "string", x);
@@ -4149,7 +2797,7 @@ export function AuthStatusResponse(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","accounts","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "state accounts _meta");
   }
   return undefined;
 }
@@ -4161,7 +2809,8 @@ export function AuthState(v: any, mode: number): Failure | undefined {
 
 export function AuthAccount(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.label;
     if (typeof x !== "string") return wrongType("/label", "string", x);
@@ -4213,14 +2862,15 @@ export function AuthAccount(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["label","active","name","email","organization","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "label active name email organization _meta");
   }
   return undefined;
 }
 
 export function NewSessionResponse(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -4269,14 +2919,15 @@ export function NewSessionResponse(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","modes","configOptions","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId modes configOptions _meta");
   }
   return undefined;
 }
 
 export function SessionModeState(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.currentModeId;
     if (typeof x !== "string") return wrongType("/currentModeId", "string", x);
@@ -4309,19 +2960,17 @@ export function SessionModeState(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["currentModeId","availableModes","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "currentModeId availableModes _meta");
   }
   return undefined;
 }
 
-export function SessionModeId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const SessionModeId = SessionId;
 
 export function SessionMode(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.id;
     if (typeof x !== "string") return wrongType("/id", "string", x);
@@ -4350,47 +2999,15 @@ export function SessionMode(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["id","name","description","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionConfigOption_select(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.currentValue;
-    if (typeof x !== "string") return wrongType("/currentValue", "string", x);
-  }
-  {
-    const x = v.options;
-    {
-      const f = SessionConfigSelectOptions(x, mode);
-      if (f !== undefined) return within("/options", f);
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","id","name","description","category","_meta","currentValue","options"]);
-  }
-  return undefined;
-}
-
-function SessionConfigOption_boolean(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.currentValue;
-    if (typeof x !== "boolean") return wrongType("/currentValue", "boolean", x);
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","id","name","description","category","_meta","currentValue"]);
+    if (n !== 0) return strayKey(v, mode, "id name description _meta");
   }
   return undefined;
 }
 
 export function SessionConfigOption(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.id;
     if (typeof x !== "string") return wrongType("/id", "string", x);
@@ -4429,28 +3046,22 @@ export function SessionConfigOption(v: any, mode: number): Failure | undefined {
   const tag = v.type;
   switch (tag) {
     case "select":
-    return SessionConfigOption_select(v, mode, n + 1);
+    return SessionConfigSelect_(v, mode, n + 1, "type id name description category _meta");
     case "boolean":
-    return SessionConfigOption_boolean(v, mode, n + 1);
+    return SessionConfigBoolean_(v, mode, n + 1, "type id name description category _meta");
   }
   if (mode & 4 && typeof tag === "string") return undefined;
   return wrongValue("/type", "\"select\" or \"boolean\"", tag);
 }
 
-export function SessionConfigId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const SessionConfigId = SessionId;
 
 export function SessionConfigOptionCategory(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
   return undefined;
 }
 
-export function SessionConfigValueId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const SessionConfigValueId = SessionId;
 
 export function SessionConfigSelectOptions(v: any, mode: number): Failure | undefined {
   if (!Array.isArray(v)) return wrongType("", "array", v);
@@ -4472,7 +3083,8 @@ export function SessionConfigSelectOptions(v: any, mode: number): Failure | unde
 
 export function SessionConfigSelectOption(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.value;
     if (typeof x !== "string") return wrongType("/value", "string", x);
@@ -4501,14 +3113,15 @@ export function SessionConfigSelectOption(v: any, mode: number): Failure | undef
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["value","name","description","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "value name description _meta");
   }
   return undefined;
 }
 
 export function SessionConfigSelectGroup(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 3;
+  let n = 0;
+  n += 3;
   {
     const x = v.group;
     if (typeof x !== "string") return wrongType("/group", "string", x);
@@ -4545,19 +3158,20 @@ export function SessionConfigSelectGroup(v: any, mode: number): Failure | undefi
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["group","name","options","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "group name options _meta");
   }
   return undefined;
 }
 
-export function SessionConfigGroupId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const SessionConfigGroupId = SessionId;
 
 export function SessionConfigSelect(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return SessionConfigSelect_(v, mode, 0, "");
+}
+
+function SessionConfigSelect_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.currentValue;
     if (typeof x !== "string") return wrongType("/currentValue", "string", x);
@@ -4571,21 +3185,25 @@ export function SessionConfigSelect(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["currentValue","options"]);
+    if (n !== 0) return strayKey(v, mode, "currentValue options", outer);
   }
   return undefined;
 }
 
 export function SessionConfigBoolean(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return SessionConfigBoolean_(v, mode, 0, "");
+}
+
+function SessionConfigBoolean_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.currentValue;
     if (typeof x !== "boolean") return wrongType("/currentValue", "boolean", x);
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["currentValue"]);
+    if (n !== 0) return strayKey(v, mode, "currentValue", outer);
   }
   return undefined;
 }
@@ -4637,14 +3255,15 @@ export function LoadSessionResponse(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["modes","configOptions","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "modes configOptions _meta");
   }
   return undefined;
 }
 
 export function ListSessionsResponse(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   field: {
     const x = v.sessions;
     if (x === undefined) return wrongType("/sessions", "array", x);
@@ -4682,14 +3301,15 @@ export function ListSessionsResponse(v: any, mode: number): Failure | undefined 
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessions","nextCursor","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessions nextCursor _meta");
   }
   return undefined;
 }
 
 export function SessionInfo(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -4754,127 +3374,23 @@ export function SessionInfo(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","cwd","additionalDirectories","title","updatedAt","_meta"], { keys: ["archived"], mode });
+    if (n !== 0) return strayKey(v, mode, "sessionId cwd additionalDirectories title updatedAt archived? _meta");
   }
   return undefined;
 }
 
-export function DeleteSessionResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const DeleteSessionResponse = SessionListCapabilities;
 
-export function ForkSessionResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.modes;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = SessionModeState(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/modes", f); delete v.modes; }
-        }
-      }
-    }
-  }
-  field: {
-    const x = v.configOptions;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/configOptions", "array", x); delete v.configOptions; break field; }
-        if (x.length > maxArrayItems) return tooMany("/configOptions", x.length);
-        let w = 0;
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = SessionConfigOption(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/configOptions/" + i, f); continue; }
-          }
-          if (w !== i) x[w] = y;
-          w++;
-        }
-        if (w !== x.length) x.length = w;
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","modes","configOptions","_meta"]);
-  }
-  return undefined;
-}
+export const ForkSessionResponse = NewSessionResponse;
 
-export function ArchiveSessionResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const ArchiveSessionResponse = SessionListCapabilities;
 
-export function UnarchiveSessionResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const UnarchiveSessionResponse = SessionListCapabilities;
 
 export function SessionStatusResponse(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.status;
     if (typeof x !== "string") return wrongType("/status", "string", x);
@@ -4890,7 +3406,7 @@ export function SessionStatusResponse(v: any, mode: number): Failure | undefined
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["status","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "status _meta");
   }
   return undefined;
 }
@@ -4902,7 +3418,8 @@ export function SessionStatus(v: any, mode: number): Failure | undefined {
 
 export function SetSessionTitleResponse(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.title;
     if (typeof x !== "string") return wrongType("/title", "string", x);
@@ -4918,104 +3435,24 @@ export function SetSessionTitleResponse(v: any, mode: number): Failure | undefin
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["title","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "title _meta");
   }
   return undefined;
 }
 
-export function ResumeSessionResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v.modes;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = SessionModeState(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/modes", f); delete v.modes; }
-        }
-      }
-    }
-  }
-  field: {
-    const x = v.configOptions;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/configOptions", "array", x); delete v.configOptions; break field; }
-        if (x.length > maxArrayItems) return tooMany("/configOptions", x.length);
-        let w = 0;
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = SessionConfigOption(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/configOptions/" + i, f); continue; }
-          }
-          if (w !== i) x[w] = y;
-          w++;
-        }
-        if (w !== x.length) x.length = w;
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["modes","configOptions","_meta"]);
-  }
-  return undefined;
-}
+export const ResumeSessionResponse = LoadSessionResponse;
 
-export function CloseSessionResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const CloseSessionResponse = SessionListCapabilities;
 
-export function SetSessionModeResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const SetSessionModeResponse = SessionListCapabilities;
 
 export function SetSessionConfigOptionResponse(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return SetSessionConfigOptionResponse_(v, mode, 0, "");
+}
+
+function SetSessionConfigOptionResponse_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   field: {
     const x = v.configOptions;
     if (x === undefined) return wrongType("/configOptions", "array", x);
@@ -5044,14 +3481,15 @@ export function SetSessionConfigOptionResponse(v: any, mode: number): Failure | 
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["configOptions","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "configOptions _meta", outer);
   }
   return undefined;
 }
 
 export function PromptResponse(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.stopReason;
     if (typeof x !== "string" || (mode & 4) === 0 && !isStopReason(x)) return wrongValue("/stopReason", "\"end_turn\", \"max_tokens\", \"max_turn_requests\", \"refusal\" or \"cancelled\"", x);
@@ -5079,7 +3517,7 @@ export function PromptResponse(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["stopReason","_meta"], { keys: ["usage"], mode });
+    if (n !== 0) return strayKey(v, mode, "stopReason usage? _meta");
   }
   return undefined;
 }
@@ -5095,6 +3533,7 @@ function isStopReason(x: string): boolean {
     default: return false;
   }
 }
+
 export function StopReason(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string" || (mode & 4) === 0 && !isStopReason(v)) return wrongValue("", "\"end_turn\", \"max_tokens\", \"max_turn_requests\", \"refusal\" or \"cancelled\"", v);
   return undefined;
@@ -5102,7 +3541,8 @@ export function StopReason(v: any, mode: number): Failure | undefined {
 
 export function Usage(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 3;
+  let n = 0;
+  n += 3;
   {
     const x = v.totalTokens;
     if (!Number.isInteger(x) || x < 0) return wrongNumber("/totalTokens", "integer of at least 0", x);
@@ -5153,14 +3593,15 @@ export function Usage(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["totalTokens","inputTokens","outputTokens","thoughtTokens","cachedReadTokens","cachedWriteTokens","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "totalTokens inputTokens outputTokens thoughtTokens cachedReadTokens cachedWriteTokens _meta");
   }
   return undefined;
 }
 
 export function Error(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.code;
     if (!Number.isInteger(x) || x < -2147483648 || x > 2147483647) return wrongNumber("/code", "integer from -2147483648 to 2147483647", x);
@@ -5175,7 +3616,7 @@ export function Error(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["code","message","data"]);
+    if (n !== 0) return strayKey(v, mode, "code message data");
   }
   return undefined;
 }
@@ -5187,7 +3628,8 @@ export function ErrorCode(v: any, mode: number): Failure | undefined {
 
 export function SessionNotification(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -5210,809 +3652,7 @@ export function SessionNotification(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","update","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_user_message_chunk(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.content;
-    {
-      const f = ContentBlock(x, mode);
-      if (f !== undefined) return within("/content", f);
-    }
-  }
-  {
-    const x = v.messageId;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/messageId", "string", x); delete v.messageId; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","content","messageId","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_tool_call(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.toolCallId;
-    if (typeof x !== "string") return wrongType("/toolCallId", "string", x);
-  }
-  {
-    const x = v.title;
-    if (typeof x !== "string") return wrongType("/title", "string", x);
-  }
-  {
-    const x = v.name;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/name", "string", x); delete v.name; }
-      }
-    }
-  }
-  {
-    const x = v.kind;
-    if (x !== undefined) {
-      n++;
-      if (typeof x !== "string" || (mode & 4) === 0 && !isToolKind(x)) { if (mode & 1) return wrongValue("/kind", "\"read\", \"edit\", \"delete\", \"move\", \"search\", \"execute\", \"think\", \"fetch\", \"switch_mode\" or \"other\"", x); delete v.kind; }
-    }
-  }
-  {
-    const x = v.status;
-    if (x !== undefined) {
-      n++;
-      if (typeof x !== "string" || (mode & 4) === 0 && !isToolCallStatus(x)) { if (mode & 1) return wrongValue("/status", "\"pending\", \"in_progress\", \"completed\" or \"failed\"", x); delete v.status; }
-    }
-  }
-  field: {
-    const x = v.content;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) { if (mode & 1) return wrongType("/content", "array", x); v.content = []; break field; }
-      if (x.length > maxArrayItems) return tooMany("/content", x.length);
-      let w = 0;
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = ToolCallContent(y, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/content/" + i, f); continue; }
-        }
-        if (w !== i) x[w] = y;
-        w++;
-      }
-      if (w !== x.length) x.length = w;
-    }
-  }
-  field: {
-    const x = v.locations;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) { if (mode & 1) return wrongType("/locations", "array", x); v.locations = []; break field; }
-      if (x.length > maxArrayItems) return tooMany("/locations", x.length);
-      let w = 0;
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = ToolCallLocation(y, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/locations/" + i, f); continue; }
-        }
-        if (w !== i) x[w] = y;
-        w++;
-      }
-      if (w !== x.length) x.length = w;
-    }
-  }
-  {
-    const x = v.rawInput;
-    if (x !== undefined) n++;
-  }
-  {
-    const x = v.rawOutput;
-    if (x !== undefined) n++;
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","toolCallId","title","name","kind","status","content","locations","rawInput","rawOutput","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_tool_call_update(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.toolCallId;
-    if (typeof x !== "string") return wrongType("/toolCallId", "string", x);
-  }
-  {
-    const x = v.kind;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string" || (mode & 4) === 0 && !isToolKind(x)) { if (mode & 1) return wrongValue("/kind", "\"read\", \"edit\", \"delete\", \"move\", \"search\", \"execute\", \"think\", \"fetch\", \"switch_mode\" or \"other\"", x); delete v.kind; }
-      }
-    }
-  }
-  {
-    const x = v.status;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string" || (mode & 4) === 0 && !isToolCallStatus(x)) { if (mode & 1) return wrongValue("/status", "\"pending\", \"in_progress\", \"completed\" or \"failed\"", x); delete v.status; }
-      }
-    }
-  }
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      }
-    }
-  }
-  {
-    const x = v.name;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/name", "string", x); delete v.name; }
-      }
-    }
-  }
-  field: {
-    const x = v.content;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/content", "array", x); delete v.content; break field; }
-        if (x.length > maxArrayItems) return tooMany("/content", x.length);
-        let w = 0;
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = ToolCallContent(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/content/" + i, f); continue; }
-          }
-          if (w !== i) x[w] = y;
-          w++;
-        }
-        if (w !== x.length) x.length = w;
-      }
-    }
-  }
-  field: {
-    const x = v.locations;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/locations", "array", x); delete v.locations; break field; }
-        if (x.length > maxArrayItems) return tooMany("/locations", x.length);
-        let w = 0;
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = ToolCallLocation(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/locations/" + i, f); continue; }
-          }
-          if (w !== i) x[w] = y;
-          w++;
-        }
-        if (w !== x.length) x.length = w;
-      }
-    }
-  }
-  {
-    const x = v.rawInput;
-    if (x !== undefined) n++;
-  }
-  {
-    const x = v.rawOutput;
-    if (x !== undefined) n++;
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","toolCallId","kind","status","title","name","content","locations","rawInput","rawOutput","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_plan(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  field: {
-    const x = v.entries;
-    if (x === undefined) return wrongType("/entries", "array", x);
-    if (!Array.isArray(x)) { if (mode & 1) return wrongType("/entries", "array", x); v.entries = []; break field; }
-    if (x.length > maxArrayItems) return tooMany("/entries", x.length);
-    let w = 0;
-    for (let i = 0; i < x.length; i++) {
-      const y = x[i];
-      {
-        const f = PlanEntry(y, mode);
-        if (f !== undefined) { if (mode & 1 || f.limit) return within("/entries/" + i, f); continue; }
-      }
-      if (w !== i) x[w] = y;
-      w++;
-    }
-    if (w !== x.length) x.length = w;
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","entries","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_plan_update(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.plan;
-    {
-      const f = PlanUpdateContent(x, mode);
-      if (f !== undefined) return within("/plan", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","plan","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_plan_removed(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.planId;
-    if (typeof x !== "string") return wrongType("/planId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","planId","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_available_commands_update(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  field: {
-    const x = v.availableCommands;
-    if (x === undefined) return wrongType("/availableCommands", "array", x);
-    if (!Array.isArray(x)) { if (mode & 1) return wrongType("/availableCommands", "array", x); v.availableCommands = []; break field; }
-    if (x.length > maxArrayItems) return tooMany("/availableCommands", x.length);
-    let w = 0;
-    for (let i = 0; i < x.length; i++) {
-      const y = x[i];
-      {
-        const f = AvailableCommand(y, mode);
-        if (f !== undefined) { if (mode & 1 || f.limit) return within("/availableCommands/" + i, f); continue; }
-      }
-      if (w !== i) x[w] = y;
-      w++;
-    }
-    if (w !== x.length) x.length = w;
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","availableCommands","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_current_mode_update(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.currentModeId;
-    if (typeof x !== "string") return wrongType("/currentModeId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","currentModeId","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_config_option_update(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  field: {
-    const x = v.configOptions;
-    if (x === undefined) return wrongType("/configOptions", "array", x);
-    if (!Array.isArray(x)) { if (mode & 1) return wrongType("/configOptions", "array", x); v.configOptions = []; break field; }
-    if (x.length > maxArrayItems) return tooMany("/configOptions", x.length);
-    let w = 0;
-    for (let i = 0; i < x.length; i++) {
-      const y = x[i];
-      {
-        const f = SessionConfigOption(y, mode);
-        if (f !== undefined) { if (mode & 1 || f.limit) return within("/configOptions/" + i, f); continue; }
-      }
-      if (w !== i) x[w] = y;
-      w++;
-    }
-    if (w !== x.length) x.length = w;
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","configOptions","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_session_info_update(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      }
-    }
-  }
-  {
-    const x = v.updatedAt;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/updatedAt", "string", x); delete v.updatedAt; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","title","updatedAt","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_usage_update(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.used;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/used", "integer of at least 0", x);
-  }
-  {
-    const x = v.size;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/size", "integer of at least 0", x);
-  }
-  {
-    const x = v.cost;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Cost(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/cost", f); delete v.cost; }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","used","size","cost","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_notice(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.severity;
-    if (typeof x !== "string") return wrongType("/severity", "string", x);
-  }
-  {
-    const x = v.title;
-    if (typeof x !== "string") return wrongType("/title", "string", x);
-    if (x.length < 1) return wrongValue("/title", "non-empty string", x);
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","severity","title","description","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_compaction_update(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.compactionId;
-    if (typeof x !== "string") return wrongType("/compactionId", "string", x);
-  }
-  {
-    const x = v.status;
-    if (typeof x !== "string") return wrongType("/status", "string", x);
-  }
-  field: {
-    const x = v.summary;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/summary", "array", x); delete v.summary; break field; }
-        if (x.length > maxArrayItems) return tooMany("/summary", x.length);
-        let w = 0;
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = ContentBlock(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/summary/" + i, f); continue; }
-          }
-          if (w !== i) x[w] = y;
-          w++;
-        }
-        if (w !== x.length) x.length = w;
-      }
-    }
-  }
-  {
-    const x = v.error;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/error", "string", x); delete v.error; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","compactionId","status","summary","error","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_compaction_summary_chunk(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.compactionId;
-    if (typeof x !== "string") return wrongType("/compactionId", "string", x);
-  }
-  {
-    const x = v.content;
-    {
-      const f = ContentBlock(x, mode);
-      if (f !== undefined) return within("/content", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","compactionId","content","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_subagent_update(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      }
-    }
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      }
-    }
-  }
-  {
-    const x = v.capabilities;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = SubagentSessionCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/capabilities", f); delete v.capabilities; }
-        }
-      }
-    }
-  }
-  {
-    const x = v.state;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = StateUpdate(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/state", f); delete v.state; }
-        }
-      }
-    }
-  }
-  {
-    const x = v.cwd;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/cwd", "string", x);
-        if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/cwd", "an absolute path", x);
-      }
-    }
-  }
-  {
-    const x = v.additionalDirectories;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) return wrongType("/additionalDirectories", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/additionalDirectories", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          if (typeof y !== "string") return wrongType("/additionalDirectories/" + i, "string", y);
-          if ((mode & 9) === 9 && !isAbsolutePath(y)) return wrongValue("/additionalDirectories/" + i, "an absolute path", y);
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","sessionId","title","description","capabilities","state","cwd","additionalDirectories","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_session_message(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.messageId;
-    if (typeof x !== "string") return wrongType("/messageId", "string", x);
-  }
-  {
-    const x = v.senderSessionId;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/senderSessionId", "string", x); delete v.senderSessionId; }
-      }
-    }
-  }
-  {
-    const x = v.recipientSessionId;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/recipientSessionId", "string", x); delete v.recipientSessionId; }
-      }
-    }
-  }
-  {
-    const x = v.senderMessageId;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/senderMessageId", "string", x); delete v.senderMessageId; }
-      }
-    }
-  }
-  {
-    const x = v.recipientMessageId;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/recipientMessageId", "string", x); delete v.recipientMessageId; }
-      }
-    }
-  }
-  field: {
-    const x = v.content;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/content", "array", x); delete v.content; break field; }
-        if (x.length > maxArrayItems) return tooMany("/content", x.length);
-        let w = 0;
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = ContentBlock(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/content/" + i, f); continue; }
-          }
-          if (w !== i) x[w] = y;
-          w++;
-        }
-        if (w !== x.length) x.length = w;
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","messageId","senderSessionId","recipientSessionId","senderMessageId","recipientMessageId","content","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_session_message_chunk(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.messageId;
-    if (typeof x !== "string") return wrongType("/messageId", "string", x);
-  }
-  {
-    const x = v.content;
-    {
-      const f = ContentBlock(x, mode);
-      if (f !== undefined) return within("/content", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","messageId","content","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId update _meta");
   }
   return undefined;
 }
@@ -6025,57 +3665,58 @@ export function SessionUpdate(v: any, mode: number): Failure | undefined {
     case "user_message_chunk":
     case "agent_message_chunk":
     case "agent_thought_chunk":
-    return SessionUpdate_user_message_chunk(v, mode, n + 1);
+    return ContentChunk_(v, mode, n + 1, "sessionUpdate");
     case "tool_call":
-    return SessionUpdate_tool_call(v, mode, n + 1);
+    return ToolCall_(v, mode, n + 1, "sessionUpdate");
     case "tool_call_update":
-    return SessionUpdate_tool_call_update(v, mode, n + 1);
+    return ToolCallUpdate_(v, mode, n + 1, "sessionUpdate");
     case "plan":
-    return SessionUpdate_plan(v, mode, n + 1);
+    return Plan_(v, mode, n + 1, "sessionUpdate");
     case "plan_update":
-    if (mode & 2) return SessionUpdate_plan_update(v, mode, n + 1);
+    if (mode & 2) return PlanUpdate_(v, mode, n + 1, "sessionUpdate");
     break;
     case "plan_removed":
-    if (mode & 2) return SessionUpdate_plan_removed(v, mode, n + 1);
+    if (mode & 2) return PlanRemoved_(v, mode, n + 1, "sessionUpdate");
     break;
     case "available_commands_update":
-    return SessionUpdate_available_commands_update(v, mode, n + 1);
+    return AvailableCommandsUpdate_(v, mode, n + 1, "sessionUpdate");
     case "current_mode_update":
-    return SessionUpdate_current_mode_update(v, mode, n + 1);
+    return CurrentModeUpdate_(v, mode, n + 1, "sessionUpdate");
     case "config_option_update":
-    return SessionUpdate_config_option_update(v, mode, n + 1);
+    return SetSessionConfigOptionResponse_(v, mode, n + 1, "sessionUpdate");
     case "session_info_update":
-    return SessionUpdate_session_info_update(v, mode, n + 1);
+    return SessionInfoUpdate_(v, mode, n + 1, "sessionUpdate");
     case "usage_update":
-    return SessionUpdate_usage_update(v, mode, n + 1);
+    return UsageUpdate_(v, mode, n + 1, "sessionUpdate");
     case "notice":
-    return SessionUpdate_notice(v, mode, n + 1);
+    return Notice_(v, mode, n + 1, "sessionUpdate");
     case "compaction_update":
-    return SessionUpdate_compaction_update(v, mode, n + 1);
+    return CompactionUpdate_(v, mode, n + 1, "sessionUpdate");
     case "compaction_summary_chunk":
-    return SessionUpdate_compaction_summary_chunk(v, mode, n + 1);
+    return CompactionSummaryChunk_(v, mode, n + 1, "sessionUpdate");
     case "subagent_update":
-    if (mode & 2) return SessionUpdate_subagent_update(v, mode, n + 1);
+    if (mode & 2) return SubagentUpdate_(v, mode, n + 1, "sessionUpdate");
     break;
     case "session_message":
-    if (mode & 2) return SessionUpdate_session_message(v, mode, n + 1);
+    if (mode & 2) return SessionMessage_(v, mode, n + 1, "sessionUpdate");
     break;
     case "session_message_chunk":
-    if (mode & 2) return SessionUpdate_session_message_chunk(v, mode, n + 1);
+    if (mode & 2) return SessionMessageChunk_(v, mode, n + 1, "sessionUpdate");
     break;
   }
   if (mode & 4 && typeof tag === "string") return undefined;
   return wrongValue("/sessionUpdate", mode & 2 ? "\"user_message_chunk\", \"agent_message_chunk\", \"agent_thought_chunk\", \"tool_call\", \"tool_call_update\", \"plan\", \"plan_update\", \"plan_removed\", \"available_commands_update\", \"current_mode_update\", \"config_option_update\", \"session_info_update\", \"usage_update\", \"notice\", \"compaction_update\", \"compaction_summary_chunk\", \"subagent_update\", \"session_message\" or \"session_message_chunk\"" : "\"user_message_chunk\", \"agent_message_chunk\", \"agent_thought_chunk\", \"tool_call\", \"tool_call_update\", \"plan\", \"available_commands_update\", \"current_mode_update\", \"config_option_update\", \"session_info_update\", \"usage_update\", \"notice\", \"compaction_update\" or \"compaction_summary_chunk\"", tag);
 }
 
-export function MessageId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const MessageId = SessionId;
 
 export function ContentChunk(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return ContentChunk_(v, mode, 0, "");
+}
+
+function ContentChunk_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.content;
     {
@@ -6103,14 +3744,18 @@ export function ContentChunk(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["content","messageId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "content messageId _meta", outer);
   }
   return undefined;
 }
 
 export function ToolCall(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return ToolCall_(v, mode, 0, "");
+}
+
+function ToolCall_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.toolCallId;
     if (typeof x !== "string") return wrongType("/toolCallId", "string", x);
@@ -6199,14 +3844,15 @@ export function ToolCall(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["toolCallId","title","name","kind","status","content","locations","rawInput","rawOutput","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "toolCallId title name kind status content locations rawInput rawOutput _meta", outer);
   }
   return undefined;
 }
 
 export function PlanEntry(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 3;
+  let n = 0;
+  n += 3;
   {
     const x = v.content;
     if (typeof x !== "string") return wrongType("/content", "string", x);
@@ -6230,7 +3876,7 @@ export function PlanEntry(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["content","priority","status","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "content priority status _meta");
   }
   return undefined;
 }
@@ -6244,6 +3890,7 @@ function isPlanEntryPriority(x: string): boolean {
     default: return false;
   }
 }
+
 export function PlanEntryPriority(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string" || (mode & 4) === 0 && !isPlanEntryPriority(v)) return wrongValue("", "\"high\", \"medium\" or \"low\"", v);
   return undefined;
@@ -6258,6 +3905,7 @@ function isPlanEntryStatus(x: string): boolean {
     default: return false;
   }
 }
+
 export function PlanEntryStatus(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string" || (mode & 4) === 0 && !isPlanEntryStatus(v)) return wrongValue("", "\"pending\", \"in_progress\" or \"completed\"", v);
   return undefined;
@@ -6265,7 +3913,11 @@ export function PlanEntryStatus(v: any, mode: number): Failure | undefined {
 
 export function Plan(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return Plan_(v, mode, 0, "");
+}
+
+function Plan_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   field: {
     const x = v.entries;
     if (x === undefined) return wrongType("/entries", "array", x);
@@ -6294,98 +3946,7 @@ export function Plan(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["entries","_meta"]);
-  }
-  return undefined;
-}
-
-function PlanUpdateContent_items(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.planId;
-    if (typeof x !== "string") return wrongType("/planId", "string", x);
-  }
-  field: {
-    const x = v.entries;
-    if (x === undefined) return wrongType("/entries", "array", x);
-    if (!Array.isArray(x)) { if (mode & 1) return wrongType("/entries", "array", x); v.entries = []; break field; }
-    if (x.length > maxArrayItems) return tooMany("/entries", x.length);
-    let w = 0;
-    for (let i = 0; i < x.length; i++) {
-      const y = x[i];
-      {
-        const f = PlanEntry(y, mode);
-        if (f !== undefined) { if (mode & 1 || f.limit) return within("/entries/" + i, f); continue; }
-      }
-      if (w !== i) x[w] = y;
-      w++;
-    }
-    if (w !== x.length) x.length = w;
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","planId","entries","_meta"]);
-  }
-  return undefined;
-}
-
-function PlanUpdateContent_file(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.planId;
-    if (typeof x !== "string") return wrongType("/planId", "string", x);
-  }
-  {
-    const x = v.uri;
-    if (typeof x !== "string") return wrongType("/uri", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","planId","uri","_meta"]);
-  }
-  return undefined;
-}
-
-function PlanUpdateContent_markdown(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.planId;
-    if (typeof x !== "string") return wrongType("/planId", "string", x);
-  }
-  {
-    const x = v.content;
-    if (typeof x !== "string") return wrongType("/content", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","planId","content","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "entries _meta", outer);
   }
   return undefined;
 }
@@ -6396,24 +3957,25 @@ export function PlanUpdateContent(v: any, mode: number): Failure | undefined {
   const tag = v.type;
   switch (tag) {
     case "items":
-    return PlanUpdateContent_items(v, mode, n + 1);
+    return PlanItems_(v, mode, n + 1, "type");
     case "file":
-    return PlanUpdateContent_file(v, mode, n + 1);
+    return PlanFile_(v, mode, n + 1, "type");
     case "markdown":
-    return PlanUpdateContent_markdown(v, mode, n + 1);
+    return PlanMarkdown_(v, mode, n + 1, "type");
   }
   if (mode & 4 && typeof tag === "string") return undefined;
   return wrongValue("/type", "\"items\", \"file\" or \"markdown\"", tag);
 }
 
-export function PlanId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const PlanId = SessionId;
 
 export function PlanItems(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return PlanItems_(v, mode, 0, "");
+}
+
+function PlanItems_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.planId;
     if (typeof x !== "string") return wrongType("/planId", "string", x);
@@ -6446,14 +4008,18 @@ export function PlanItems(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["planId","entries","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "planId entries _meta", outer);
   }
   return undefined;
 }
 
 export function PlanFile(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return PlanFile_(v, mode, 0, "");
+}
+
+function PlanFile_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.planId;
     if (typeof x !== "string") return wrongType("/planId", "string", x);
@@ -6473,14 +4039,18 @@ export function PlanFile(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["planId","uri","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "planId uri _meta", outer);
   }
   return undefined;
 }
 
 export function PlanMarkdown(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return PlanMarkdown_(v, mode, 0, "");
+}
+
+function PlanMarkdown_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.planId;
     if (typeof x !== "string") return wrongType("/planId", "string", x);
@@ -6500,14 +4070,18 @@ export function PlanMarkdown(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["planId","content","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "planId content _meta", outer);
   }
   return undefined;
 }
 
 export function PlanUpdate(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return PlanUpdate_(v, mode, 0, "");
+}
+
+function PlanUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.plan;
     {
@@ -6526,14 +4100,18 @@ export function PlanUpdate(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["plan","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "plan _meta", outer);
   }
   return undefined;
 }
 
 export function PlanRemoved(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return PlanRemoved_(v, mode, 0, "");
+}
+
+function PlanRemoved_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.planId;
     if (typeof x !== "string") return wrongType("/planId", "string", x);
@@ -6549,14 +4127,15 @@ export function PlanRemoved(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["planId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "planId _meta", outer);
   }
   return undefined;
 }
 
 export function AvailableCommand(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.name;
     if (typeof x !== "string") return wrongType("/name", "string", x);
@@ -6588,14 +4167,15 @@ export function AvailableCommand(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["name","description","input","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "name description input _meta");
   }
   return undefined;
 }
 
 export function AvailableCommandInput(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.hint;
     if (typeof x !== "string") return wrongType("/hint", "string", x);
@@ -6611,37 +4191,20 @@ export function AvailableCommandInput(v: any, mode: number): Failure | undefined
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["hint","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "hint _meta");
   }
   return undefined;
 }
 
-export function UnstructuredCommandInput(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.hint;
-    if (typeof x !== "string") return wrongType("/hint", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["hint","_meta"]);
-  }
-  return undefined;
-}
+export const UnstructuredCommandInput = AvailableCommandInput;
 
 export function AvailableCommandsUpdate(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return AvailableCommandsUpdate_(v, mode, 0, "");
+}
+
+function AvailableCommandsUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   field: {
     const x = v.availableCommands;
     if (x === undefined) return wrongType("/availableCommands", "array", x);
@@ -6670,14 +4233,18 @@ export function AvailableCommandsUpdate(v: any, mode: number): Failure | undefin
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["availableCommands","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "availableCommands _meta", outer);
   }
   return undefined;
 }
 
 export function CurrentModeUpdate(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return CurrentModeUpdate_(v, mode, 0, "");
+}
+
+function CurrentModeUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.currentModeId;
     if (typeof x !== "string") return wrongType("/currentModeId", "string", x);
@@ -6693,50 +4260,19 @@ export function CurrentModeUpdate(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["currentModeId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "currentModeId _meta", outer);
   }
   return undefined;
 }
 
-export function ConfigOptionUpdate(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  field: {
-    const x = v.configOptions;
-    if (x === undefined) return wrongType("/configOptions", "array", x);
-    if (!Array.isArray(x)) { if (mode & 1) return wrongType("/configOptions", "array", x); v.configOptions = []; break field; }
-    if (x.length > maxArrayItems) return tooMany("/configOptions", x.length);
-    let w = 0;
-    for (let i = 0; i < x.length; i++) {
-      const y = x[i];
-      {
-        const f = SessionConfigOption(y, mode);
-        if (f !== undefined) { if (mode & 1 || f.limit) return within("/configOptions/" + i, f); continue; }
-      }
-      if (w !== i) x[w] = y;
-      w++;
-    }
-    if (w !== x.length) x.length = w;
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["configOptions","_meta"]);
-  }
-  return undefined;
-}
+export const ConfigOptionUpdate = SetSessionConfigOptionResponse;
 
 export function SessionInfoUpdate(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
+  return SessionInfoUpdate_(v, mode, 0, "");
+}
+
+function SessionInfoUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   {
     const x = v.title;
     if (x !== undefined) {
@@ -6766,14 +4302,15 @@ export function SessionInfoUpdate(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["title","updatedAt","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "title updatedAt _meta", outer);
   }
   return undefined;
 }
 
 export function Cost(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.amount;
     if (!Number.isFinite(x)) return wrongNumber("/amount", "number", x);
@@ -6793,14 +4330,18 @@ export function Cost(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["amount","currency","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "amount currency _meta");
   }
   return undefined;
 }
 
 export function UsageUpdate(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return UsageUpdate_(v, mode, 0, "");
+}
+
+function UsageUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.used;
     if (!Number.isInteger(x) || x < 0) return wrongNumber("/used", "integer of at least 0", x);
@@ -6832,7 +4373,7 @@ export function UsageUpdate(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["used","size","cost","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "used size cost _meta", outer);
   }
   return undefined;
 }
@@ -6844,7 +4385,11 @@ export function NoticeSeverity(v: any, mode: number): Failure | undefined {
 
 export function Notice(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return Notice_(v, mode, 0, "");
+}
+
+function Notice_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.severity;
     if (typeof x !== "string") return wrongType("/severity", "string", x);
@@ -6874,15 +4419,12 @@ export function Notice(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["severity","title","description","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "severity title description _meta", outer);
   }
   return undefined;
 }
 
-export function CompactionId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const CompactionId = SessionId;
 
 export function CompactionStatus(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
@@ -6891,7 +4433,11 @@ export function CompactionStatus(v: any, mode: number): Failure | undefined {
 
 export function CompactionUpdate(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return CompactionUpdate_(v, mode, 0, "");
+}
+
+function CompactionUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.compactionId;
     if (typeof x !== "string") return wrongType("/compactionId", "string", x);
@@ -6941,14 +4487,18 @@ export function CompactionUpdate(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["compactionId","status","summary","error","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "compactionId status summary error _meta", outer);
   }
   return undefined;
 }
 
 export function CompactionSummaryChunk(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return CompactionSummaryChunk_(v, mode, 0, "");
+}
+
+function CompactionSummaryChunk_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.compactionId;
     if (typeof x !== "string") return wrongType("/compactionId", "string", x);
@@ -6971,7 +4521,7 @@ export function CompactionSummaryChunk(v: any, mode: number): Failure | undefine
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["compactionId","content","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "compactionId content _meta", outer);
   }
   return undefined;
 }
@@ -6985,7 +4535,7 @@ export function SubagentSessionCapabilities(v: any, mode: number): Failure | und
       n++;
       if (x !== null) {
         {
-          const f = SessionCancelCapabilities(x, mode);
+          const f = SessionListCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/cancel", f); delete v.cancel; }
         }
       }
@@ -7002,71 +4552,17 @@ export function SubagentSessionCapabilities(v: any, mode: number): Failure | und
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["cancel","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "cancel _meta");
   }
   return undefined;
 }
 
-export function SessionCancelCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
-
-function StateUpdate_running(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","_meta"]);
-  }
-  return undefined;
-}
+export const SessionCancelCapabilities = SessionListCapabilities;
 
 function StateUpdate_idle_end_turn(v: any, mode: number, n: number): Failure | undefined {
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","usage","_meta","stopReason"]);
-  }
-  return undefined;
-}
-
-function StateUpdate_idle_error(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.error;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Error(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/error", f); delete v.error; }
-        }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","usage","_meta","stopReason","error"]);
+    if (n !== 0) return strayKey(v, mode, "state usage _meta stopReason");
   }
   return undefined;
 }
@@ -7074,7 +4570,7 @@ function StateUpdate_idle_error(v: any, mode: number, n: number): Failure | unde
 function StateUpdate_idle_untagged(v: any, mode: number, n: number): Failure | undefined {
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","usage","_meta","stopReason"]);
+    if (n !== 0) return strayKey(v, mode, "state usage _meta stopReason");
   }
   return undefined;
 }
@@ -7119,7 +4615,7 @@ function StateUpdate_idle(v: any, mode: number, n: number): Failure | undefined 
     case "cancelled":
     return StateUpdate_idle_end_turn(v, mode, n);
     case "error":
-    return StateUpdate_idle_error(v, mode, n);
+    return ErrorStopReason_(v, mode, n, "state usage _meta stopReason");
     case undefined:
     case null:
     return StateUpdate_idle_untagged(v, mode, n);
@@ -7128,80 +4624,32 @@ function StateUpdate_idle(v: any, mode: number, n: number): Failure | undefined 
   return wrongValue("/stopReason", "\"end_turn\", \"max_tokens\", \"max_turn_requests\", \"refusal\", \"cancelled\", \"error\" or another string", tag);
 }
 
-function StateUpdate_requires_action(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","_meta"]);
-  }
-  return undefined;
-}
-
-function StateUpdate_unknown(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","_meta"]);
-  }
-  return undefined;
-}
-
 export function StateUpdate(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
   let n = 0;
   const tag = v.state;
   switch (tag) {
     case "running":
-    return StateUpdate_running(v, mode, n + 1);
+    return SessionListCapabilities_(v, mode, n + 1, "state");
     case "idle":
     return StateUpdate_idle(v, mode, n + 1);
     case "requires_action":
-    return StateUpdate_requires_action(v, mode, n + 1);
+    return SessionListCapabilities_(v, mode, n + 1, "state");
     case "unknown":
-    return StateUpdate_unknown(v, mode, n + 1);
+    return SessionListCapabilities_(v, mode, n + 1, "state");
   }
   if (typeof tag === "string") return undefined;
   return wrongValue("/state", "\"running\", \"idle\", \"requires_action\", \"unknown\" or another string", tag);
 }
 
-export function RunningStateUpdate(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const RunningStateUpdate = SessionListCapabilities;
 
 export function ErrorStopReason(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
+  return ErrorStopReason_(v, mode, 0, "");
+}
+
+function ErrorStopReason_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   {
     const x = v.error;
     if (x !== undefined) {
@@ -7216,7 +4664,7 @@ export function ErrorStopReason(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["error"]);
+    if (n !== 0) return strayKey(v, mode, "error", outer);
   }
   return undefined;
 }
@@ -7224,27 +4672,7 @@ export function ErrorStopReason(v: any, mode: number): Failure | undefined {
 function IdleStateUpdate_end_turn(v: any, mode: number, n: number): Failure | undefined {
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["usage","_meta","stopReason"]);
-  }
-  return undefined;
-}
-
-function IdleStateUpdate_error(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.error;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Error(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/error", f); delete v.error; }
-        }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["usage","_meta","stopReason","error"]);
+    if (n !== 0) return strayKey(v, mode, "usage _meta stopReason");
   }
   return undefined;
 }
@@ -7252,7 +4680,7 @@ function IdleStateUpdate_error(v: any, mode: number, n: number): Failure | undef
 function IdleStateUpdate_untagged(v: any, mode: number, n: number): Failure | undefined {
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["usage","_meta","stopReason"]);
+    if (n !== 0) return strayKey(v, mode, "usage _meta stopReason");
   }
   return undefined;
 }
@@ -7299,7 +4727,7 @@ export function IdleStateUpdate(v: any, mode: number): Failure | undefined {
     case "cancelled":
     return IdleStateUpdate_end_turn(v, mode, n);
     case "error":
-    return IdleStateUpdate_error(v, mode, n);
+    return ErrorStopReason_(v, mode, n, "usage _meta stopReason");
     case undefined:
     case null:
     return IdleStateUpdate_untagged(v, mode, n);
@@ -7308,47 +4736,17 @@ export function IdleStateUpdate(v: any, mode: number): Failure | undefined {
   return wrongValue("/stopReason", "\"end_turn\", \"max_tokens\", \"max_turn_requests\", \"refusal\", \"cancelled\", \"error\" or another string", tag);
 }
 
-export function RequiresActionStateUpdate(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const RequiresActionStateUpdate = SessionListCapabilities;
 
-export function UnknownStateUpdate(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const UnknownStateUpdate = SessionListCapabilities;
 
 export function SubagentUpdate(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return SubagentUpdate_(v, mode, 0, "");
+}
+
+function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -7431,14 +4829,18 @@ export function SubagentUpdate(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","title","description","capabilities","state","cwd","additionalDirectories","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId title description capabilities state cwd additionalDirectories _meta", outer);
   }
   return undefined;
 }
 
 export function SessionMessage(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return SessionMessage_(v, mode, 0, "");
+}
+
+function SessionMessage_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.messageId;
     if (typeof x !== "string") return wrongType("/messageId", "string", x);
@@ -7511,14 +4913,18 @@ export function SessionMessage(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["messageId","senderSessionId","recipientSessionId","senderMessageId","recipientMessageId","content","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "messageId senderSessionId recipientSessionId senderMessageId recipientMessageId content _meta", outer);
   }
   return undefined;
 }
 
 export function SessionMessageChunk(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return SessionMessageChunk_(v, mode, 0, "");
+}
+
+function SessionMessageChunk_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.messageId;
     if (typeof x !== "string") return wrongType("/messageId", "string", x);
@@ -7541,14 +4947,15 @@ export function SessionMessageChunk(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["messageId","content","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "messageId content _meta", outer);
   }
   return undefined;
 }
 
 export function CompleteElicitationNotification(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.elicitationId;
     if (typeof x !== "string") return wrongType("/elicitationId", "string", x);
@@ -7564,56 +4971,17 @@ export function CompleteElicitationNotification(v: any, mode: number): Failure |
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["elicitationId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "elicitationId _meta");
   }
   return undefined;
 }
 
-export function AuthStatusUpdateNotification(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.state;
-    if (typeof x !== "string") return wrongType("/state", "string", x);
-  }
-  field: {
-    const x = v.accounts;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) { if (mode & 1) return wrongType("/accounts", "array", x); v.accounts = []; break field; }
-      if (x.length > maxArrayItems) return tooMany("/accounts", x.length);
-      let w = 0;
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = AuthAccount(y, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/accounts/" + i, f); continue; }
-        }
-        if (w !== i) x[w] = y;
-        w++;
-      }
-      if (w !== x.length) x.length = w;
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","accounts","_meta"]);
-  }
-  return undefined;
-}
+export const AuthStatusUpdateNotification = AuthStatusResponse;
 
 export function InitializeRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.protocolVersion;
     if (!Number.isInteger(x) || x < 0 || x > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", x);
@@ -7651,7 +5019,7 @@ export function InitializeRequest(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["protocolVersion","clientCapabilities","clientInfo","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "protocolVersion clientCapabilities clientInfo _meta");
   }
   return undefined;
 }
@@ -7694,7 +5062,7 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         {
-          const f = SubagentCapabilities(x, mode);
+          const f = SessionListCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/subagents", f); delete v.subagents; }
         }
       }
@@ -7706,7 +5074,7 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         {
-          const f = PlanCapabilities(x, mode);
+          const f = SessionListCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/plan", f); delete v.plan; }
         }
       }
@@ -7745,7 +5113,7 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["fs","terminal","session","auth","elicitation","_meta"], { keys: ["subagents","plan"], mode });
+    if (n !== 0) return strayKey(v, mode, "fs terminal session subagents? plan? auth elicitation _meta");
   }
   return undefined;
 }
@@ -7778,7 +5146,7 @@ export function FileSystemCapabilities(v: any, mode: number): Failure | undefine
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["readTextFile","writeTextFile","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "readTextFile writeTextFile _meta");
   }
   return undefined;
 }
@@ -7816,7 +5184,7 @@ export function ClientSessionCapabilities(v: any, mode: number): Failure | undef
       n++;
       if (x !== null) {
         {
-          const f = NoticeCapabilities(x, mode);
+          const f = CompactionCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/notices", f); delete v.notices; }
         }
       }
@@ -7833,7 +5201,7 @@ export function ClientSessionCapabilities(v: any, mode: number): Failure | undef
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["compaction","configOptions","notices","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "compaction configOptions notices _meta");
   }
   return undefined;
 }
@@ -7843,7 +5211,7 @@ export function CompactionCapabilities(v: any, mode: number): Failure | undefine
   let n = 0;
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, []);
+    if (n !== 0) return strayKey(v, mode, "");
   }
   return undefined;
 }
@@ -7857,7 +5225,7 @@ export function SessionConfigOptionsCapabilities(v: any, mode: number): Failure 
       n++;
       if (x !== null) {
         {
-          const f = BooleanConfigOptionCapabilities(x, mode);
+          const f = SessionListCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/boolean", f); delete v.boolean; }
         }
       }
@@ -7874,77 +5242,18 @@ export function SessionConfigOptionsCapabilities(v: any, mode: number): Failure 
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["boolean","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "boolean _meta");
   }
   return undefined;
 }
 
-export function BooleanConfigOptionCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const BooleanConfigOptionCapabilities = SessionListCapabilities;
 
-export function NoticeCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, []);
-  }
-  return undefined;
-}
+export const NoticeCapabilities = CompactionCapabilities;
 
-export function SubagentCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const SubagentCapabilities = SessionListCapabilities;
 
-export function PlanCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const PlanCapabilities = SessionListCapabilities;
 
 export function AuthCapabilities(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
@@ -7967,7 +5276,7 @@ export function AuthCapabilities(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["terminal","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "terminal _meta");
   }
   return undefined;
 }
@@ -7981,7 +5290,7 @@ export function ElicitationCapabilities(v: any, mode: number): Failure | undefin
       n++;
       if (x !== null) {
         {
-          const f = ElicitationFormCapabilities(x, mode);
+          const f = SessionListCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/form", f); delete v.form; }
         }
       }
@@ -7993,7 +5302,7 @@ export function ElicitationCapabilities(v: any, mode: number): Failure | undefin
       n++;
       if (x !== null) {
         {
-          const f = ElicitationUrlCapabilities(x, mode);
+          const f = SessionListCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/url", f); delete v.url; }
         }
       }
@@ -8010,52 +5319,19 @@ export function ElicitationCapabilities(v: any, mode: number): Failure | undefin
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["form","url","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "form url _meta");
   }
   return undefined;
 }
 
-export function ElicitationFormCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const ElicitationFormCapabilities = SessionListCapabilities;
 
-export function ElicitationUrlCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const ElicitationUrlCapabilities = SessionListCapabilities;
 
 export function AuthenticateRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.methodId;
     if (typeof x !== "string") return wrongType("/methodId", "string", x);
@@ -8071,33 +5347,17 @@ export function AuthenticateRequest(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["methodId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "methodId _meta");
   }
   return undefined;
 }
 
-export function ListProvidersRequest(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const ListProvidersRequest = SessionListCapabilities;
 
 export function SetProviderRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 3;
+  let n = 0;
+  n += 3;
   {
     const x = v.providerId;
     if (typeof x !== "string") return wrongType("/providerId", "string", x);
@@ -8132,14 +5392,15 @@ export function SetProviderRequest(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["providerId","apiType","baseUrl","headers","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "providerId apiType baseUrl headers _meta");
   }
   return undefined;
 }
 
 export function DisableProviderRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.providerId;
     if (typeof x !== "string") return wrongType("/providerId", "string", x);
@@ -8155,52 +5416,19 @@ export function DisableProviderRequest(v: any, mode: number): Failure | undefine
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["providerId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "providerId _meta");
   }
   return undefined;
 }
 
-export function LogoutRequest(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const LogoutRequest = SessionListCapabilities;
 
-export function AuthStatusRequest(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const AuthStatusRequest = SessionListCapabilities;
 
 export function NewSessionRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.cwd;
     if (typeof x !== "string") return wrongType("/cwd", "string", x);
@@ -8266,12 +5494,63 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["cwd","additionalDirectories","mcpServers","_meta"], { keys: ["systemPrompt"], mode });
+    if (n !== 0) return strayKey(v, mode, "cwd additionalDirectories mcpServers systemPrompt? _meta");
   }
   return undefined;
 }
 
-function McpServer_http(v: any, mode: number, n: number): Failure | undefined {
+export function McpServer(v: any, mode: number): Failure | undefined {
+  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
+  let n = 0;
+  const tag = v.type;
+  switch (tag) {
+    case "http":
+    return McpServerHttp_(v, mode, n + 1, "type");
+    case "sse":
+    return McpServerHttp_(v, mode, n + 1, "type");
+    case "acp":
+    if (mode & 2) return McpServerAcp_(v, mode, n + 1, "type");
+    break;
+  }
+  const f = McpServerStdio_(v, mode, n, "");
+  if (f !== undefined && !f.limit && typeof tag === "string") return wrongValue("/type", mode & 2 ? "\"http\", \"sse\", \"acp\" or nothing" : "\"http\", \"sse\" or nothing", tag);
+  return f;
+}
+
+export function HttpHeader(v: any, mode: number): Failure | undefined {
+  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
+  let n = 0;
+  n += 2;
+  {
+    const x = v.name;
+    if (typeof x !== "string") return wrongType("/name", "string", x);
+  }
+  {
+    const x = v.value;
+    if (typeof x !== "string") return wrongType("/value", "string", x);
+  }
+  {
+    const x = v._meta;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
+      }
+    }
+  }
+  if (mode & 1) {
+    for (const _ in v) n--;
+    if (n !== 0) return strayKey(v, mode, "name value _meta");
+  }
+  return undefined;
+}
+
+export function McpServerHttp(v: any, mode: number): Failure | undefined {
+  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
+  return McpServerHttp_(v, mode, 0, "");
+}
+
+function McpServerHttp_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 3;
   {
     const x = v.name;
@@ -8309,55 +5588,19 @@ function McpServer_http(v: any, mode: number, n: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","name","url","headers","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "name url headers _meta", outer);
   }
   return undefined;
 }
 
-function McpServer_sse(v: any, mode: number, n: number): Failure | undefined {
-  n += 3;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.url;
-    if (typeof x !== "string") return wrongType("/url", "string", x);
-  }
-  {
-    const x = v.headers;
-    if (x === null) {
-      if (mode & 1) return wrongType("/headers", "array", x);
-      v.headers = [];
-    } else {
-      if (!Array.isArray(x)) return wrongType("/headers", "array", x);
-      if (x.length > maxArrayItems) return tooMany("/headers", x.length);
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = HttpHeader(y, mode);
-          if (f !== undefined) return within("/headers/" + i, f);
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","name","url","headers","_meta"]);
-  }
-  return undefined;
+export const McpServerSse = McpServerHttp;
+
+export function McpServerAcp(v: any, mode: number): Failure | undefined {
+  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
+  return McpServerAcp_(v, mode, 0, "");
 }
 
-function McpServer_acp(v: any, mode: number, n: number): Failure | undefined {
+function McpServerAcp_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
   {
     const x = v.name;
@@ -8378,12 +5621,17 @@ function McpServer_acp(v: any, mode: number, n: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","name","serverId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "name serverId _meta", outer);
   }
   return undefined;
 }
 
-function McpServer_fallback(v: any, mode: number, n: number): Failure | undefined {
+export function McpServerStdio(v: any, mode: number): Failure | undefined {
+  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
+  return McpServerStdio_(v, mode, 0, "");
+}
+
+function McpServerStdio_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 4;
   {
     const x = v.name;
@@ -8438,235 +5686,15 @@ function McpServer_fallback(v: any, mode: number, n: number): Failure | undefine
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["name","command","args","env","_meta"]);
-  }
-  return undefined;
-}
-
-export function McpServer(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  const tag = v.type;
-  switch (tag) {
-    case "http":
-    return McpServer_http(v, mode, n + 1);
-    case "sse":
-    return McpServer_sse(v, mode, n + 1);
-    case "acp":
-    if (mode & 2) return McpServer_acp(v, mode, n + 1);
-    break;
-  }
-  const f = McpServer_fallback(v, mode, n);
-  if (f !== undefined && !f.limit && typeof tag === "string") return wrongValue("/type", mode & 2 ? "\"http\", \"sse\", \"acp\" or nothing" : "\"http\", \"sse\" or nothing", tag);
-  return f;
-}
-
-export function HttpHeader(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.value;
-    if (typeof x !== "string") return wrongType("/value", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["name","value","_meta"]);
-  }
-  return undefined;
-}
-
-export function McpServerHttp(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 3;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.url;
-    if (typeof x !== "string") return wrongType("/url", "string", x);
-  }
-  {
-    const x = v.headers;
-    if (x === null) {
-      if (mode & 1) return wrongType("/headers", "array", x);
-      v.headers = [];
-    } else {
-      if (!Array.isArray(x)) return wrongType("/headers", "array", x);
-      if (x.length > maxArrayItems) return tooMany("/headers", x.length);
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = HttpHeader(y, mode);
-          if (f !== undefined) return within("/headers/" + i, f);
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["name","url","headers","_meta"]);
-  }
-  return undefined;
-}
-
-export function McpServerSse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 3;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.url;
-    if (typeof x !== "string") return wrongType("/url", "string", x);
-  }
-  {
-    const x = v.headers;
-    if (x === null) {
-      if (mode & 1) return wrongType("/headers", "array", x);
-      v.headers = [];
-    } else {
-      if (!Array.isArray(x)) return wrongType("/headers", "array", x);
-      if (x.length > maxArrayItems) return tooMany("/headers", x.length);
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = HttpHeader(y, mode);
-          if (f !== undefined) return within("/headers/" + i, f);
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["name","url","headers","_meta"]);
-  }
-  return undefined;
-}
-
-export function McpServerAcp(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.serverId;
-    if (typeof x !== "string") return wrongType("/serverId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["name","serverId","_meta"]);
-  }
-  return undefined;
-}
-
-export function McpServerStdio(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 4;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.command;
-    if (typeof x !== "string") return wrongType("/command", "string", x);
-    if (mode & 8 && !isCleanText(x)) return wrongType("/command", "string without NUL and lone surrogates", x);
-    if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/command", "an absolute path", x);
-  }
-  {
-    const x = v.args;
-    if (x === null) {
-      if (mode & 1) return wrongType("/args", "array", x);
-      v.args = [];
-    } else {
-      if (!Array.isArray(x)) return wrongType("/args", "array", x);
-      if (x.length > maxArrayItems) return tooMany("/args", x.length);
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        if (typeof y !== "string") return wrongType("/args/" + i, "string", y);
-        if (mode & 8 && !isCleanText(y)) return wrongType("/args/" + i, "string without NUL and lone surrogates", y);
-      }
-    }
-  }
-  {
-    const x = v.env;
-    if (x === null) {
-      if (mode & 1) return wrongType("/env", "array", x);
-      v.env = [];
-    } else {
-      if (!Array.isArray(x)) return wrongType("/env", "array", x);
-      if (x.length > maxArrayItems) return tooMany("/env", x.length);
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = EnvVariable(y, mode);
-          if (f !== undefined) return within("/env/" + i, f);
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["name","command","args","env","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "name command args env _meta", outer);
   }
   return undefined;
 }
 
 export function SystemPrompt(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.mode;
     if (typeof x !== "string") return wrongType("/mode", "string", x);
@@ -8694,7 +5722,7 @@ export function SystemPrompt(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["mode","content","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "mode content _meta");
   }
   return undefined;
 }
@@ -8706,7 +5734,8 @@ export function SystemPromptMode(v: any, mode: number): Failure | undefined {
 
 export function LoadSessionRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 3;
+  let n = 0;
+  n += 3;
   {
     const x = v.mcpServers;
     if (x === null) {
@@ -8776,7 +5805,7 @@ export function LoadSessionRequest(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["mcpServers","cwd","additionalDirectories","sessionId","_meta"], { keys: ["systemPrompt"], mode });
+    if (n !== 0) return strayKey(v, mode, "mcpServers cwd additionalDirectories sessionId systemPrompt? _meta");
   }
   return undefined;
 }
@@ -8824,7 +5853,7 @@ export function ListSessionsRequest(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["cwd","cursor","_meta"], { keys: ["archived"], mode });
+    if (n !== 0) return strayKey(v, mode, "cwd cursor archived? _meta");
   }
   return undefined;
 }
@@ -8836,7 +5865,8 @@ export function SessionArchiveFilter(v: any, mode: number): Failure | undefined 
 
 export function DeleteSessionRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -8852,14 +5882,15 @@ export function DeleteSessionRequest(v: any, mode: number): Failure | undefined 
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId _meta");
   }
   return undefined;
 }
 
 export function ForkSessionRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -8932,83 +5963,21 @@ export function ForkSessionRequest(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","cwd","additionalDirectories","mcpServers","systemPrompt","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta");
   }
   return undefined;
 }
 
-export function ArchiveSessionRequest(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","_meta"]);
-  }
-  return undefined;
-}
+export const ArchiveSessionRequest = DeleteSessionRequest;
 
-export function UnarchiveSessionRequest(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","_meta"]);
-  }
-  return undefined;
-}
+export const UnarchiveSessionRequest = DeleteSessionRequest;
 
-export function SessionStatusRequest(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","_meta"]);
-  }
-  return undefined;
-}
+export const SessionStatusRequest = DeleteSessionRequest;
 
 export function SetSessionTitleRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -9028,14 +5997,15 @@ export function SetSessionTitleRequest(v: any, mode: number): Failure | undefine
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","title","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId title _meta");
   }
   return undefined;
 }
 
 export function ResumeSessionRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -9108,37 +6078,17 @@ export function ResumeSessionRequest(v: any, mode: number): Failure | undefined 
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","cwd","additionalDirectories","mcpServers","_meta"], { keys: ["systemPrompt"], mode });
+    if (n !== 0) return strayKey(v, mode, "sessionId cwd additionalDirectories mcpServers systemPrompt? _meta");
   }
   return undefined;
 }
 
-export function CloseSessionRequest(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","_meta"]);
-  }
-  return undefined;
-}
+export const CloseSessionRequest = DeleteSessionRequest;
 
 export function SetSessionModeRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -9158,7 +6108,7 @@ export function SetSessionModeRequest(v: any, mode: number): Failure | undefined
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","modeId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId modeId _meta");
   }
   return undefined;
 }
@@ -9171,7 +6121,7 @@ function SetSessionConfigOptionRequest_boolean(v: any, mode: number, n: number):
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","sessionId","configId","_meta","value"]);
+    if (n !== 0) return strayKey(v, mode, "type sessionId configId _meta value");
   }
   return undefined;
 }
@@ -9184,14 +6134,15 @@ function SetSessionConfigOptionRequest_fallback(v: any, mode: number, n: number)
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","configId","_meta","value"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId configId _meta value");
   }
   return undefined;
 }
 
 export function SetSessionConfigOptionRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -9221,7 +6172,8 @@ export function SetSessionConfigOptionRequest(v: any, mode: number): Failure | u
 
 export function PromptRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -9249,33 +6201,17 @@ export function PromptRequest(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","prompt","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId prompt _meta");
   }
   return undefined;
 }
 
-export function WriteTextFileResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const WriteTextFileResponse = SessionListCapabilities;
 
 export function ReadTextFileResponse(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.content;
     if (typeof x !== "string") return wrongType("/content", "string", x);
@@ -9291,14 +6227,15 @@ export function ReadTextFileResponse(v: any, mode: number): Failure | undefined 
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["content","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "content _meta");
   }
   return undefined;
 }
 
 export function RequestPermissionResponse(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.outcome;
     {
@@ -9317,7 +6254,7 @@ export function RequestPermissionResponse(v: any, mode: number): Failure | undef
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["outcome","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "outcome _meta");
   }
   return undefined;
 }
@@ -9325,12 +6262,31 @@ export function RequestPermissionResponse(v: any, mode: number): Failure | undef
 function RequestPermissionOutcome_cancelled(v: any, mode: number, n: number): Failure | undefined {
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["outcome"]);
+    if (n !== 0) return strayKey(v, mode, "outcome");
   }
   return undefined;
 }
 
-function RequestPermissionOutcome_selected(v: any, mode: number, n: number): Failure | undefined {
+export function RequestPermissionOutcome(v: any, mode: number): Failure | undefined {
+  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
+  let n = 0;
+  const tag = v.outcome;
+  switch (tag) {
+    case "cancelled":
+    return RequestPermissionOutcome_cancelled(v, mode, n + 1);
+    case "selected":
+    return SelectedPermissionOutcome_(v, mode, n + 1, "outcome");
+  }
+  if (mode & 4 && typeof tag === "string") return undefined;
+  return wrongValue("/outcome", "\"cancelled\" or \"selected\"", tag);
+}
+
+export function SelectedPermissionOutcome(v: any, mode: number): Failure | undefined {
+  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
+  return SelectedPermissionOutcome_(v, mode, 0, "");
+}
+
+function SelectedPermissionOutcome_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   {
     const x = v.optionId;
@@ -9347,74 +6303,17 @@ function RequestPermissionOutcome_selected(v: any, mode: number, n: number): Fai
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["outcome","optionId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "optionId _meta", outer);
   }
   return undefined;
 }
 
-export function RequestPermissionOutcome(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  const tag = v.outcome;
-  switch (tag) {
-    case "cancelled":
-    return RequestPermissionOutcome_cancelled(v, mode, n + 1);
-    case "selected":
-    return RequestPermissionOutcome_selected(v, mode, n + 1);
-  }
-  if (mode & 4 && typeof tag === "string") return undefined;
-  return wrongValue("/outcome", "\"cancelled\" or \"selected\"", tag);
-}
-
-export function SelectedPermissionOutcome(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.optionId;
-    if (typeof x !== "string") return wrongType("/optionId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["optionId","_meta"]);
-  }
-  return undefined;
-}
-
-export function CreateTerminalResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["terminalId","_meta"]);
-  }
-  return undefined;
-}
+export const CreateTerminalResponse = Terminal;
 
 export function TerminalOutputResponse(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.output;
     if (typeof x !== "string") return wrongType("/output", "string", x);
@@ -9446,7 +6345,7 @@ export function TerminalOutputResponse(v: any, mode: number): Failure | undefine
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["output","truncated","exitStatus","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "output truncated exitStatus _meta");
   }
   return undefined;
 }
@@ -9483,114 +6382,21 @@ export function TerminalExitStatus(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["exitCode","signal","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "exitCode signal _meta");
   }
   return undefined;
 }
 
-export function ReleaseTerminalResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const ReleaseTerminalResponse = SessionListCapabilities;
 
-export function WaitForTerminalExitResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  field: {
-    const x = v.exitCode;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x) || x < 0 || x > 4294967295) { if (mode & 1) return wrongNumber("/exitCode", "integer from 0 to 4294967295", x); delete v.exitCode; break field; }
-      }
-    }
-  }
-  {
-    const x = v.signal;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/signal", "string", x); delete v.signal; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["exitCode","signal","_meta"]);
-  }
-  return undefined;
-}
+export const WaitForTerminalExitResponse = TerminalExitStatus;
 
-export function KillTerminalResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
-
-function CreateElicitationResponse_accept(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.content;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) return wrongType("/content", "object", x);
-        for (const k in x) {
-          const y = x[k];
-          {
-            const f = ElicitationContentValue(y, mode);
-            if (f !== undefined) return within("/content/" + pointer(k), f);
-          }
-        }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["action","_meta","content"]);
-  }
-  return undefined;
-}
+export const KillTerminalResponse = SessionListCapabilities;
 
 function CreateElicitationResponse_decline(v: any, mode: number, n: number): Failure | undefined {
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["action","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "action _meta");
   }
   return undefined;
 }
@@ -9610,7 +6416,7 @@ export function CreateElicitationResponse(v: any, mode: number): Failure | undef
   const tag = v.action;
   switch (tag) {
     case "accept":
-    return CreateElicitationResponse_accept(v, mode, n + 1);
+    return ElicitationAcceptAction_(v, mode, n + 1, "action _meta");
     case "decline":
     case "cancel":
     return CreateElicitationResponse_decline(v, mode, n + 1);
@@ -9635,7 +6441,10 @@ export function ElicitationContentValue(v: any, mode: number): Failure | undefin
 
 export function ElicitationAcceptAction(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
+  return ElicitationAcceptAction_(v, mode, 0, "");
+}
+
+function ElicitationAcceptAction_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   {
     const x = v.content;
     if (x !== undefined) {
@@ -9654,7 +6463,7 @@ export function ElicitationAcceptAction(v: any, mode: number): Failure | undefin
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["content"]);
+    if (n !== 0) return strayKey(v, mode, "content", outer);
   }
   return undefined;
 }
@@ -9676,7 +6485,7 @@ function MessageMcpResponse_result(v: any, mode: number, n: number): Failure | u
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["result","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "result _meta");
   }
   return undefined;
 }
@@ -9701,7 +6510,7 @@ function MessageMcpResponse_error(v: any, mode: number, n: number): Failure | un
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["error","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "error _meta");
   }
   return undefined;
 }
@@ -9725,7 +6534,8 @@ export function MessageMcpResponse(v: any, mode: number): Failure | undefined {
 
 export function McpError(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.code;
     if (!Number.isInteger(x) || x < -2147483648 || x > 2147483647) return wrongNumber("/code", "integer from -2147483648 to 2147483647", x);
@@ -9740,78 +6550,19 @@ export function McpError(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["code","message","data"]);
+    if (n !== 0) return strayKey(v, mode, "code message data");
   }
   return undefined;
 }
 
-export function CancelNotification(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","_meta"]);
-  }
-  return undefined;
-}
+export const CancelNotification = DeleteSessionRequest;
 
-export function MessageMcpNotification(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 3;
-  {
-    const x = v.serverId;
-    if (typeof x !== "string") return wrongType("/serverId", "string", x);
-  }
-  {
-    const x = v.requestId;
-    if (typeof x !== "string") return wrongType("/requestId", "string", x);
-  }
-  {
-    const x = v.method;
-    if (typeof x !== "string") return wrongType("/method", "string", x);
-    if (mode & 8 && !isCleanText(x)) return wrongType("/method", "string without NUL and lone surrogates", x);
-  }
-  {
-    const x = v.params;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) return wrongType("/params", "object", x);
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["serverId","requestId","method","params","_meta"]);
-  }
-  return undefined;
-}
+export const MessageMcpNotification = MessageMcpRequest;
 
 export function CancelRequestNotification(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.requestId;
     {
@@ -9830,59 +6581,17 @@ export function CancelRequestNotification(v: any, mode: number): Failure | undef
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["requestId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "requestId _meta");
   }
   return undefined;
 }
 
-export function InitializeProxyRequest(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.protocolVersion;
-    if (!Number.isInteger(x) || x < 0 || x > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", x);
-  }
-  {
-    const x = v.clientCapabilities;
-    if (x !== undefined) {
-      n++;
-      {
-        const f = ClientCapabilities(x, mode);
-        if (f !== undefined) { if (mode & 1 || f.limit) return within("/clientCapabilities", f); v.clientCapabilities = {"fs":{"readTextFile":false,"writeTextFile":false},"terminal":false,"auth":{"terminal":false}}; }
-      }
-    }
-  }
-  {
-    const x = v.clientInfo;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Implementation(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/clientInfo", f); delete v.clientInfo; }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["protocolVersion","clientCapabilities","clientInfo","_meta"]);
-  }
-  return undefined;
-}
+export const InitializeProxyRequest = InitializeRequest;
 
 export function ProxySuccessorRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.method;
     if (typeof x !== "string") return wrongType("/method", "string", x);
@@ -9903,103 +6612,15 @@ export function ProxySuccessorRequest(v: any, mode: number): Failure | undefined
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["method","params","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "method params _meta");
   }
   return undefined;
 }
 
-export function InitializeProxyResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.protocolVersion;
-    if (!Number.isInteger(x) || x < 0 || x > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", x);
-  }
-  {
-    const x = v.agentCapabilities;
-    if (x !== undefined) {
-      n++;
-      {
-        const f = AgentCapabilities(x, mode);
-        if (f !== undefined) { if (mode & 1 || f.limit) return within("/agentCapabilities", f); v.agentCapabilities = mode & 2 ? {"loadSession":false,"promptCapabilities":{"image":false,"audio":false,"embeddedContext":false},"mcpCapabilities":{"http":false,"sse":false,"acp":false},"sessionCapabilities":{},"auth":{}} : {"loadSession":false,"promptCapabilities":{"image":false,"audio":false,"embeddedContext":false},"mcpCapabilities":{"http":false,"sse":false},"sessionCapabilities":{},"auth":{}}; }
-      }
-    }
-  }
-  field: {
-    const x = v.authMethods;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) { if (mode & 1) return wrongType("/authMethods", "array", x); v.authMethods = []; break field; }
-      if (x.length > maxArrayItems) return tooMany("/authMethods", x.length);
-      let w = 0;
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = AuthMethod(y, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/authMethods/" + i, f); continue; }
-        }
-        if (w !== i) x[w] = y;
-        w++;
-      }
-      if (w !== x.length) x.length = w;
-    }
-  }
-  {
-    const x = v.agentInfo;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Implementation(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/agentInfo", f); delete v.agentInfo; }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["protocolVersion","agentCapabilities","authMethods","agentInfo","_meta"]);
-  }
-  return undefined;
-}
+export const InitializeProxyResponse = InitializeResponse;
 
 export function ProxySuccessorResponse(v: any, mode: number): Failure | undefined {
   return undefined;
 }
 
-export function ProxySuccessorNotification(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.method;
-    if (typeof x !== "string") return wrongType("/method", "string", x);
-    if (mode & 8 && !isCleanText(x)) return wrongType("/method", "string without NUL and lone surrogates", x);
-  }
-  {
-    const x = v.params;
-    if (x !== undefined) n++;
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["method","params","_meta"]);
-  }
-  return undefined;
-}
+export const ProxySuccessorNotification = ProxySuccessorRequest;

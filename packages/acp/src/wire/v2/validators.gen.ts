@@ -10,7 +10,8 @@ export function RequestId(v: any, mode: number): Failure | undefined {
 
 export function RequestPermissionRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 3;
+  let n = 0;
+  n += 3;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -64,7 +65,7 @@ export function RequestPermissionRequest(v: any, mode: number): Failure | undefi
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","title","description","subject","options","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId title description subject options _meta");
   }
   return undefined;
 }
@@ -74,85 +75,15 @@ export function SessionId(v: any, mode: number): Failure | undefined {
   return undefined;
 }
 
-function RequestPermissionSubject_tool_call(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.toolCall;
-    {
-      const f = ToolCallUpdate(x, mode);
-      if (f !== undefined) return within("/toolCall", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","toolCall","_meta"]);
-  }
-  return undefined;
-}
-
-function RequestPermissionSubject_command(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.command;
-    if (typeof x !== "string") return wrongType("/command", "string", x);
-  }
-  {
-    const x = v.cwd;
-    if (typeof x !== "string") return wrongType("/cwd", "string", x);
-    if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/cwd", "an absolute path", x);
-  }
-  {
-    const x = v.toolCallId;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/toolCallId", "string", x); delete v.toolCallId; }
-      }
-    }
-  }
-  {
-    const x = v.terminalId;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/terminalId", "string", x); delete v.terminalId; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","command","cwd","toolCallId","terminalId","_meta"]);
-  }
-  return undefined;
-}
-
 export function RequestPermissionSubject(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
   let n = 0;
   const tag = v.type;
   switch (tag) {
     case "tool_call":
-    return RequestPermissionSubject_tool_call(v, mode, n + 1);
+    return ToolCallPermissionSubject_(v, mode, n + 1, "type");
     case "command":
-    return RequestPermissionSubject_command(v, mode, n + 1);
+    return CommandPermissionSubject_(v, mode, n + 1, "type");
   }
   if (typeof tag === "string") return undefined;
   return wrongValue("/type", "\"tool_call\", \"command\" or another string", tag);
@@ -160,7 +91,11 @@ export function RequestPermissionSubject(v: any, mode: number): Failure | undefi
 
 export function ToolCallUpdate(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return ToolCallUpdate_(v, mode, 0, "");
+}
+
+function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.toolCallId;
     if (typeof x !== "string") return wrongType("/toolCallId", "string", x);
@@ -274,15 +209,12 @@ export function ToolCallUpdate(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["toolCallId","name","title","kind","status","content","locations","rawInput","rawOutput","capabilities","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "toolCallId name title kind status content locations rawInput rawOutput capabilities _meta", outer);
   }
   return undefined;
 }
 
-export function ToolCallId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const ToolCallId = SessionId;
 
 export function ToolKind(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
@@ -294,364 +226,20 @@ export function ToolCallStatus(v: any, mode: number): Failure | undefined {
   return undefined;
 }
 
-function ToolCallContent_content(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.content;
-    {
-      const f = ContentBlock(x, mode);
-      if (f !== undefined) return within("/content", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","content","_meta"]);
-  }
-  return undefined;
-}
-
-function ToolCallContent_diff(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.changes;
-    if (!Array.isArray(x)) return wrongType("/changes", "array", x);
-    if (x.length > maxArrayItems) return tooMany("/changes", x.length);
-    let w = 0;
-    for (let i = 0; i < x.length; i++) {
-      const y = x[i];
-      {
-        const f = DiffChange(y, mode);
-        if (f !== undefined) { if (mode & 1 || f.limit) return within("/changes/" + i, f); continue; }
-      }
-      if (w !== i) x[w] = y;
-      w++;
-    }
-    if (w !== x.length) x.length = w;
-  }
-  {
-    const x = v.patch;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = DiffPatch(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/patch", f); delete v.patch; }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","changes","patch","_meta"]);
-  }
-  return undefined;
-}
-
-function ToolCallContent_terminal(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","terminalId","_meta"]);
-  }
-  return undefined;
-}
-
 export function ToolCallContent(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
   let n = 0;
   const tag = v.type;
   switch (tag) {
     case "content":
-    return ToolCallContent_content(v, mode, n + 1);
+    return Content_(v, mode, n + 1, "type");
     case "diff":
-    return ToolCallContent_diff(v, mode, n + 1);
+    return Diff_(v, mode, n + 1, "type");
     case "terminal":
-    return ToolCallContent_terminal(v, mode, n + 1);
+    return Terminal_(v, mode, n + 1, "type");
   }
   if (typeof tag === "string") return undefined;
   return wrongValue("/type", "\"content\", \"diff\", \"terminal\" or another string", tag);
-}
-
-function ContentBlock_text(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.text;
-    if (typeof x !== "string") return wrongType("/text", "string", x);
-  }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","text","annotations","_meta"]);
-  }
-  return undefined;
-}
-
-function ContentBlock_image(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.data;
-    if (typeof x !== "string") return wrongType("/data", "string", x);
-  }
-  {
-    const x = v.mimeType;
-    if (typeof x !== "string") return wrongType("/mimeType", "string", x);
-  }
-  {
-    const x = v.uri;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/uri", "string", x); delete v.uri; }
-      }
-    }
-  }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","data","mimeType","uri","annotations","_meta"]);
-  }
-  return undefined;
-}
-
-function ContentBlock_audio(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.data;
-    if (typeof x !== "string") return wrongType("/data", "string", x);
-  }
-  {
-    const x = v.mimeType;
-    if (typeof x !== "string") return wrongType("/mimeType", "string", x);
-  }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","data","mimeType","annotations","_meta"]);
-  }
-  return undefined;
-}
-
-function ContentBlock_resource_link(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.uri;
-    if (typeof x !== "string") return wrongType("/uri", "string", x);
-  }
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      }
-    }
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      }
-    }
-  }
-  field: {
-    const x = v.icons;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/icons", "array", x); delete v.icons; break field; }
-        if (x.length > maxArrayItems) return tooMany("/icons", x.length);
-        let w = 0;
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = Icon(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/icons/" + i, f); continue; }
-          }
-          if (w !== i) x[w] = y;
-          w++;
-        }
-        if (w !== x.length) x.length = w;
-      }
-    }
-  }
-  {
-    const x = v.mimeType;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; }
-      }
-    }
-  }
-  field: {
-    const x = v.size;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x) || x < 0) { if (mode & 1) return wrongNumber("/size", "integer of at least 0", x); delete v.size; break field; }
-      }
-    }
-  }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","name","uri","title","description","icons","mimeType","size","annotations","_meta"]);
-  }
-  return undefined;
-}
-
-function ContentBlock_resource(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.resource;
-    {
-      const f = EmbeddedResourceResource(x, mode);
-      if (f !== undefined) return within("/resource", f);
-    }
-  }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","resource","annotations","_meta"]);
-  }
-  return undefined;
 }
 
 export function ContentBlock(v: any, mode: number): Failure | undefined {
@@ -660,15 +248,15 @@ export function ContentBlock(v: any, mode: number): Failure | undefined {
   const tag = v.type;
   switch (tag) {
     case "text":
-    return ContentBlock_text(v, mode, n + 1);
+    return TextContent_(v, mode, n + 1, "type");
     case "image":
-    return ContentBlock_image(v, mode, n + 1);
+    return ImageContent_(v, mode, n + 1, "type");
     case "audio":
-    return ContentBlock_audio(v, mode, n + 1);
+    return AudioContent_(v, mode, n + 1, "type");
     case "resource_link":
-    return ContentBlock_resource_link(v, mode, n + 1);
+    return ResourceLink_(v, mode, n + 1, "type");
     case "resource":
-    return ContentBlock_resource(v, mode, n + 1);
+    return EmbeddedResource_(v, mode, n + 1, "type");
   }
   if (typeof tag === "string") return undefined;
   return wrongValue("/type", "\"text\", \"image\", \"audio\", \"resource_link\", \"resource\" or another string", tag);
@@ -724,7 +312,7 @@ export function Annotations(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["audience","lastModified","priority","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "audience lastModified priority _meta");
   }
   return undefined;
 }
@@ -736,7 +324,11 @@ export function Role(v: any, mode: number): Failure | undefined {
 
 export function TextContent(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return TextContent_(v, mode, 0, "");
+}
+
+function TextContent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.text;
     if (typeof x !== "string") return wrongType("/text", "string", x);
@@ -764,19 +356,20 @@ export function TextContent(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["text","annotations","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "text annotations _meta", outer);
   }
   return undefined;
 }
 
-export function MediaType(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const MediaType = SessionId;
 
 export function ImageContent(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return ImageContent_(v, mode, 0, "");
+}
+
+function ImageContent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.data;
     if (typeof x !== "string") return wrongType("/data", "string", x);
@@ -817,14 +410,18 @@ export function ImageContent(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["data","mimeType","uri","annotations","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "data mimeType uri annotations _meta", outer);
   }
   return undefined;
 }
 
 export function AudioContent(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return AudioContent_(v, mode, 0, "");
+}
+
+function AudioContent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.data;
     if (typeof x !== "string") return wrongType("/data", "string", x);
@@ -856,14 +453,15 @@ export function AudioContent(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["data","mimeType","annotations","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "data mimeType annotations _meta", outer);
   }
   return undefined;
 }
 
 export function Icon(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.src;
     if (typeof x !== "string") return wrongType("/src", "string", x);
@@ -915,7 +513,7 @@ export function Icon(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["src","mimeType","sizes","theme","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "src mimeType sizes theme _meta");
   }
   return undefined;
 }
@@ -927,7 +525,11 @@ export function IconTheme(v: any, mode: number): Failure | undefined {
 
 export function ResourceLink(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return ResourceLink_(v, mode, 0, "");
+}
+
+function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.name;
     if (typeof x !== "string") return wrongType("/name", "string", x);
@@ -1016,77 +618,7 @@ export function ResourceLink(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["name","uri","title","description","icons","mimeType","size","annotations","_meta"]);
-  }
-  return undefined;
-}
-
-function EmbeddedResourceResource_text(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.text;
-    if (typeof x !== "string") return wrongType("/text", "string", x);
-  }
-  {
-    const x = v.uri;
-    if (typeof x !== "string") return wrongType("/uri", "string", x);
-  }
-  {
-    const x = v.mimeType;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["text","uri","mimeType","_meta"]);
-  }
-  return undefined;
-}
-
-function EmbeddedResourceResource_blob(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.blob;
-    if (typeof x !== "string") return wrongType("/blob", "string", x);
-  }
-  {
-    const x = v.uri;
-    if (typeof x !== "string") return wrongType("/uri", "string", x);
-  }
-  {
-    const x = v.mimeType;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["blob","uri","mimeType","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "name uri title description icons mimeType size annotations _meta", outer);
   }
   return undefined;
 }
@@ -1096,12 +628,12 @@ export function EmbeddedResourceResource(v: any, mode: number): Failure | undefi
   let n = 0;
   let f: Failure | undefined;
   if (v.text !== undefined) {
-    const g = EmbeddedResourceResource_text(v, mode, n);
+    const g = TextResourceContents_(v, mode, n, "");
     if (g === undefined) return undefined;
     f ??= g;
   }
   if (v.blob !== undefined) {
-    const g = EmbeddedResourceResource_blob(v, mode, n);
+    const g = BlobResourceContents_(v, mode, n, "");
     if (g === undefined) return undefined;
     f ??= g;
   }
@@ -1110,7 +642,11 @@ export function EmbeddedResourceResource(v: any, mode: number): Failure | undefi
 
 export function TextResourceContents(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return TextResourceContents_(v, mode, 0, "");
+}
+
+function TextResourceContents_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.text;
     if (typeof x !== "string") return wrongType("/text", "string", x);
@@ -1139,14 +675,18 @@ export function TextResourceContents(v: any, mode: number): Failure | undefined 
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["text","uri","mimeType","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "text uri mimeType _meta", outer);
   }
   return undefined;
 }
 
 export function BlobResourceContents(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return BlobResourceContents_(v, mode, 0, "");
+}
+
+function BlobResourceContents_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.blob;
     if (typeof x !== "string") return wrongType("/blob", "string", x);
@@ -1175,14 +715,18 @@ export function BlobResourceContents(v: any, mode: number): Failure | undefined 
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["blob","uri","mimeType","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "blob uri mimeType _meta", outer);
   }
   return undefined;
 }
 
 export function EmbeddedResource(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return EmbeddedResource_(v, mode, 0, "");
+}
+
+function EmbeddedResource_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.resource;
     {
@@ -1213,14 +757,18 @@ export function EmbeddedResource(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["resource","annotations","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "resource annotations _meta", outer);
   }
   return undefined;
 }
 
 export function Content(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return Content_(v, mode, 0, "");
+}
+
+function Content_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.content;
     {
@@ -1239,40 +787,7 @@ export function Content(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["content","_meta"]);
-  }
-  return undefined;
-}
-
-function DiffChange_add(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.path;
-    if (typeof x !== "string") return wrongType("/path", "string", x);
-    if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/path", "an absolute path", x);
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["operation","fileType","mimeType","_meta","path"]);
-  }
-  return undefined;
-}
-
-function DiffChange_move(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.oldPath;
-    if (typeof x !== "string") return wrongType("/oldPath", "string", x);
-    if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/oldPath", "an absolute path", x);
-  }
-  {
-    const x = v.path;
-    if (typeof x !== "string") return wrongType("/path", "string", x);
-    if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/path", "an absolute path", x);
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["operation","fileType","mimeType","_meta","oldPath","path"]);
+    if (n !== 0) return strayKey(v, mode, "content _meta", outer);
   }
   return undefined;
 }
@@ -1312,10 +827,10 @@ export function DiffChange(v: any, mode: number): Failure | undefined {
     case "add":
     case "delete":
     case "modify":
-    return DiffChange_add(v, mode, n + 1);
+    return DiffPathChange_(v, mode, n + 1, "operation fileType mimeType _meta");
     case "move":
     case "copy":
-    return DiffChange_move(v, mode, n + 1);
+    return DiffPathPairChange_(v, mode, n + 1, "operation fileType mimeType _meta");
   }
   if (typeof tag === "string") return undefined;
   return wrongValue("/operation", "\"add\", \"delete\", \"modify\", \"move\", \"copy\" or another string", tag);
@@ -1326,14 +841,15 @@ export function DiffFileType(v: any, mode: number): Failure | undefined {
   return undefined;
 }
 
-export function AbsolutePath(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const AbsolutePath = SessionId;
 
 export function DiffPathChange(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return DiffPathChange_(v, mode, 0, "");
+}
+
+function DiffPathChange_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.path;
     if (typeof x !== "string") return wrongType("/path", "string", x);
@@ -1341,14 +857,18 @@ export function DiffPathChange(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["path"]);
+    if (n !== 0) return strayKey(v, mode, "path", outer);
   }
   return undefined;
 }
 
 export function DiffPathPairChange(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return DiffPathPairChange_(v, mode, 0, "");
+}
+
+function DiffPathPairChange_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.oldPath;
     if (typeof x !== "string") return wrongType("/oldPath", "string", x);
@@ -1361,14 +881,15 @@ export function DiffPathPairChange(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["oldPath","path"]);
+    if (n !== 0) return strayKey(v, mode, "oldPath path", outer);
   }
   return undefined;
 }
 
 export function DiffPatch(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.format;
     if (typeof x !== "string") return wrongType("/format", "string", x);
@@ -1388,7 +909,7 @@ export function DiffPatch(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["format","text","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "format text _meta");
   }
   return undefined;
 }
@@ -1400,7 +921,11 @@ export function DiffPatchFormat(v: any, mode: number): Failure | undefined {
 
 export function Diff(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return Diff_(v, mode, 0, "");
+}
+
+function Diff_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.changes;
     if (!Array.isArray(x)) return wrongType("/changes", "array", x);
@@ -1440,19 +965,20 @@ export function Diff(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["changes","patch","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "changes patch _meta", outer);
   }
   return undefined;
 }
 
-export function TerminalId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const TerminalId = SessionId;
 
 export function Terminal(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return Terminal_(v, mode, 0, "");
+}
+
+function Terminal_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.terminalId;
     if (typeof x !== "string") return wrongType("/terminalId", "string", x);
@@ -1468,14 +994,15 @@ export function Terminal(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["terminalId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "terminalId _meta", outer);
   }
   return undefined;
 }
 
 export function ToolCallLocation(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.path;
     if (typeof x !== "string") return wrongType("/path", "string", x);
@@ -1501,7 +1028,7 @@ export function ToolCallLocation(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["path","line","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "path line _meta");
   }
   return undefined;
 }
@@ -1532,14 +1059,17 @@ export function ToolCallCapabilities(v: any, mode: number): Failure | undefined 
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["cancel","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "cancel _meta");
   }
   return undefined;
 }
 
 export function ToolCallCancelCapabilities(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
+  return ToolCallCancelCapabilities_(v, mode, 0, "");
+}
+
+function ToolCallCancelCapabilities_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   {
     const x = v._meta;
     if (x !== undefined) {
@@ -1551,14 +1081,18 @@ export function ToolCallCancelCapabilities(v: any, mode: number): Failure | unde
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
+    if (n !== 0) return strayKey(v, mode, "_meta", outer);
   }
   return undefined;
 }
 
 export function ToolCallPermissionSubject(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return ToolCallPermissionSubject_(v, mode, 0, "");
+}
+
+function ToolCallPermissionSubject_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.toolCall;
     {
@@ -1577,14 +1111,18 @@ export function ToolCallPermissionSubject(v: any, mode: number): Failure | undef
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["toolCall","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "toolCall _meta", outer);
   }
   return undefined;
 }
 
 export function CommandPermissionSubject(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return CommandPermissionSubject_(v, mode, 0, "");
+}
+
+function CommandPermissionSubject_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.command;
     if (typeof x !== "string") return wrongType("/command", "string", x);
@@ -1623,14 +1161,15 @@ export function CommandPermissionSubject(v: any, mode: number): Failure | undefi
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["command","cwd","toolCallId","terminalId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "command cwd toolCallId terminalId _meta", outer);
   }
   return undefined;
 }
 
 export function PermissionOption(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 3;
+  let n = 0;
+  n += 3;
   {
     const x = v.optionId;
     if (typeof x !== "string") return wrongType("/optionId", "string", x);
@@ -1654,56 +1193,15 @@ export function PermissionOption(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["optionId","name","kind","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "optionId name kind _meta");
   }
   return undefined;
 }
 
-export function PermissionOptionId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const PermissionOptionId = SessionId;
 
 export function PermissionOptionKind(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
-
-function CreateElicitationRequest_form_sessionId(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.toolCallId;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/toolCallId", "string", x); delete v.toolCallId; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["mode","message","_meta","requestedSchema","sessionId","toolCallId"]);
-  }
-  return undefined;
-}
-
-function CreateElicitationRequest_form_requestId(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.requestId;
-    {
-      const f = RequestId(x, mode);
-      if (f !== undefined) return within("/requestId", f);
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["mode","message","_meta","requestedSchema","requestId"]);
-  }
   return undefined;
 }
 
@@ -1719,56 +1217,18 @@ function CreateElicitationRequest_form(v: any, mode: number, n: number): Failure
   let f: Failure | undefined;
   let hits = 0;
   if (v.sessionId !== undefined) {
-    const g = CreateElicitationRequest_form_sessionId(v, mode, n);
+    const g = ElicitationSessionScope_(v, mode, n, "mode message _meta requestedSchema");
     if (g === undefined) hits++;
     else f ??= g;
   }
   if (v.requestId !== undefined) {
-    const g = CreateElicitationRequest_form_requestId(v, mode, n);
+    const g = ElicitationRequestScope_(v, mode, n, "mode message _meta requestedSchema");
     if (g === undefined) hits++;
     else f ??= g;
   }
   if (hits === 1) return undefined;
   if (hits > 1) return wrongType("", "object with only one of sessionId and requestId", v);
   return f ?? wrongType("", "object with sessionId or requestId", v);
-}
-
-function CreateElicitationRequest_url_sessionId(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.toolCallId;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/toolCallId", "string", x); delete v.toolCallId; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["mode","message","_meta","elicitationId","url","sessionId","toolCallId"]);
-  }
-  return undefined;
-}
-
-function CreateElicitationRequest_url_requestId(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.requestId;
-    {
-      const f = RequestId(x, mode);
-      if (f !== undefined) return within("/requestId", f);
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["mode","message","_meta","elicitationId","url","requestId"]);
-  }
-  return undefined;
 }
 
 function CreateElicitationRequest_url(v: any, mode: number, n: number): Failure | undefined {
@@ -1784,12 +1244,12 @@ function CreateElicitationRequest_url(v: any, mode: number, n: number): Failure 
   let f: Failure | undefined;
   let hits = 0;
   if (v.sessionId !== undefined) {
-    const g = CreateElicitationRequest_url_sessionId(v, mode, n);
+    const g = ElicitationSessionScope_(v, mode, n, "mode message _meta elicitationId url");
     if (g === undefined) hits++;
     else f ??= g;
   }
   if (v.requestId !== undefined) {
-    const g = CreateElicitationRequest_url_requestId(v, mode, n);
+    const g = ElicitationRequestScope_(v, mode, n, "mode message _meta elicitationId url");
     if (g === undefined) hits++;
     else f ??= g;
   }
@@ -1798,54 +1258,16 @@ function CreateElicitationRequest_url(v: any, mode: number, n: number): Failure 
   return f ?? wrongType("", "object with sessionId or requestId", v);
 }
 
-function CreateElicitationRequest_other_sessionId(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.toolCallId;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/toolCallId", "string", x); delete v.toolCallId; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["mode","message","_meta","sessionId","toolCallId"]);
-  }
-  return undefined;
-}
-
-function CreateElicitationRequest_other_requestId(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.requestId;
-    {
-      const f = RequestId(x, mode);
-      if (f !== undefined) return within("/requestId", f);
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["mode","message","_meta","requestId"]);
-  }
-  return undefined;
-}
-
 function CreateElicitationRequest_other(v: any, mode: number, n: number): Failure | undefined {
   let f: Failure | undefined;
   let hits = 0;
   if (v.sessionId !== undefined) {
-    const g = CreateElicitationRequest_other_sessionId(v, mode, n);
+    const g = ElicitationSessionScope_(v, mode, n, "mode message _meta");
     if (g === undefined) hits++;
     else f ??= g;
   }
   if (v.requestId !== undefined) {
-    const g = CreateElicitationRequest_other_requestId(v, mode, n);
+    const g = ElicitationRequestScope_(v, mode, n, "mode message _meta");
     if (g === undefined) hits++;
     else f ??= g;
   }
@@ -1856,7 +1278,8 @@ function CreateElicitationRequest_other(v: any, mode: number, n: number): Failur
 
 export function CreateElicitationRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.message;
     if (typeof x !== "string") return wrongType("/message", "string", x);
@@ -1883,7 +1306,11 @@ export function CreateElicitationRequest(v: any, mode: number): Failure | undefi
 
 export function ElicitationSessionScope(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return ElicitationSessionScope_(v, mode, 0, "");
+}
+
+function ElicitationSessionScope_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -1899,14 +1326,18 @@ export function ElicitationSessionScope(v: any, mode: number): Failure | undefin
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","toolCallId"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId toolCallId", outer);
   }
   return undefined;
 }
 
 export function ElicitationRequestScope(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return ElicitationRequestScope_(v, mode, 0, "");
+}
+
+function ElicitationRequestScope_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.requestId;
     {
@@ -1916,14 +1347,15 @@ export function ElicitationRequestScope(v: any, mode: number): Failure | undefin
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["requestId"]);
+    if (n !== 0) return strayKey(v, mode, "requestId", outer);
   }
   return undefined;
 }
 
 export function ElicitationSchema(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.type;
     if (typeof x !== "string" || (mode & 4) === 0 && !isElicitationSchemaType(x)) return wrongValue("/type", "\"object\"", x);
@@ -1982,7 +1414,7 @@ export function ElicitationSchema(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","title","properties","required","description","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "type title properties required description _meta");
   }
   return undefined;
 }
@@ -1994,368 +1426,9 @@ function isElicitationSchemaType(x: string): boolean {
     default: return false;
   }
 }
+
 export function ElicitationSchemaType(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string" || (mode & 4) === 0 && !isElicitationSchemaType(v)) return wrongValue("", "\"object\"", v);
-  return undefined;
-}
-
-function ElicitationPropertySchema_string(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      }
-    }
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      }
-    }
-  }
-  {
-    const x = v.minLength;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/minLength", "integer from 0 to 4294967295", x);
-      }
-    }
-  }
-  {
-    const x = v.maxLength;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/maxLength", "integer from 0 to 4294967295", x);
-      }
-    }
-  }
-  {
-    const x = v.pattern;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/pattern", "string", x);
-      }
-    }
-  }
-  {
-    const x = v.format;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/format", "string", x);
-      }
-    }
-  }
-  {
-    const x = v.default;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/default", "string", x); delete v.default; }
-      }
-    }
-  }
-  {
-    const x = v.enum;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) return wrongType("/enum", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/enum", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          if (typeof y !== "string") return wrongType("/enum/" + i, "string", y);
-        }
-        if (x.length < 1) return tooFew("/enum", 1, x.length);
-      }
-    }
-  }
-  {
-    const x = v.oneOf;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) return wrongType("/oneOf", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/oneOf", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = EnumOption(y, mode);
-            if (f !== undefined) return within("/oneOf/" + i, f);
-          }
-        }
-        if (x.length < 1) return tooFew("/oneOf", 1, x.length);
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","title","description","minLength","maxLength","pattern","format","default","enum","oneOf","_meta"]);
-  }
-  return undefined;
-}
-
-function ElicitationPropertySchema_number(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      }
-    }
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      }
-    }
-  }
-  {
-    const x = v.minimum;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isFinite(x)) return wrongNumber("/minimum", "number", x);
-      }
-    }
-  }
-  {
-    const x = v.maximum;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isFinite(x)) return wrongNumber("/maximum", "number", x);
-      }
-    }
-  }
-  {
-    const x = v.default;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isFinite(x)) { if (mode & 1) return wrongNumber("/default", "number", x); delete v.default; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","title","description","minimum","maximum","default","_meta"]);
-  }
-  return undefined;
-}
-
-function ElicitationPropertySchema_integer(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      }
-    }
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      }
-    }
-  }
-  {
-    const x = v.minimum;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x)) return wrongNumber("/minimum", "integer", x);
-      }
-    }
-  }
-  {
-    const x = v.maximum;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x)) return wrongNumber("/maximum", "integer", x);
-      }
-    }
-  }
-  field: {
-    const x = v.default;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x)) { if (mode & 1) return wrongNumber("/default", "integer", x); delete v.default; break field; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","title","description","minimum","maximum","default","_meta"]);
-  }
-  return undefined;
-}
-
-function ElicitationPropertySchema_boolean(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      }
-    }
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      }
-    }
-  }
-  {
-    const x = v.default;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "boolean") { if (mode & 1) return wrongType("/default", "boolean", x); delete v.default; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","title","description","default","_meta"]);
-  }
-  return undefined;
-}
-
-function ElicitationPropertySchema_array(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.items;
-    {
-      const f = MultiSelectItems(x, mode);
-      if (f !== undefined) return within("/items", f);
-    }
-  }
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      }
-    }
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      }
-    }
-  }
-  {
-    const x = v.minItems;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x) || x < 0) return wrongNumber("/minItems", "integer of at least 0", x);
-      }
-    }
-  }
-  {
-    const x = v.maxItems;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x) || x < 0) return wrongNumber("/maxItems", "integer of at least 0", x);
-      }
-    }
-  }
-  field: {
-    const x = v.default;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/default", "array", x); delete v.default; break field; }
-        if (x.length > maxArrayItems) return tooMany("/default", x.length);
-        let w = 0;
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          if (typeof y !== "string") { if (mode & 1) return wrongType("/default/" + i, "string", y); continue; }
-          if (w !== i) x[w] = y;
-          w++;
-        }
-        if (w !== x.length) x.length = w;
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","title","description","minItems","maxItems","items","default","_meta"]);
-  }
   return undefined;
 }
 
@@ -2365,15 +1438,15 @@ export function ElicitationPropertySchema(v: any, mode: number): Failure | undef
   const tag = v.type;
   switch (tag) {
     case "string":
-    return ElicitationPropertySchema_string(v, mode, n + 1);
+    return StringPropertySchema_(v, mode, n + 1, "type");
     case "number":
-    return ElicitationPropertySchema_number(v, mode, n + 1);
+    return NumberPropertySchema_(v, mode, n + 1, "type");
     case "integer":
-    return ElicitationPropertySchema_integer(v, mode, n + 1);
+    return IntegerPropertySchema_(v, mode, n + 1, "type");
     case "boolean":
-    return ElicitationPropertySchema_boolean(v, mode, n + 1);
+    return BooleanPropertySchema_(v, mode, n + 1, "type");
     case "array":
-    return ElicitationPropertySchema_array(v, mode, n + 1);
+    return MultiSelectPropertySchema_(v, mode, n + 1, "type");
   }
   if (typeof tag === "string") return undefined;
   return wrongValue("/type", "\"string\", \"number\", \"integer\", \"boolean\", \"array\" or another string", tag);
@@ -2386,7 +1459,8 @@ export function StringFormat(v: any, mode: number): Failure | undefined {
 
 export function EnumOption(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.const;
     if (typeof x !== "string") return wrongType("/const", "string", x);
@@ -2415,14 +1489,17 @@ export function EnumOption(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["const","title","description","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "const title description _meta");
   }
   return undefined;
 }
 
 export function StringPropertySchema(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
+  return StringPropertySchema_(v, mode, 0, "");
+}
+
+function StringPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   {
     const x = v.title;
     if (x !== undefined) {
@@ -2530,14 +1607,17 @@ export function StringPropertySchema(v: any, mode: number): Failure | undefined 
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["title","description","minLength","maxLength","pattern","format","default","enum","oneOf","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "title description minLength maxLength pattern format default enum oneOf _meta", outer);
   }
   return undefined;
 }
 
 export function NumberPropertySchema(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
+  return NumberPropertySchema_(v, mode, 0, "");
+}
+
+function NumberPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   {
     const x = v.title;
     if (x !== undefined) {
@@ -2594,14 +1674,17 @@ export function NumberPropertySchema(v: any, mode: number): Failure | undefined 
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["title","description","minimum","maximum","default","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "title description minimum maximum default _meta", outer);
   }
   return undefined;
 }
 
 export function IntegerPropertySchema(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
+  return IntegerPropertySchema_(v, mode, 0, "");
+}
+
+function IntegerPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   {
     const x = v.title;
     if (x !== undefined) {
@@ -2658,14 +1741,17 @@ export function IntegerPropertySchema(v: any, mode: number): Failure | undefined
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["title","description","minimum","maximum","default","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "title description minimum maximum default _meta", outer);
   }
   return undefined;
 }
 
 export function BooleanPropertySchema(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
+  return BooleanPropertySchema_(v, mode, 0, "");
+}
+
+function BooleanPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   {
     const x = v.title;
     if (x !== undefined) {
@@ -2704,66 +1790,7 @@ export function BooleanPropertySchema(v: any, mode: number): Failure | undefined
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["title","description","default","_meta"]);
-  }
-  return undefined;
-}
-
-function MultiSelectItems_string(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.enum;
-    if (!Array.isArray(x)) return wrongType("/enum", "array", x);
-    if (x.length > maxArrayItems) return tooMany("/enum", x.length);
-    for (let i = 0; i < x.length; i++) {
-      const y = x[i];
-      if (typeof y !== "string") return wrongType("/enum/" + i, "string", y);
-    }
-    if (x.length < 1) return tooFew("/enum", 1, x.length);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","enum","_meta"]);
-  }
-  return undefined;
-}
-
-function MultiSelectItems_fallback(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.anyOf;
-    if (!Array.isArray(x)) return wrongType("/anyOf", "array", x);
-    if (x.length > maxArrayItems) return tooMany("/anyOf", x.length);
-    for (let i = 0; i < x.length; i++) {
-      const y = x[i];
-      {
-        const f = EnumOption(y, mode);
-        if (f !== undefined) return within("/anyOf/" + i, f);
-      }
-    }
-    if (x.length < 1) return tooFew("/anyOf", 1, x.length);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["anyOf","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "title description default _meta", outer);
   }
   return undefined;
 }
@@ -2774,16 +1801,20 @@ export function MultiSelectItems(v: any, mode: number): Failure | undefined {
   const tag = v.type;
   switch (tag) {
     case "string":
-    return MultiSelectItems_string(v, mode, n + 1);
+    return StringMultiSelectItems_(v, mode, n + 1, "type");
   }
   if (typeof tag === "string") return undefined;
-  const f = MultiSelectItems_fallback(v, mode, n);
+  const f = TitledMultiSelectItems_(v, mode, n, "");
   return f;
 }
 
 export function StringMultiSelectItems(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return StringMultiSelectItems_(v, mode, 0, "");
+}
+
+function StringMultiSelectItems_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.enum;
     if (!Array.isArray(x)) return wrongType("/enum", "array", x);
@@ -2805,14 +1836,18 @@ export function StringMultiSelectItems(v: any, mode: number): Failure | undefine
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["enum","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "enum _meta", outer);
   }
   return undefined;
 }
 
 export function TitledMultiSelectItems(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return TitledMultiSelectItems_(v, mode, 0, "");
+}
+
+function TitledMultiSelectItems_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.anyOf;
     if (!Array.isArray(x)) return wrongType("/anyOf", "array", x);
@@ -2837,14 +1872,18 @@ export function TitledMultiSelectItems(v: any, mode: number): Failure | undefine
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["anyOf","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "anyOf _meta", outer);
   }
   return undefined;
 }
 
 export function MultiSelectPropertySchema(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return MultiSelectPropertySchema_(v, mode, 0, "");
+}
+
+function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.items;
     {
@@ -2917,52 +1956,15 @@ export function MultiSelectPropertySchema(v: any, mode: number): Failure | undef
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["title","description","minItems","maxItems","items","default","_meta"]);
-  }
-  return undefined;
-}
-
-function ElicitationFormMode_sessionId(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.toolCallId;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/toolCallId", "string", x); delete v.toolCallId; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["requestedSchema","sessionId","toolCallId"]);
-  }
-  return undefined;
-}
-
-function ElicitationFormMode_requestId(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.requestId;
-    {
-      const f = RequestId(x, mode);
-      if (f !== undefined) return within("/requestId", f);
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["requestedSchema","requestId"]);
+    if (n !== 0) return strayKey(v, mode, "title description minItems maxItems items default _meta", outer);
   }
   return undefined;
 }
 
 export function ElicitationFormMode(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.requestedSchema;
     {
@@ -2973,12 +1975,12 @@ export function ElicitationFormMode(v: any, mode: number): Failure | undefined {
   let f: Failure | undefined;
   let hits = 0;
   if (v.sessionId !== undefined) {
-    const g = ElicitationFormMode_sessionId(v, mode, n);
+    const g = ElicitationSessionScope_(v, mode, n, "requestedSchema");
     if (g === undefined) hits++;
     else f ??= g;
   }
   if (v.requestId !== undefined) {
-    const g = ElicitationFormMode_requestId(v, mode, n);
+    const g = ElicitationRequestScope_(v, mode, n, "requestedSchema");
     if (g === undefined) hits++;
     else f ??= g;
   }
@@ -2987,52 +1989,12 @@ export function ElicitationFormMode(v: any, mode: number): Failure | undefined {
   return f ?? wrongType("", "object with sessionId or requestId", v);
 }
 
-export function ElicitationId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
-
-function ElicitationUrlMode_sessionId(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.toolCallId;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/toolCallId", "string", x); delete v.toolCallId; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["elicitationId","url","sessionId","toolCallId"]);
-  }
-  return undefined;
-}
-
-function ElicitationUrlMode_requestId(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.requestId;
-    {
-      const f = RequestId(x, mode);
-      if (f !== undefined) return within("/requestId", f);
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["elicitationId","url","requestId"]);
-  }
-  return undefined;
-}
+export const ElicitationId = SessionId;
 
 export function ElicitationUrlMode(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.elicitationId;
     if (typeof x !== "string") return wrongType("/elicitationId", "string", x);
@@ -3044,12 +2006,12 @@ export function ElicitationUrlMode(v: any, mode: number): Failure | undefined {
   let f: Failure | undefined;
   let hits = 0;
   if (v.sessionId !== undefined) {
-    const g = ElicitationUrlMode_sessionId(v, mode, n);
+    const g = ElicitationSessionScope_(v, mode, n, "elicitationId url");
     if (g === undefined) hits++;
     else f ??= g;
   }
   if (v.requestId !== undefined) {
-    const g = ElicitationUrlMode_requestId(v, mode, n);
+    const g = ElicitationRequestScope_(v, mode, n, "elicitationId url");
     if (g === undefined) hits++;
     else f ??= g;
   }
@@ -3060,7 +2022,8 @@ export function ElicitationUrlMode(v: any, mode: number): Failure | undefined {
 
 export function MessageMcpRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 3;
+  let n = 0;
+  n += 3;
   {
     const x = v.serverId;
     if (typeof x !== "string") return wrongType("/serverId", "string", x);
@@ -3094,24 +2057,19 @@ export function MessageMcpRequest(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["serverId","requestId","method","params","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "serverId requestId method params _meta");
   }
   return undefined;
 }
 
-export function McpServerAcpId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const McpServerAcpId = SessionId;
 
-export function McpRequestId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const McpRequestId = SessionId;
 
 export function InitializeResponse(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.protocolVersion;
     if (!Number.isInteger(x) || x < 0 || x > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", x);
@@ -3163,7 +2121,7 @@ export function InitializeResponse(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["protocolVersion","info","capabilities","authMethods","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "protocolVersion info capabilities authMethods _meta");
   }
   return undefined;
 }
@@ -3175,7 +2133,8 @@ export function ProtocolVersion(v: any, mode: number): Failure | undefined {
 
 export function Implementation(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.name;
     if (typeof x !== "string") return wrongType("/name", "string", x);
@@ -3204,7 +2163,7 @@ export function Implementation(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["name","title","version","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "name title version _meta");
   }
   return undefined;
 }
@@ -3242,7 +2201,7 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         {
-          const f = ProvidersCapabilities(x, mode);
+          const f = ToolCallCancelCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/providers", f); delete v.providers; }
         }
       }
@@ -3259,7 +2218,7 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["session","auth","_meta"], { keys: ["providers"], mode });
+    if (n !== 0) return strayKey(v, mode, "session auth providers? _meta");
   }
   return undefined;
 }
@@ -3297,7 +2256,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         {
-          const f = SessionDeleteCapabilities(x, mode);
+          const f = ToolCallCancelCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/delete", f); delete v.delete; }
         }
       }
@@ -3309,7 +2268,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         {
-          const f = SessionAdditionalDirectoriesCapabilities(x, mode);
+          const f = ToolCallCancelCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/additionalDirectories", f); delete v.additionalDirectories; }
         }
       }
@@ -3333,7 +2292,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         {
-          const f = SessionForkCapabilities(x, mode);
+          const f = ToolCallCancelCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/fork", f); delete v.fork; }
         }
       }
@@ -3345,7 +2304,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         {
-          const f = SessionArchiveCapabilities(x, mode);
+          const f = ToolCallCancelCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/archive", f); delete v.archive; }
         }
       }
@@ -3357,7 +2316,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         {
-          const f = SessionStatusCapabilities(x, mode);
+          const f = ToolCallCancelCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/status", f); delete v.status; }
         }
       }
@@ -3369,7 +2328,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         {
-          const f = SessionTitleCapabilities(x, mode);
+          const f = ToolCallCancelCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/title", f); delete v.title; }
         }
       }
@@ -3386,7 +2345,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["prompt","mcp","delete","additionalDirectories","_meta"], { keys: ["systemPrompt","fork","archive","status","title"], mode });
+    if (n !== 0) return strayKey(v, mode, "prompt mcp delete additionalDirectories systemPrompt? fork? archive? status? title? _meta");
   }
   return undefined;
 }
@@ -3400,7 +2359,7 @@ export function PromptCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         {
-          const f = PromptImageCapabilities(x, mode);
+          const f = ToolCallCancelCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/image", f); delete v.image; }
         }
       }
@@ -3412,7 +2371,7 @@ export function PromptCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         {
-          const f = PromptAudioCapabilities(x, mode);
+          const f = ToolCallCancelCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/audio", f); delete v.audio; }
         }
       }
@@ -3424,7 +2383,7 @@ export function PromptCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         {
-          const f = PromptEmbeddedContextCapabilities(x, mode);
+          const f = ToolCallCancelCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/embeddedContext", f); delete v.embeddedContext; }
         }
       }
@@ -3441,67 +2400,16 @@ export function PromptCapabilities(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["image","audio","embeddedContext","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "image audio embeddedContext _meta");
   }
   return undefined;
 }
 
-export function PromptImageCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const PromptImageCapabilities = ToolCallCancelCapabilities;
 
-export function PromptAudioCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const PromptAudioCapabilities = ToolCallCancelCapabilities;
 
-export function PromptEmbeddedContextCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const PromptEmbeddedContextCapabilities = ToolCallCancelCapabilities;
 
 export function McpCapabilities(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
@@ -3512,7 +2420,7 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         {
-          const f = McpStdioCapabilities(x, mode);
+          const f = ToolCallCancelCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/stdio", f); delete v.stdio; }
         }
       }
@@ -3524,7 +2432,7 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         {
-          const f = McpHttpCapabilities(x, mode);
+          const f = ToolCallCancelCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/http", f); delete v.http; }
         }
       }
@@ -3536,7 +2444,7 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         {
-          const f = McpAcpCapabilities(x, mode);
+          const f = ToolCallCancelCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/acp", f); delete v.acp; }
         }
       }
@@ -3553,105 +2461,20 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["stdio","http","_meta"], { keys: ["acp"], mode });
+    if (n !== 0) return strayKey(v, mode, "stdio http acp? _meta");
   }
   return undefined;
 }
 
-export function McpStdioCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const McpStdioCapabilities = ToolCallCancelCapabilities;
 
-export function McpHttpCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const McpHttpCapabilities = ToolCallCancelCapabilities;
 
-export function McpAcpCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const McpAcpCapabilities = ToolCallCancelCapabilities;
 
-export function SessionDeleteCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const SessionDeleteCapabilities = ToolCallCancelCapabilities;
 
-export function SessionAdditionalDirectoriesCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const SessionAdditionalDirectoriesCapabilities = ToolCallCancelCapabilities;
 
 export function SessionSystemPromptCapabilities(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
@@ -3679,7 +2502,7 @@ export function SessionSystemPromptCapabilities(v: any, mode: number): Failure |
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["mode","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "mode _meta");
   }
   return undefined;
 }
@@ -3693,7 +2516,7 @@ export function SessionSystemPromptModeCapabilities(v: any, mode: number): Failu
       n++;
       if (x !== null) {
         {
-          const f = SessionSystemPromptOverrideCapabilities(x, mode);
+          const f = ToolCallCancelCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/override", f); delete v.override; }
         }
       }
@@ -3710,105 +2533,20 @@ export function SessionSystemPromptModeCapabilities(v: any, mode: number): Failu
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["override","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "override _meta");
   }
   return undefined;
 }
 
-export function SessionSystemPromptOverrideCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const SessionSystemPromptOverrideCapabilities = ToolCallCancelCapabilities;
 
-export function SessionForkCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const SessionForkCapabilities = ToolCallCancelCapabilities;
 
-export function SessionArchiveCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const SessionArchiveCapabilities = ToolCallCancelCapabilities;
 
-export function SessionStatusCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const SessionStatusCapabilities = ToolCallCancelCapabilities;
 
-export function SessionTitleCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const SessionTitleCapabilities = ToolCallCancelCapabilities;
 
 export function AgentAuthCapabilities(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
@@ -3819,7 +2557,7 @@ export function AgentAuthCapabilities(v: any, mode: number): Failure | undefined
       n++;
       if (x !== null) {
         {
-          const f = AuthStatusCapabilities(x, mode);
+          const f = ToolCallCancelCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/status", f); delete v.status; }
         }
       }
@@ -3836,156 +2574,14 @@ export function AgentAuthCapabilities(v: any, mode: number): Failure | undefined
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"], { keys: ["status"], mode });
+    if (n !== 0) return strayKey(v, mode, "status? _meta");
   }
   return undefined;
 }
 
-export function AuthStatusCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const AuthStatusCapabilities = ToolCallCancelCapabilities;
 
-export function ProvidersCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
-
-function AuthMethod_terminal(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.methodId;
-    if (typeof x !== "string") return wrongType("/methodId", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      }
-    }
-  }
-  {
-    const x = v.args;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/args", "array", x);
-        v.args = [];
-      } else {
-        if (!Array.isArray(x)) return wrongType("/args", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/args", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          if (typeof y !== "string") return wrongType("/args/" + i, "string", y);
-          if (mode & 8 && !isCleanText(y)) return wrongType("/args/" + i, "string without NUL and lone surrogates", y);
-        }
-      }
-    }
-  }
-  {
-    const x = v.env;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/env", "array", x);
-        v.env = [];
-      } else {
-        if (!Array.isArray(x)) return wrongType("/env", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/env", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = EnvVariable(y, mode);
-            if (f !== undefined) return within("/env/" + i, f);
-          }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","methodId","name","description","args","env","_meta"]);
-  }
-  return undefined;
-}
-
-function AuthMethod_agent(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.methodId;
-    if (typeof x !== "string") return wrongType("/methodId", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","methodId","name","description","_meta"]);
-  }
-  return undefined;
-}
+export const ProvidersCapabilities = ToolCallCancelCapabilities;
 
 function AuthMethod_other(v: any, mode: number, n: number): Failure | undefined {
   {
@@ -4005,22 +2601,20 @@ export function AuthMethod(v: any, mode: number): Failure | undefined {
   const tag = v.type;
   switch (tag) {
     case "terminal":
-    return AuthMethod_terminal(v, mode, n + 1);
+    return AuthMethodTerminal_(v, mode, n + 1, "type");
     case "agent":
-    return AuthMethod_agent(v, mode, n + 1);
+    return AuthMethodAgent_(v, mode, n + 1, "type");
   }
   if (typeof tag === "string") return AuthMethod_other(v, mode, n + 1);
   return wrongValue("/type", "\"terminal\", \"agent\" or another string", tag);
 }
 
-export function AuthMethodId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const AuthMethodId = SessionId;
 
 export function EnvVariable(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.name;
     if (typeof x !== "string") return wrongType("/name", "string", x);
@@ -4042,14 +2636,18 @@ export function EnvVariable(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["name","value","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "name value _meta");
   }
   return undefined;
 }
 
 export function AuthMethodTerminal(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return AuthMethodTerminal_(v, mode, 0, "");
+}
+
+function AuthMethodTerminal_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.methodId;
     if (typeof x !== "string") return wrongType("/methodId", "string", x);
@@ -4116,14 +2714,18 @@ export function AuthMethodTerminal(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["methodId","name","description","args","env","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "methodId name description args env _meta", outer);
   }
   return undefined;
 }
 
 export function AuthMethodAgent(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return AuthMethodAgent_(v, mode, 0, "");
+}
+
+function AuthMethodAgent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.methodId;
     if (typeof x !== "string") return wrongType("/methodId", "string", x);
@@ -4152,33 +2754,17 @@ export function AuthMethodAgent(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["methodId","name","description","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "methodId name description _meta", outer);
   }
   return undefined;
 }
 
-export function LoginAuthResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const LoginAuthResponse = ToolCallCancelCapabilities;
 
 export function ListProvidersResponse(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.providers;
     if (!Array.isArray(x)) return wrongType("/providers", "array", x);
@@ -4202,14 +2788,15 @@ export function ListProvidersResponse(v: any, mode: number): Failure | undefined
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["providers","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "providers _meta");
   }
   return undefined;
 }
 
 export function ProviderInfo(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 3;
+  let n = 0;
+  n += 3;
   {
     const x = v.providerId;
     if (typeof x !== "string") return wrongType("/providerId", "string", x);
@@ -4255,15 +2842,12 @@ export function ProviderInfo(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["providerId","supported","required","current","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "providerId supported required current _meta");
   }
   return undefined;
 }
 
-export function ProviderId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const ProviderId = SessionId;
 
 export function LlmProtocol(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
@@ -4272,7 +2856,8 @@ export function LlmProtocol(v: any, mode: number): Failure | undefined {
 
 export function ProviderCurrentConfig(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.apiType;
     if (typeof x !== "string") return wrongType("/apiType", "string", x);
@@ -4292,71 +2877,21 @@ export function ProviderCurrentConfig(v: any, mode: number): Failure | undefined
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["apiType","baseUrl","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "apiType baseUrl _meta");
   }
   return undefined;
 }
 
-export function SetProviderResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const SetProviderResponse = ToolCallCancelCapabilities;
 
-export function DisableProviderResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const DisableProviderResponse = ToolCallCancelCapabilities;
 
-export function LogoutAuthResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const LogoutAuthResponse = ToolCallCancelCapabilities;
 
 export function AuthStatusResponse(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.state;
     if (typeof x !== "string") return wrongType("/state", "string", x);
@@ -4391,7 +2926,7 @@ export function AuthStatusResponse(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","accounts","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "state accounts _meta");
   }
   return undefined;
 }
@@ -4403,7 +2938,8 @@ export function AuthState(v: any, mode: number): Failure | undefined {
 
 export function AuthAccount(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.label;
     if (typeof x !== "string") return wrongType("/label", "string", x);
@@ -4455,14 +2991,15 @@ export function AuthAccount(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["label","active","name","email","organization","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "label active name email organization _meta");
   }
   return undefined;
 }
 
 export function NewSessionResponse(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -4516,47 +3053,15 @@ export function NewSessionResponse(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","configOptions","availableCommands","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionConfigOption_select(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.currentValue;
-    if (typeof x !== "string") return wrongType("/currentValue", "string", x);
-  }
-  {
-    const x = v.options;
-    {
-      const f = SessionConfigSelectOptions(x, mode);
-      if (f !== undefined) return within("/options", f);
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","configId","name","description","category","_meta","currentValue","options"]);
-  }
-  return undefined;
-}
-
-function SessionConfigOption_boolean(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.currentValue;
-    if (typeof x !== "boolean") return wrongType("/currentValue", "boolean", x);
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","configId","name","description","category","_meta","currentValue"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId configOptions availableCommands _meta");
   }
   return undefined;
 }
 
 export function SessionConfigOption(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.configId;
     if (typeof x !== "string") return wrongType("/configId", "string", x);
@@ -4595,28 +3100,22 @@ export function SessionConfigOption(v: any, mode: number): Failure | undefined {
   const tag = v.type;
   switch (tag) {
     case "select":
-    return SessionConfigOption_select(v, mode, n + 1);
+    return SessionConfigSelect_(v, mode, n + 1, "type configId name description category _meta");
     case "boolean":
-    return SessionConfigOption_boolean(v, mode, n + 1);
+    return SessionConfigBoolean_(v, mode, n + 1, "type configId name description category _meta");
   }
   if (typeof tag === "string") return undefined;
   return wrongValue("/type", "\"select\", \"boolean\" or another string", tag);
 }
 
-export function SessionConfigId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const SessionConfigId = SessionId;
 
 export function SessionConfigOptionCategory(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
   return undefined;
 }
 
-export function SessionConfigValueId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const SessionConfigValueId = SessionId;
 
 export function SessionConfigSelectOptions(v: any, mode: number): Failure | undefined {
   if (!Array.isArray(v)) return wrongType("", "array", v);
@@ -4639,7 +3138,8 @@ export function SessionConfigSelectOptions(v: any, mode: number): Failure | unde
 
 export function SessionConfigSelectOption(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.value;
     if (typeof x !== "string") return wrongType("/value", "string", x);
@@ -4668,14 +3168,15 @@ export function SessionConfigSelectOption(v: any, mode: number): Failure | undef
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["value","name","description","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "value name description _meta");
   }
   return undefined;
 }
 
 export function SessionConfigSelectGroup(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 3;
+  let n = 0;
+  n += 3;
   {
     const x = v.groupId;
     if (typeof x !== "string") return wrongType("/groupId", "string", x);
@@ -4713,19 +3214,20 @@ export function SessionConfigSelectGroup(v: any, mode: number): Failure | undefi
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["groupId","name","options","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "groupId name options _meta");
   }
   return undefined;
 }
 
-export function SessionConfigGroupId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const SessionConfigGroupId = SessionId;
 
 export function SessionConfigSelect(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return SessionConfigSelect_(v, mode, 0, "");
+}
+
+function SessionConfigSelect_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.currentValue;
     if (typeof x !== "string") return wrongType("/currentValue", "string", x);
@@ -4739,26 +3241,98 @@ export function SessionConfigSelect(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["currentValue","options"]);
+    if (n !== 0) return strayKey(v, mode, "currentValue options", outer);
   }
   return undefined;
 }
 
 export function SessionConfigBoolean(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return SessionConfigBoolean_(v, mode, 0, "");
+}
+
+function SessionConfigBoolean_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.currentValue;
     if (typeof x !== "boolean") return wrongType("/currentValue", "boolean", x);
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["currentValue"]);
+    if (n !== 0) return strayKey(v, mode, "currentValue", outer);
   }
   return undefined;
 }
 
-function AvailableCommand_command(v: any, mode: number, n: number): Failure | undefined {
+function AvailableCommand_other(v: any, mode: number, n: number): Failure | undefined {
+  {
+    const x = v.name;
+    if (typeof x !== "string") return wrongType("/name", "string", x);
+  }
+  {
+    const x = v.description;
+    if (typeof x !== "string") return wrongType("/description", "string", x);
+  }
+  return undefined;
+}
+
+export function AvailableCommand(v: any, mode: number): Failure | undefined {
+  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
+  let n = 0;
+  const tag = v.type;
+  switch (tag) {
+    case "command":
+    return Command_(v, mode, n + 1, "type");
+  }
+  if (typeof tag === "string") return AvailableCommand_other(v, mode, n + 1);
+  return wrongValue("/type", "\"command\" or another string", tag);
+}
+
+export function AvailableCommandInput(v: any, mode: number): Failure | undefined {
+  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
+  let n = 0;
+  const tag = v.type;
+  switch (tag) {
+    case "text":
+    return TextCommandInput_(v, mode, n + 1, "type");
+  }
+  if (typeof tag === "string") return undefined;
+  return wrongValue("/type", "\"text\" or another string", tag);
+}
+
+export function TextCommandInput(v: any, mode: number): Failure | undefined {
+  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
+  return TextCommandInput_(v, mode, 0, "");
+}
+
+function TextCommandInput_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
+  {
+    const x = v.hint;
+    if (typeof x !== "string") return wrongType("/hint", "string", x);
+  }
+  {
+    const x = v._meta;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
+      }
+    }
+  }
+  if (mode & 1) {
+    for (const _ in v) n--;
+    if (n !== 0) return strayKey(v, mode, "hint _meta", outer);
+  }
+  return undefined;
+}
+
+export function Command(v: any, mode: number): Failure | undefined {
+  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
+  return Command_(v, mode, 0, "");
+}
+
+function Command_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
   {
     const x = v.name;
@@ -4791,134 +3365,15 @@ function AvailableCommand_command(v: any, mode: number, n: number): Failure | un
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","name","description","input","_meta"]);
-  }
-  return undefined;
-}
-
-function AvailableCommand_other(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.description;
-    if (typeof x !== "string") return wrongType("/description", "string", x);
-  }
-  return undefined;
-}
-
-export function AvailableCommand(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  const tag = v.type;
-  switch (tag) {
-    case "command":
-    return AvailableCommand_command(v, mode, n + 1);
-  }
-  if (typeof tag === "string") return AvailableCommand_other(v, mode, n + 1);
-  return wrongValue("/type", "\"command\" or another string", tag);
-}
-
-function AvailableCommandInput_text(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.hint;
-    if (typeof x !== "string") return wrongType("/hint", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","hint","_meta"]);
-  }
-  return undefined;
-}
-
-export function AvailableCommandInput(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  const tag = v.type;
-  switch (tag) {
-    case "text":
-    return AvailableCommandInput_text(v, mode, n + 1);
-  }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/type", "\"text\" or another string", tag);
-}
-
-export function TextCommandInput(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.hint;
-    if (typeof x !== "string") return wrongType("/hint", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["hint","_meta"]);
-  }
-  return undefined;
-}
-
-export function Command(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.description;
-    if (typeof x !== "string") return wrongType("/description", "string", x);
-  }
-  {
-    const x = v.input;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = AvailableCommandInput(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/input", f); delete v.input; }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["name","description","input","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "name description input _meta", outer);
   }
   return undefined;
 }
 
 export function ListSessionsResponse(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   field: {
     const x = v.sessions;
     if (x === undefined) return wrongType("/sessions", "array", x);
@@ -4956,14 +3411,15 @@ export function ListSessionsResponse(v: any, mode: number): Failure | undefined 
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessions","nextCursor","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessions nextCursor _meta");
   }
   return undefined;
 }
 
 export function SessionInfo(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -5029,137 +3485,25 @@ export function SessionInfo(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","cwd","additionalDirectories","title","updatedAt","_meta"], { keys: ["archived"], mode });
+    if (n !== 0) return strayKey(v, mode, "sessionId cwd additionalDirectories title updatedAt archived? _meta");
   }
   return undefined;
 }
 
-export function SessionListCursor(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const SessionListCursor = SessionId;
 
-export function DeleteSessionResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const DeleteSessionResponse = ToolCallCancelCapabilities;
 
-export function ForkSessionResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  field: {
-    const x = v.configOptions;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) { if (mode & 1) return wrongType("/configOptions", "array", x); v.configOptions = []; break field; }
-      if (x.length > maxArrayItems) return tooMany("/configOptions", x.length);
-      let w = 0;
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = SessionConfigOption(y, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/configOptions/" + i, f); continue; }
-        }
-        if (w !== i) x[w] = y;
-        w++;
-      }
-      if (w !== x.length) x.length = w;
-    }
-  }
-  field: {
-    const x = v.availableCommands;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) { if (mode & 1) return wrongType("/availableCommands", "array", x); v.availableCommands = []; break field; }
-      if (x.length > maxArrayItems) return tooMany("/availableCommands", x.length);
-      let w = 0;
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = AvailableCommand(y, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/availableCommands/" + i, f); continue; }
-        }
-        if (w !== i) x[w] = y;
-        w++;
-      }
-      if (w !== x.length) x.length = w;
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","configOptions","availableCommands","_meta"]);
-  }
-  return undefined;
-}
+export const ForkSessionResponse = NewSessionResponse;
 
-export function ArchiveSessionResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const ArchiveSessionResponse = ToolCallCancelCapabilities;
 
-export function UnarchiveSessionResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const UnarchiveSessionResponse = ToolCallCancelCapabilities;
 
 export function SessionStatusResponse(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.status;
     if (typeof x !== "string") return wrongType("/status", "string", x);
@@ -5187,7 +3531,7 @@ export function SessionStatusResponse(v: any, mode: number): Failure | undefined
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["status","state","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "status state _meta");
   }
   return undefined;
 }
@@ -5197,64 +3541,10 @@ export function SessionStatus(v: any, mode: number): Failure | undefined {
   return undefined;
 }
 
-function StateUpdate_running(v: any, mode: number, n: number): Failure | undefined {
-  field: {
-    const x = v.background;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/background", "array", x); delete v.background; break field; }
-        if (x.length > maxArrayItems) return tooMany("/background", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = BackgroundWork(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/background/" + i, f); delete v.background; break field; }
-          }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","background","_meta"]);
-  }
-  return undefined;
-}
-
 function StateUpdate_idle_end_turn(v: any, mode: number, n: number): Failure | undefined {
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","background","_meta","stopReason"], { keys: ["usage"], mode });
-  }
-  return undefined;
-}
-
-function StateUpdate_idle_error(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.error;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Error(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/error", f); delete v.error; }
-        }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","background","_meta","stopReason","error"], { keys: ["usage"], mode });
+    if (n !== 0) return strayKey(v, mode, "state usage? background _meta stopReason");
   }
   return undefined;
 }
@@ -5262,7 +3552,7 @@ function StateUpdate_idle_error(v: any, mode: number, n: number): Failure | unde
 function StateUpdate_idle_untagged(v: any, mode: number, n: number): Failure | undefined {
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","background","_meta","stopReason"], { keys: ["usage"], mode });
+    if (n !== 0) return strayKey(v, mode, "state usage? background _meta stopReason");
   }
   return undefined;
 }
@@ -5324,7 +3614,7 @@ function StateUpdate_idle(v: any, mode: number, n: number): Failure | undefined 
     case "cancelled":
     return StateUpdate_idle_end_turn(v, mode, n);
     case "error":
-    return StateUpdate_idle_error(v, mode, n);
+    return ErrorStopReason_(v, mode, n, "state usage? background _meta stopReason");
     case undefined:
     case null:
     return StateUpdate_idle_untagged(v, mode, n);
@@ -5333,157 +3623,23 @@ function StateUpdate_idle(v: any, mode: number, n: number): Failure | undefined 
   return wrongValue("/stopReason", "\"end_turn\", \"max_tokens\", \"max_turn_requests\", \"refusal\", \"cancelled\", \"error\" or another string", tag);
 }
 
-function StateUpdate_requires_action(v: any, mode: number, n: number): Failure | undefined {
-  field: {
-    const x = v.background;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/background", "array", x); delete v.background; break field; }
-        if (x.length > maxArrayItems) return tooMany("/background", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = BackgroundWork(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/background/" + i, f); delete v.background; break field; }
-          }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","background","_meta"]);
-  }
-  return undefined;
-}
-
-function StateUpdate_unknown(v: any, mode: number, n: number): Failure | undefined {
-  field: {
-    const x = v.background;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/background", "array", x); delete v.background; break field; }
-        if (x.length > maxArrayItems) return tooMany("/background", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = BackgroundWork(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/background/" + i, f); delete v.background; break field; }
-          }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","background","_meta"]);
-  }
-  return undefined;
-}
-
 export function StateUpdate(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
   let n = 0;
   const tag = v.state;
   switch (tag) {
     case "running":
-    return StateUpdate_running(v, mode, n + 1);
+    return RunningStateUpdate_(v, mode, n + 1, "state");
     case "idle":
     return StateUpdate_idle(v, mode, n + 1);
     case "requires_action":
-    return StateUpdate_requires_action(v, mode, n + 1);
+    return RunningStateUpdate_(v, mode, n + 1, "state");
     case "unknown":
-    if (mode & 2) return StateUpdate_unknown(v, mode, n + 1);
+    if (mode & 2) return RunningStateUpdate_(v, mode, n + 1, "state");
     break;
   }
   if (typeof tag === "string") return undefined;
   return wrongValue("/state", mode & 2 ? "\"running\", \"idle\", \"requires_action\", \"unknown\" or another string" : "\"running\", \"idle\", \"requires_action\" or another string", tag);
-}
-
-function BackgroundWork_terminal(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","terminalId","_meta"]);
-  }
-  return undefined;
-}
-
-function BackgroundWork_tool_call(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.toolCallId;
-    if (typeof x !== "string") return wrongType("/toolCallId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","toolCallId","_meta"]);
-  }
-  return undefined;
-}
-
-function BackgroundWork_subagent(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","sessionId","_meta"]);
-  }
-  return undefined;
 }
 
 export function BackgroundWork(v: any, mode: number): Failure | undefined {
@@ -5492,43 +3648,26 @@ export function BackgroundWork(v: any, mode: number): Failure | undefined {
   const tag = v.type;
   switch (tag) {
     case "terminal":
-    return BackgroundWork_terminal(v, mode, n + 1);
+    return Terminal_(v, mode, n + 1, "type");
     case "tool_call":
-    return BackgroundWork_tool_call(v, mode, n + 1);
+    return BackgroundToolCall_(v, mode, n + 1, "type");
     case "subagent":
-    if (mode & 2) return BackgroundWork_subagent(v, mode, n + 1);
+    if (mode & 2) return BackgroundSubagent_(v, mode, n + 1, "type");
     break;
   }
   if (typeof tag === "string") return undefined;
   return wrongValue("/type", mode & 2 ? "\"terminal\", \"tool_call\", \"subagent\" or another string" : "\"terminal\", \"tool_call\" or another string", tag);
 }
 
-export function BackgroundTerminal(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["terminalId","_meta"]);
-  }
-  return undefined;
-}
+export const BackgroundTerminal = Terminal;
 
 export function BackgroundToolCall(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return BackgroundToolCall_(v, mode, 0, "");
+}
+
+function BackgroundToolCall_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.toolCallId;
     if (typeof x !== "string") return wrongType("/toolCallId", "string", x);
@@ -5544,14 +3683,18 @@ export function BackgroundToolCall(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["toolCallId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "toolCallId _meta", outer);
   }
   return undefined;
 }
 
 export function BackgroundSubagent(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return BackgroundSubagent_(v, mode, 0, "");
+}
+
+function BackgroundSubagent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -5567,14 +3710,17 @@ export function BackgroundSubagent(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId _meta", outer);
   }
   return undefined;
 }
 
 export function RunningStateUpdate(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
+  return RunningStateUpdate_(v, mode, 0, "");
+}
+
+function RunningStateUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   field: {
     const x = v.background;
     if (x !== undefined) {
@@ -5603,14 +3749,15 @@ export function RunningStateUpdate(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["background","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "background _meta", outer);
   }
   return undefined;
 }
 
 export function Error(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.code;
     if (!Number.isInteger(x) || x < -2147483648 || x > 2147483647) return wrongNumber("/code", "integer from -2147483648 to 2147483647", x);
@@ -5625,7 +3772,7 @@ export function Error(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["code","message","data"]);
+    if (n !== 0) return strayKey(v, mode, "code message data");
   }
   return undefined;
 }
@@ -5641,7 +3788,8 @@ export function ErrorData(v: any, mode: number): Failure | undefined {
 
 export function UnsupportedProtocolVersionErrorData(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.requested;
     if (!Number.isInteger(x) || x < 0 || x > 65535) return wrongNumber("/requested", "integer from 0 to 65535", x);
@@ -5666,37 +3814,19 @@ export function UnsupportedProtocolVersionErrorData(v: any, mode: number): Failu
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["requested","supported","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "requested supported _meta");
   }
   return undefined;
 }
 
-export function SessionNotFoundErrorData(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","_meta"]);
-  }
-  return undefined;
-}
+export const SessionNotFoundErrorData = BackgroundSubagent;
 
 export function ErrorStopReason(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
+  return ErrorStopReason_(v, mode, 0, "");
+}
+
+function ErrorStopReason_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   {
     const x = v.error;
     if (x !== undefined) {
@@ -5711,14 +3841,15 @@ export function ErrorStopReason(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["error"]);
+    if (n !== 0) return strayKey(v, mode, "error", outer);
   }
   return undefined;
 }
 
 export function Usage(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 3;
+  let n = 0;
+  n += 3;
   {
     const x = v.totalTokens;
     if (!Number.isInteger(x) || x < 0) return wrongNumber("/totalTokens", "integer of at least 0", x);
@@ -5769,7 +3900,7 @@ export function Usage(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["totalTokens","inputTokens","outputTokens","thoughtTokens","cachedReadTokens","cachedWriteTokens","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "totalTokens inputTokens outputTokens thoughtTokens cachedReadTokens cachedWriteTokens _meta");
   }
   return undefined;
 }
@@ -5777,27 +3908,7 @@ export function Usage(v: any, mode: number): Failure | undefined {
 function IdleStateUpdate_end_turn(v: any, mode: number, n: number): Failure | undefined {
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["background","_meta","stopReason"], { keys: ["usage"], mode });
-  }
-  return undefined;
-}
-
-function IdleStateUpdate_error(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.error;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Error(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/error", f); delete v.error; }
-        }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["background","_meta","stopReason","error"], { keys: ["usage"], mode });
+    if (n !== 0) return strayKey(v, mode, "usage? background _meta stopReason");
   }
   return undefined;
 }
@@ -5805,7 +3916,7 @@ function IdleStateUpdate_error(v: any, mode: number, n: number): Failure | undef
 function IdleStateUpdate_untagged(v: any, mode: number, n: number): Failure | undefined {
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["background","_meta","stopReason"], { keys: ["usage"], mode });
+    if (n !== 0) return strayKey(v, mode, "usage? background _meta stopReason");
   }
   return undefined;
 }
@@ -5869,7 +3980,7 @@ export function IdleStateUpdate(v: any, mode: number): Failure | undefined {
     case "cancelled":
     return IdleStateUpdate_end_turn(v, mode, n);
     case "error":
-    return IdleStateUpdate_error(v, mode, n);
+    return ErrorStopReason_(v, mode, n, "usage? background _meta stopReason");
     case undefined:
     case null:
     return IdleStateUpdate_untagged(v, mode, n);
@@ -5878,81 +3989,14 @@ export function IdleStateUpdate(v: any, mode: number): Failure | undefined {
   return wrongValue("/stopReason", "\"end_turn\", \"max_tokens\", \"max_turn_requests\", \"refusal\", \"cancelled\", \"error\" or another string", tag);
 }
 
-export function RequiresActionStateUpdate(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  field: {
-    const x = v.background;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/background", "array", x); delete v.background; break field; }
-        if (x.length > maxArrayItems) return tooMany("/background", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = BackgroundWork(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/background/" + i, f); delete v.background; break field; }
-          }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["background","_meta"]);
-  }
-  return undefined;
-}
+export const RequiresActionStateUpdate = RunningStateUpdate;
 
-export function UnknownStateUpdate(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  field: {
-    const x = v.background;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/background", "array", x); delete v.background; break field; }
-        if (x.length > maxArrayItems) return tooMany("/background", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = BackgroundWork(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/background/" + i, f); delete v.background; break field; }
-          }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["background","_meta"]);
-  }
-  return undefined;
-}
+export const UnknownStateUpdate = RunningStateUpdate;
 
 export function SetSessionTitleResponse(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.title;
     if (typeof x !== "string") return wrongType("/title", "string", x);
@@ -5968,7 +4012,7 @@ export function SetSessionTitleResponse(v: any, mode: number): Failure | undefin
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["title","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "title _meta");
   }
   return undefined;
 }
@@ -6025,71 +4069,24 @@ export function ResumeSessionResponse(v: any, mode: number): Failure | undefined
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["configOptions","availableCommands","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "configOptions availableCommands _meta");
   }
   return undefined;
 }
 
-export function CloseSessionResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const CloseSessionResponse = ToolCallCancelCapabilities;
 
-export function CancelToolCallResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const CancelToolCallResponse = ToolCallCancelCapabilities;
 
-export function CancelTerminalResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const CancelTerminalResponse = ToolCallCancelCapabilities;
 
 export function SetSessionConfigOptionResponse(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return SetSessionConfigOptionResponse_(v, mode, 0, "");
+}
+
+function SetSessionConfigOptionResponse_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.configOptions;
     if (!Array.isArray(x)) return wrongType("/configOptions", "array", x);
@@ -6117,14 +4114,15 @@ export function SetSessionConfigOptionResponse(v: any, mode: number): Failure | 
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["configOptions","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "configOptions _meta", outer);
   }
   return undefined;
 }
 
 export function PromptResponse(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.messageId;
     if (typeof x !== "string") return wrongType("/messageId", "string", x);
@@ -6140,19 +4138,17 @@ export function PromptResponse(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["messageId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "messageId _meta");
   }
   return undefined;
 }
 
-export function MessageId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const MessageId = SessionId;
 
 export function UpdateSessionNotification(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -6175,199 +4171,7 @@ export function UpdateSessionNotification(v: any, mode: number): Failure | undef
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","update","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_user_message_chunk(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.messageId;
-    if (typeof x !== "string") return wrongType("/messageId", "string", x);
-  }
-  {
-    const x = v.content;
-    {
-      const f = ContentBlock(x, mode);
-      if (f !== undefined) return within("/content", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","messageId","content","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_user_message(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.messageId;
-    if (typeof x !== "string") return wrongType("/messageId", "string", x);
-  }
-  field: {
-    const x = v.content;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/content", "array", x); delete v.content; break field; }
-        if (x.length > maxArrayItems) return tooMany("/content", x.length);
-        let w = 0;
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = ContentBlock(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/content/" + i, f); continue; }
-          }
-          if (w !== i) x[w] = y;
-          w++;
-        }
-        if (w !== x.length) x.length = w;
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","messageId","content","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_agent_message(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.messageId;
-    if (typeof x !== "string") return wrongType("/messageId", "string", x);
-  }
-  field: {
-    const x = v.content;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/content", "array", x); delete v.content; break field; }
-        if (x.length > maxArrayItems) return tooMany("/content", x.length);
-        let w = 0;
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = ContentBlock(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/content/" + i, f); continue; }
-          }
-          if (w !== i) x[w] = y;
-          w++;
-        }
-        if (w !== x.length) x.length = w;
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","messageId","content","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_agent_thought(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.messageId;
-    if (typeof x !== "string") return wrongType("/messageId", "string", x);
-  }
-  field: {
-    const x = v.content;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/content", "array", x); delete v.content; break field; }
-        if (x.length > maxArrayItems) return tooMany("/content", x.length);
-        let w = 0;
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = ContentBlock(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/content/" + i, f); continue; }
-          }
-          if (w !== i) x[w] = y;
-          w++;
-        }
-        if (w !== x.length) x.length = w;
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","messageId","content","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_state_update_running(v: any, mode: number, n: number): Failure | undefined {
-  field: {
-    const x = v.background;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/background", "array", x); delete v.background; break field; }
-        if (x.length > maxArrayItems) return tooMany("/background", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = BackgroundWork(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/background/" + i, f); delete v.background; break field; }
-          }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","sessionUpdate","background","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId update _meta");
   }
   return undefined;
 }
@@ -6375,27 +4179,7 @@ function SessionUpdate_state_update_running(v: any, mode: number, n: number): Fa
 function SessionUpdate_state_update_idle_end_turn(v: any, mode: number, n: number): Failure | undefined {
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","sessionUpdate","background","_meta","stopReason"], { keys: ["usage"], mode });
-  }
-  return undefined;
-}
-
-function SessionUpdate_state_update_idle_error(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.error;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Error(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/error", f); delete v.error; }
-        }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","sessionUpdate","background","_meta","stopReason","error"], { keys: ["usage"], mode });
+    if (n !== 0) return strayKey(v, mode, "state sessionUpdate usage? background _meta stopReason");
   }
   return undefined;
 }
@@ -6403,7 +4187,7 @@ function SessionUpdate_state_update_idle_error(v: any, mode: number, n: number):
 function SessionUpdate_state_update_idle_untagged(v: any, mode: number, n: number): Failure | undefined {
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","sessionUpdate","background","_meta","stopReason"], { keys: ["usage"], mode });
+    if (n !== 0) return strayKey(v, mode, "state sessionUpdate usage? background _meta stopReason");
   }
   return undefined;
 }
@@ -6465,7 +4249,7 @@ function SessionUpdate_state_update_idle(v: any, mode: number, n: number): Failu
     case "cancelled":
     return SessionUpdate_state_update_idle_end_turn(v, mode, n);
     case "error":
-    return SessionUpdate_state_update_idle_error(v, mode, n);
+    return ErrorStopReason_(v, mode, n, "state sessionUpdate usage? background _meta stopReason");
     case undefined:
     case null:
     return SessionUpdate_state_update_idle_untagged(v, mode, n);
@@ -6474,859 +4258,21 @@ function SessionUpdate_state_update_idle(v: any, mode: number, n: number): Failu
   return wrongValue("/stopReason", "\"end_turn\", \"max_tokens\", \"max_turn_requests\", \"refusal\", \"cancelled\", \"error\" or another string", tag);
 }
 
-function SessionUpdate_state_update_requires_action(v: any, mode: number, n: number): Failure | undefined {
-  field: {
-    const x = v.background;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/background", "array", x); delete v.background; break field; }
-        if (x.length > maxArrayItems) return tooMany("/background", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = BackgroundWork(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/background/" + i, f); delete v.background; break field; }
-          }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","sessionUpdate","background","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_state_update_unknown(v: any, mode: number, n: number): Failure | undefined {
-  field: {
-    const x = v.background;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/background", "array", x); delete v.background; break field; }
-        if (x.length > maxArrayItems) return tooMany("/background", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = BackgroundWork(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/background/" + i, f); delete v.background; break field; }
-          }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","sessionUpdate","background","_meta"]);
-  }
-  return undefined;
-}
-
 function SessionUpdate_state_update(v: any, mode: number, n: number): Failure | undefined {
   const tag = v.state;
   switch (tag) {
     case "running":
-    return SessionUpdate_state_update_running(v, mode, n + 1);
+    return RunningStateUpdate_(v, mode, n + 1, "state sessionUpdate");
     case "idle":
     return SessionUpdate_state_update_idle(v, mode, n + 1);
     case "requires_action":
-    return SessionUpdate_state_update_requires_action(v, mode, n + 1);
+    return RunningStateUpdate_(v, mode, n + 1, "state sessionUpdate");
     case "unknown":
-    if (mode & 2) return SessionUpdate_state_update_unknown(v, mode, n + 1);
+    if (mode & 2) return RunningStateUpdate_(v, mode, n + 1, "state sessionUpdate");
     break;
   }
   if (typeof tag === "string") return undefined;
   return wrongValue("/state", mode & 2 ? "\"running\", \"idle\", \"requires_action\", \"unknown\" or another string" : "\"running\", \"idle\", \"requires_action\" or another string", tag);
-}
-
-function SessionUpdate_tool_call_content_chunk(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.toolCallId;
-    if (typeof x !== "string") return wrongType("/toolCallId", "string", x);
-  }
-  {
-    const x = v.content;
-    {
-      const f = ToolCallContent(x, mode);
-      if (f !== undefined) return within("/content", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","toolCallId","content","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_tool_call_update(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.toolCallId;
-    if (typeof x !== "string") return wrongType("/toolCallId", "string", x);
-  }
-  {
-    const x = v.name;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/name", "string", x); delete v.name; }
-      }
-    }
-  }
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      }
-    }
-  }
-  {
-    const x = v.kind;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/kind", "string", x); delete v.kind; }
-      }
-    }
-  }
-  {
-    const x = v.status;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/status", "string", x); delete v.status; }
-      }
-    }
-  }
-  field: {
-    const x = v.content;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/content", "array", x); delete v.content; break field; }
-        if (x.length > maxArrayItems) return tooMany("/content", x.length);
-        let w = 0;
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = ToolCallContent(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/content/" + i, f); continue; }
-          }
-          if (w !== i) x[w] = y;
-          w++;
-        }
-        if (w !== x.length) x.length = w;
-      }
-    }
-  }
-  field: {
-    const x = v.locations;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/locations", "array", x); delete v.locations; break field; }
-        if (x.length > maxArrayItems) return tooMany("/locations", x.length);
-        let w = 0;
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = ToolCallLocation(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/locations/" + i, f); continue; }
-          }
-          if (w !== i) x[w] = y;
-          w++;
-        }
-        if (w !== x.length) x.length = w;
-      }
-    }
-  }
-  {
-    const x = v.rawInput;
-    if (x !== undefined) n++;
-  }
-  {
-    const x = v.rawOutput;
-    if (x !== undefined) n++;
-  }
-  {
-    const x = v.capabilities;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = ToolCallCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/capabilities", f); delete v.capabilities; }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","toolCallId","name","title","kind","status","content","locations","rawInput","rawOutput","capabilities","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_terminal_update(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
-  {
-    const x = v.command;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/command", "string", x); delete v.command; }
-      }
-    }
-  }
-  field: {
-    const x = v.cwd;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/cwd", "string", x); delete v.cwd; break field; }
-        if ((mode & 9) === 9 && !isAbsolutePath(x)) { if (mode & 1) return wrongValue("/cwd", "an absolute path", x); delete v.cwd; break field; }
-      }
-    }
-  }
-  {
-    const x = v.output;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = TerminalOutput(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/output", f); delete v.output; }
-        }
-      }
-    }
-  }
-  {
-    const x = v.exitStatus;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = TerminalExitStatus(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/exitStatus", f); delete v.exitStatus; }
-        }
-      }
-    }
-  }
-  {
-    const x = v.size;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = TerminalSize(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/size", f); delete v.size; }
-        }
-      }
-    }
-  }
-  {
-    const x = v.capabilities;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = TerminalCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/capabilities", f); delete v.capabilities; }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","terminalId","command","cwd","output","exitStatus","size","capabilities","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_terminal_output_chunk(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
-  {
-    const x = v.data;
-    if (typeof x !== "string") return wrongType("/data", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","terminalId","data","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_plan_update(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.plan;
-    {
-      const f = PlanUpdateContent(x, mode);
-      if (f !== undefined) return within("/plan", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","plan","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_plan_removed(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.planId;
-    if (typeof x !== "string") return wrongType("/planId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","planId","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_available_commands_update(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.availableCommands;
-    if (!Array.isArray(x)) return wrongType("/availableCommands", "array", x);
-    if (x.length > maxArrayItems) return tooMany("/availableCommands", x.length);
-    let w = 0;
-    for (let i = 0; i < x.length; i++) {
-      const y = x[i];
-      {
-        const f = AvailableCommand(y, mode);
-        if (f !== undefined) { if (mode & 1 || f.limit) return within("/availableCommands/" + i, f); continue; }
-      }
-      if (w !== i) x[w] = y;
-      w++;
-    }
-    if (w !== x.length) x.length = w;
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","availableCommands","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_config_option_update(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.configOptions;
-    if (!Array.isArray(x)) return wrongType("/configOptions", "array", x);
-    if (x.length > maxArrayItems) return tooMany("/configOptions", x.length);
-    let w = 0;
-    for (let i = 0; i < x.length; i++) {
-      const y = x[i];
-      {
-        const f = SessionConfigOption(y, mode);
-        if (f !== undefined) { if (mode & 1 || f.limit) return within("/configOptions/" + i, f); continue; }
-      }
-      if (w !== i) x[w] = y;
-      w++;
-    }
-    if (w !== x.length) x.length = w;
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","configOptions","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_session_info_update(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      }
-    }
-  }
-  {
-    const x = v.updatedAt;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/updatedAt", "string", x); delete v.updatedAt; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","title","updatedAt","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_usage_update(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.used;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/used", "integer of at least 0", x);
-  }
-  {
-    const x = v.size;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/size", "integer of at least 0", x);
-  }
-  {
-    const x = v.cost;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Cost(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/cost", f); delete v.cost; }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","used","size","cost","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_notice(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.severity;
-    if (typeof x !== "string") return wrongType("/severity", "string", x);
-  }
-  {
-    const x = v.title;
-    if (typeof x !== "string") return wrongType("/title", "string", x);
-    if (x.length < 1) return wrongValue("/title", "non-empty string", x);
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","severity","title","description","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_compaction_update(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.compactionId;
-    if (typeof x !== "string") return wrongType("/compactionId", "string", x);
-  }
-  {
-    const x = v.status;
-    if (typeof x !== "string") return wrongType("/status", "string", x);
-  }
-  field: {
-    const x = v.summary;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/summary", "array", x); delete v.summary; break field; }
-        if (x.length > maxArrayItems) return tooMany("/summary", x.length);
-        let w = 0;
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = ContentBlock(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/summary/" + i, f); continue; }
-          }
-          if (w !== i) x[w] = y;
-          w++;
-        }
-        if (w !== x.length) x.length = w;
-      }
-    }
-  }
-  {
-    const x = v.error;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/error", "string", x); delete v.error; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","compactionId","status","summary","error","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_compaction_summary_chunk(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.compactionId;
-    if (typeof x !== "string") return wrongType("/compactionId", "string", x);
-  }
-  {
-    const x = v.content;
-    {
-      const f = ContentBlock(x, mode);
-      if (f !== undefined) return within("/content", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","compactionId","content","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_subagent_update(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      }
-    }
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      }
-    }
-  }
-  {
-    const x = v.capabilities;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = SubagentSessionCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/capabilities", f); delete v.capabilities; }
-        }
-      }
-    }
-  }
-  {
-    const x = v.state;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = StateUpdate(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/state", f); delete v.state; }
-        }
-      }
-    }
-  }
-  {
-    const x = v.cwd;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/cwd", "string", x);
-        if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/cwd", "an absolute path", x);
-      }
-    }
-  }
-  {
-    const x = v.additionalDirectories;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) return wrongType("/additionalDirectories", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/additionalDirectories", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          if (typeof y !== "string") return wrongType("/additionalDirectories/" + i, "string", y);
-          if ((mode & 9) === 9 && !isAbsolutePath(y)) return wrongValue("/additionalDirectories/" + i, "an absolute path", y);
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","sessionId","title","description","capabilities","state","cwd","additionalDirectories","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_session_message(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.messageId;
-    if (typeof x !== "string") return wrongType("/messageId", "string", x);
-  }
-  {
-    const x = v.senderSessionId;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/senderSessionId", "string", x); delete v.senderSessionId; }
-      }
-    }
-  }
-  {
-    const x = v.recipientSessionId;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/recipientSessionId", "string", x); delete v.recipientSessionId; }
-      }
-    }
-  }
-  {
-    const x = v.senderMessageId;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/senderMessageId", "string", x); delete v.senderMessageId; }
-      }
-    }
-  }
-  {
-    const x = v.recipientMessageId;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/recipientMessageId", "string", x); delete v.recipientMessageId; }
-      }
-    }
-  }
-  field: {
-    const x = v.content;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/content", "array", x); delete v.content; break field; }
-        if (x.length > maxArrayItems) return tooMany("/content", x.length);
-        let w = 0;
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = ContentBlock(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/content/" + i, f); continue; }
-          }
-          if (w !== i) x[w] = y;
-          w++;
-        }
-        if (w !== x.length) x.length = w;
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","messageId","senderSessionId","recipientSessionId","senderMessageId","recipientMessageId","content","_meta"]);
-  }
-  return undefined;
-}
-
-function SessionUpdate_session_message_chunk(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.messageId;
-    if (typeof x !== "string") return wrongType("/messageId", "string", x);
-  }
-  {
-    const x = v.content;
-    {
-      const f = ContentBlock(x, mode);
-      if (f !== undefined) return within("/content", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionUpdate","messageId","content","_meta"]);
-  }
-  return undefined;
 }
 
 export function SessionUpdate(v: any, mode: number): Failure | undefined {
@@ -7337,50 +4283,50 @@ export function SessionUpdate(v: any, mode: number): Failure | undefined {
     case "user_message_chunk":
     case "agent_message_chunk":
     case "agent_thought_chunk":
-    return SessionUpdate_user_message_chunk(v, mode, n + 1);
+    return ContentChunk_(v, mode, n + 1, "sessionUpdate");
     case "user_message":
-    return SessionUpdate_user_message(v, mode, n + 1);
+    return UserMessage_(v, mode, n + 1, "sessionUpdate");
     case "agent_message":
-    return SessionUpdate_agent_message(v, mode, n + 1);
+    return UserMessage_(v, mode, n + 1, "sessionUpdate");
     case "agent_thought":
-    return SessionUpdate_agent_thought(v, mode, n + 1);
+    return UserMessage_(v, mode, n + 1, "sessionUpdate");
     case "state_update":
     return SessionUpdate_state_update(v, mode, n + 1);
     case "tool_call_content_chunk":
-    return SessionUpdate_tool_call_content_chunk(v, mode, n + 1);
+    return ToolCallContentChunk_(v, mode, n + 1, "sessionUpdate");
     case "tool_call_update":
-    return SessionUpdate_tool_call_update(v, mode, n + 1);
+    return ToolCallUpdate_(v, mode, n + 1, "sessionUpdate");
     case "terminal_update":
-    return SessionUpdate_terminal_update(v, mode, n + 1);
+    return TerminalUpdate_(v, mode, n + 1, "sessionUpdate");
     case "terminal_output_chunk":
-    return SessionUpdate_terminal_output_chunk(v, mode, n + 1);
+    return TerminalOutputChunk_(v, mode, n + 1, "sessionUpdate");
     case "plan_update":
-    return SessionUpdate_plan_update(v, mode, n + 1);
+    return PlanUpdate_(v, mode, n + 1, "sessionUpdate");
     case "plan_removed":
-    if (mode & 2) return SessionUpdate_plan_removed(v, mode, n + 1);
+    if (mode & 2) return PlanRemoved_(v, mode, n + 1, "sessionUpdate");
     break;
     case "available_commands_update":
-    return SessionUpdate_available_commands_update(v, mode, n + 1);
+    return AvailableCommandsUpdate_(v, mode, n + 1, "sessionUpdate");
     case "config_option_update":
-    return SessionUpdate_config_option_update(v, mode, n + 1);
+    return SetSessionConfigOptionResponse_(v, mode, n + 1, "sessionUpdate");
     case "session_info_update":
-    return SessionUpdate_session_info_update(v, mode, n + 1);
+    return SessionInfoUpdate_(v, mode, n + 1, "sessionUpdate");
     case "usage_update":
-    return SessionUpdate_usage_update(v, mode, n + 1);
+    return UsageUpdate_(v, mode, n + 1, "sessionUpdate");
     case "notice":
-    return SessionUpdate_notice(v, mode, n + 1);
+    return Notice_(v, mode, n + 1, "sessionUpdate");
     case "compaction_update":
-    return SessionUpdate_compaction_update(v, mode, n + 1);
+    return CompactionUpdate_(v, mode, n + 1, "sessionUpdate");
     case "compaction_summary_chunk":
-    return SessionUpdate_compaction_summary_chunk(v, mode, n + 1);
+    return CompactionSummaryChunk_(v, mode, n + 1, "sessionUpdate");
     case "subagent_update":
-    if (mode & 2) return SessionUpdate_subagent_update(v, mode, n + 1);
+    if (mode & 2) return SubagentUpdate_(v, mode, n + 1, "sessionUpdate");
     break;
     case "session_message":
-    if (mode & 2) return SessionUpdate_session_message(v, mode, n + 1);
+    if (mode & 2) return SessionMessage_(v, mode, n + 1, "sessionUpdate");
     break;
     case "session_message_chunk":
-    if (mode & 2) return SessionUpdate_session_message_chunk(v, mode, n + 1);
+    if (mode & 2) return ContentChunk_(v, mode, n + 1, "sessionUpdate");
     break;
   }
   if (typeof tag === "string") return undefined;
@@ -7389,7 +4335,11 @@ export function SessionUpdate(v: any, mode: number): Failure | undefined {
 
 export function ContentChunk(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return ContentChunk_(v, mode, 0, "");
+}
+
+function ContentChunk_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.messageId;
     if (typeof x !== "string") return wrongType("/messageId", "string", x);
@@ -7412,14 +4362,18 @@ export function ContentChunk(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["messageId","content","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "messageId content _meta", outer);
   }
   return undefined;
 }
 
 export function UserMessage(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return UserMessage_(v, mode, 0, "");
+}
+
+function UserMessage_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.messageId;
     if (typeof x !== "string") return wrongType("/messageId", "string", x);
@@ -7456,102 +4410,22 @@ export function UserMessage(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["messageId","content","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "messageId content _meta", outer);
   }
   return undefined;
 }
 
-export function AgentMessage(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.messageId;
-    if (typeof x !== "string") return wrongType("/messageId", "string", x);
-  }
-  field: {
-    const x = v.content;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/content", "array", x); delete v.content; break field; }
-        if (x.length > maxArrayItems) return tooMany("/content", x.length);
-        let w = 0;
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = ContentBlock(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/content/" + i, f); continue; }
-          }
-          if (w !== i) x[w] = y;
-          w++;
-        }
-        if (w !== x.length) x.length = w;
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["messageId","content","_meta"]);
-  }
-  return undefined;
-}
+export const AgentMessage = UserMessage;
 
-export function AgentThought(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.messageId;
-    if (typeof x !== "string") return wrongType("/messageId", "string", x);
-  }
-  field: {
-    const x = v.content;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/content", "array", x); delete v.content; break field; }
-        if (x.length > maxArrayItems) return tooMany("/content", x.length);
-        let w = 0;
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = ContentBlock(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/content/" + i, f); continue; }
-          }
-          if (w !== i) x[w] = y;
-          w++;
-        }
-        if (w !== x.length) x.length = w;
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["messageId","content","_meta"]);
-  }
-  return undefined;
-}
+export const AgentThought = UserMessage;
 
 export function ToolCallContentChunk(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return ToolCallContentChunk_(v, mode, 0, "");
+}
+
+function ToolCallContentChunk_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.toolCallId;
     if (typeof x !== "string") return wrongType("/toolCallId", "string", x);
@@ -7574,14 +4448,15 @@ export function ToolCallContentChunk(v: any, mode: number): Failure | undefined 
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["toolCallId","content","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "toolCallId content _meta", outer);
   }
   return undefined;
 }
 
 export function TerminalOutput(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.data;
     if (typeof x !== "string") return wrongType("/data", "string", x);
@@ -7597,7 +4472,7 @@ export function TerminalOutput(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["data","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "data _meta");
   }
   return undefined;
 }
@@ -7634,14 +4509,15 @@ export function TerminalExitStatus(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["exitCode","signal","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "exitCode signal _meta");
   }
   return undefined;
 }
 
 export function TerminalSize(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.cols;
     if (!Number.isInteger(x) || x < 1 || x > 65535) return wrongNumber("/cols", "integer from 1 to 65535", x);
@@ -7661,7 +4537,7 @@ export function TerminalSize(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["cols","rows","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "cols rows _meta");
   }
   return undefined;
 }
@@ -7675,7 +4551,7 @@ export function TerminalCapabilities(v: any, mode: number): Failure | undefined 
       n++;
       if (x !== null) {
         {
-          const f = TerminalCancelCapabilities(x, mode);
+          const f = ToolCallCancelCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/cancel", f); delete v.cancel; }
         }
       }
@@ -7692,33 +4568,20 @@ export function TerminalCapabilities(v: any, mode: number): Failure | undefined 
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["cancel","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "cancel _meta");
   }
   return undefined;
 }
 
-export function TerminalCancelCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const TerminalCancelCapabilities = ToolCallCancelCapabilities;
 
 export function TerminalUpdate(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return TerminalUpdate_(v, mode, 0, "");
+}
+
+function TerminalUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.terminalId;
     if (typeof x !== "string") return wrongType("/terminalId", "string", x);
@@ -7801,14 +4664,18 @@ export function TerminalUpdate(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["terminalId","command","cwd","output","exitStatus","size","capabilities","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "terminalId command cwd output exitStatus size capabilities _meta", outer);
   }
   return undefined;
 }
 
 export function TerminalOutputChunk(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return TerminalOutputChunk_(v, mode, 0, "");
+}
+
+function TerminalOutputChunk_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.terminalId;
     if (typeof x !== "string") return wrongType("/terminalId", "string", x);
@@ -7828,97 +4695,7 @@ export function TerminalOutputChunk(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["terminalId","data","_meta"]);
-  }
-  return undefined;
-}
-
-function PlanUpdateContent_items(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.planId;
-    if (typeof x !== "string") return wrongType("/planId", "string", x);
-  }
-  {
-    const x = v.entries;
-    if (!Array.isArray(x)) return wrongType("/entries", "array", x);
-    if (x.length > maxArrayItems) return tooMany("/entries", x.length);
-    let w = 0;
-    for (let i = 0; i < x.length; i++) {
-      const y = x[i];
-      {
-        const f = PlanEntry(y, mode);
-        if (f !== undefined) { if (mode & 1 || f.limit) return within("/entries/" + i, f); continue; }
-      }
-      if (w !== i) x[w] = y;
-      w++;
-    }
-    if (w !== x.length) x.length = w;
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","planId","entries","_meta"]);
-  }
-  return undefined;
-}
-
-function PlanUpdateContent_file(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.planId;
-    if (typeof x !== "string") return wrongType("/planId", "string", x);
-  }
-  {
-    const x = v.uri;
-    if (typeof x !== "string") return wrongType("/uri", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","planId","uri","_meta"]);
-  }
-  return undefined;
-}
-
-function PlanUpdateContent_markdown(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.planId;
-    if (typeof x !== "string") return wrongType("/planId", "string", x);
-  }
-  {
-    const x = v.content;
-    if (typeof x !== "string") return wrongType("/content", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","planId","content","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "terminalId data _meta", outer);
   }
   return undefined;
 }
@@ -7937,26 +4714,24 @@ export function PlanUpdateContent(v: any, mode: number): Failure | undefined {
   const tag = v.type;
   switch (tag) {
     case "items":
-    return PlanUpdateContent_items(v, mode, n + 1);
+    return PlanItems_(v, mode, n + 1, "type");
     case "file":
-    if (mode & 2) return PlanUpdateContent_file(v, mode, n + 1);
+    if (mode & 2) return PlanFile_(v, mode, n + 1, "type");
     break;
     case "markdown":
-    if (mode & 2) return PlanUpdateContent_markdown(v, mode, n + 1);
+    if (mode & 2) return PlanMarkdown_(v, mode, n + 1, "type");
     break;
   }
   if (typeof tag === "string") return PlanUpdateContent_other(v, mode, n + 1);
   return wrongValue("/type", mode & 2 ? "\"items\", \"file\", \"markdown\" or another string" : "\"items\" or another string", tag);
 }
 
-export function PlanId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const PlanId = SessionId;
 
 export function PlanEntry(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 3;
+  let n = 0;
+  n += 3;
   {
     const x = v.content;
     if (typeof x !== "string") return wrongType("/content", "string", x);
@@ -7980,7 +4755,7 @@ export function PlanEntry(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["content","priority","status","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "content priority status _meta");
   }
   return undefined;
 }
@@ -7997,7 +4772,11 @@ export function PlanEntryStatus(v: any, mode: number): Failure | undefined {
 
 export function PlanItems(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return PlanItems_(v, mode, 0, "");
+}
+
+function PlanItems_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.planId;
     if (typeof x !== "string") return wrongType("/planId", "string", x);
@@ -8029,14 +4808,18 @@ export function PlanItems(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["planId","entries","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "planId entries _meta", outer);
   }
   return undefined;
 }
 
 export function PlanFile(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return PlanFile_(v, mode, 0, "");
+}
+
+function PlanFile_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.planId;
     if (typeof x !== "string") return wrongType("/planId", "string", x);
@@ -8056,14 +4839,18 @@ export function PlanFile(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["planId","uri","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "planId uri _meta", outer);
   }
   return undefined;
 }
 
 export function PlanMarkdown(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return PlanMarkdown_(v, mode, 0, "");
+}
+
+function PlanMarkdown_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.planId;
     if (typeof x !== "string") return wrongType("/planId", "string", x);
@@ -8083,14 +4870,18 @@ export function PlanMarkdown(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["planId","content","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "planId content _meta", outer);
   }
   return undefined;
 }
 
 export function PlanUpdate(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return PlanUpdate_(v, mode, 0, "");
+}
+
+function PlanUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.plan;
     {
@@ -8109,14 +4900,18 @@ export function PlanUpdate(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["plan","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "plan _meta", outer);
   }
   return undefined;
 }
 
 export function PlanRemoved(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return PlanRemoved_(v, mode, 0, "");
+}
+
+function PlanRemoved_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.planId;
     if (typeof x !== "string") return wrongType("/planId", "string", x);
@@ -8132,14 +4927,18 @@ export function PlanRemoved(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["planId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "planId _meta", outer);
   }
   return undefined;
 }
 
 export function AvailableCommandsUpdate(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return AvailableCommandsUpdate_(v, mode, 0, "");
+}
+
+function AvailableCommandsUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.availableCommands;
     if (!Array.isArray(x)) return wrongType("/availableCommands", "array", x);
@@ -8167,49 +4966,19 @@ export function AvailableCommandsUpdate(v: any, mode: number): Failure | undefin
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["availableCommands","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "availableCommands _meta", outer);
   }
   return undefined;
 }
 
-export function ConfigOptionUpdate(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.configOptions;
-    if (!Array.isArray(x)) return wrongType("/configOptions", "array", x);
-    if (x.length > maxArrayItems) return tooMany("/configOptions", x.length);
-    let w = 0;
-    for (let i = 0; i < x.length; i++) {
-      const y = x[i];
-      {
-        const f = SessionConfigOption(y, mode);
-        if (f !== undefined) { if (mode & 1 || f.limit) return within("/configOptions/" + i, f); continue; }
-      }
-      if (w !== i) x[w] = y;
-      w++;
-    }
-    if (w !== x.length) x.length = w;
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["configOptions","_meta"]);
-  }
-  return undefined;
-}
+export const ConfigOptionUpdate = SetSessionConfigOptionResponse;
 
 export function SessionInfoUpdate(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
+  return SessionInfoUpdate_(v, mode, 0, "");
+}
+
+function SessionInfoUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   {
     const x = v.title;
     if (x !== undefined) {
@@ -8239,14 +5008,15 @@ export function SessionInfoUpdate(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["title","updatedAt","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "title updatedAt _meta", outer);
   }
   return undefined;
 }
 
 export function Cost(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.amount;
     if (!Number.isFinite(x)) return wrongNumber("/amount", "number", x);
@@ -8266,14 +5036,18 @@ export function Cost(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["amount","currency","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "amount currency _meta");
   }
   return undefined;
 }
 
 export function UsageUpdate(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return UsageUpdate_(v, mode, 0, "");
+}
+
+function UsageUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.used;
     if (!Number.isInteger(x) || x < 0) return wrongNumber("/used", "integer of at least 0", x);
@@ -8305,7 +5079,7 @@ export function UsageUpdate(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["used","size","cost","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "used size cost _meta", outer);
   }
   return undefined;
 }
@@ -8317,7 +5091,11 @@ export function NoticeSeverity(v: any, mode: number): Failure | undefined {
 
 export function Notice(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return Notice_(v, mode, 0, "");
+}
+
+function Notice_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.severity;
     if (typeof x !== "string") return wrongType("/severity", "string", x);
@@ -8347,15 +5125,12 @@ export function Notice(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["severity","title","description","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "severity title description _meta", outer);
   }
   return undefined;
 }
 
-export function CompactionId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
-}
+export const CompactionId = SessionId;
 
 export function CompactionStatus(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
@@ -8364,7 +5139,11 @@ export function CompactionStatus(v: any, mode: number): Failure | undefined {
 
 export function CompactionUpdate(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return CompactionUpdate_(v, mode, 0, "");
+}
+
+function CompactionUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.compactionId;
     if (typeof x !== "string") return wrongType("/compactionId", "string", x);
@@ -8414,14 +5193,18 @@ export function CompactionUpdate(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["compactionId","status","summary","error","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "compactionId status summary error _meta", outer);
   }
   return undefined;
 }
 
 export function CompactionSummaryChunk(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return CompactionSummaryChunk_(v, mode, 0, "");
+}
+
+function CompactionSummaryChunk_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.compactionId;
     if (typeof x !== "string") return wrongType("/compactionId", "string", x);
@@ -8444,7 +5227,7 @@ export function CompactionSummaryChunk(v: any, mode: number): Failure | undefine
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["compactionId","content","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "compactionId content _meta", outer);
   }
   return undefined;
 }
@@ -8458,7 +5241,7 @@ export function SubagentSessionCapabilities(v: any, mode: number): Failure | und
       n++;
       if (x !== null) {
         {
-          const f = SessionCancelCapabilities(x, mode);
+          const f = ToolCallCancelCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/cancel", f); delete v.cancel; }
         }
       }
@@ -8475,33 +5258,20 @@ export function SubagentSessionCapabilities(v: any, mode: number): Failure | und
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["cancel","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "cancel _meta");
   }
   return undefined;
 }
 
-export function SessionCancelCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const SessionCancelCapabilities = ToolCallCancelCapabilities;
 
 export function SubagentUpdate(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return SubagentUpdate_(v, mode, 0, "");
+}
+
+function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -8584,14 +5354,18 @@ export function SubagentUpdate(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","title","description","capabilities","state","cwd","additionalDirectories","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId title description capabilities state cwd additionalDirectories _meta", outer);
   }
   return undefined;
 }
 
 export function SessionMessage(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  return SessionMessage_(v, mode, 0, "");
+}
+
+function SessionMessage_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
   {
     const x = v.messageId;
     if (typeof x !== "string") return wrongType("/messageId", "string", x);
@@ -8664,44 +5438,17 @@ export function SessionMessage(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["messageId","senderSessionId","recipientSessionId","senderMessageId","recipientMessageId","content","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "messageId senderSessionId recipientSessionId senderMessageId recipientMessageId content _meta", outer);
   }
   return undefined;
 }
 
-export function SessionMessageChunk(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
-  {
-    const x = v.messageId;
-    if (typeof x !== "string") return wrongType("/messageId", "string", x);
-  }
-  {
-    const x = v.content;
-    {
-      const f = ContentBlock(x, mode);
-      if (f !== undefined) return within("/content", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["messageId","content","_meta"]);
-  }
-  return undefined;
-}
+export const SessionMessageChunk = ContentChunk;
 
 export function CompleteElicitationNotification(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.elicitationId;
     if (typeof x !== "string") return wrongType("/elicitationId", "string", x);
@@ -8717,56 +5464,17 @@ export function CompleteElicitationNotification(v: any, mode: number): Failure |
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["elicitationId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "elicitationId _meta");
   }
   return undefined;
 }
 
-export function AuthStatusUpdateNotification(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.state;
-    if (typeof x !== "string") return wrongType("/state", "string", x);
-  }
-  field: {
-    const x = v.accounts;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) { if (mode & 1) return wrongType("/accounts", "array", x); v.accounts = []; break field; }
-      if (x.length > maxArrayItems) return tooMany("/accounts", x.length);
-      let w = 0;
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = AuthAccount(y, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/accounts/" + i, f); continue; }
-        }
-        if (w !== i) x[w] = y;
-        w++;
-      }
-      if (w !== x.length) x.length = w;
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["state","accounts","_meta"]);
-  }
-  return undefined;
-}
+export const AuthStatusUpdateNotification = AuthStatusResponse;
 
 export function InitializeRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.protocolVersion;
     if (!Number.isInteger(x) || x < 0 || x > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", x);
@@ -8799,7 +5507,7 @@ export function InitializeRequest(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["protocolVersion","info","capabilities","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "protocolVersion info capabilities _meta");
   }
   return undefined;
 }
@@ -8842,7 +5550,7 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["auth","elicitation","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "auth elicitation _meta");
   }
   return undefined;
 }
@@ -8856,7 +5564,7 @@ export function ClientAuthCapabilities(v: any, mode: number): Failure | undefine
       n++;
       if (x !== null) {
         {
-          const f = TerminalAuthCapabilities(x, mode);
+          const f = ToolCallCancelCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/terminal", f); delete v.terminal; }
         }
       }
@@ -8873,29 +5581,12 @@ export function ClientAuthCapabilities(v: any, mode: number): Failure | undefine
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["terminal","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "terminal _meta");
   }
   return undefined;
 }
 
-export function TerminalAuthCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const TerminalAuthCapabilities = ToolCallCancelCapabilities;
 
 export function ElicitationCapabilities(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
@@ -8906,7 +5597,7 @@ export function ElicitationCapabilities(v: any, mode: number): Failure | undefin
       n++;
       if (x !== null) {
         {
-          const f = ElicitationFormCapabilities(x, mode);
+          const f = ToolCallCancelCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/form", f); delete v.form; }
         }
       }
@@ -8918,7 +5609,7 @@ export function ElicitationCapabilities(v: any, mode: number): Failure | undefin
       n++;
       if (x !== null) {
         {
-          const f = ElicitationUrlCapabilities(x, mode);
+          const f = ToolCallCancelCapabilities(x, mode);
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/url", f); delete v.url; }
         }
       }
@@ -8935,52 +5626,19 @@ export function ElicitationCapabilities(v: any, mode: number): Failure | undefin
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["form","url","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "form url _meta");
   }
   return undefined;
 }
 
-export function ElicitationFormCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const ElicitationFormCapabilities = ToolCallCancelCapabilities;
 
-export function ElicitationUrlCapabilities(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const ElicitationUrlCapabilities = ToolCallCancelCapabilities;
 
 export function LoginAuthRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.methodId;
     if (typeof x !== "string") return wrongType("/methodId", "string", x);
@@ -8996,33 +5654,17 @@ export function LoginAuthRequest(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["methodId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "methodId _meta");
   }
   return undefined;
 }
 
-export function ListProvidersRequest(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const ListProvidersRequest = ToolCallCancelCapabilities;
 
 export function SetProviderRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 3;
+  let n = 0;
+  n += 3;
   {
     const x = v.providerId;
     if (typeof x !== "string") return wrongType("/providerId", "string", x);
@@ -9057,14 +5699,15 @@ export function SetProviderRequest(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["providerId","apiType","baseUrl","headers","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "providerId apiType baseUrl headers _meta");
   }
   return undefined;
 }
 
 export function DisableProviderRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.providerId;
     if (typeof x !== "string") return wrongType("/providerId", "string", x);
@@ -9080,52 +5723,19 @@ export function DisableProviderRequest(v: any, mode: number): Failure | undefine
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["providerId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "providerId _meta");
   }
   return undefined;
 }
 
-export function LogoutAuthRequest(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const LogoutAuthRequest = ToolCallCancelCapabilities;
 
-export function AuthStatusRequest(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const AuthStatusRequest = ToolCallCancelCapabilities;
 
 export function NewSessionRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.cwd;
     if (typeof x !== "string") return wrongType("/cwd", "string", x);
@@ -9194,145 +5804,7 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["cwd","additionalDirectories","mcpServers","_meta"], { keys: ["systemPrompt"], mode });
-  }
-  return undefined;
-}
-
-function McpServer_http(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.url;
-    if (typeof x !== "string") return wrongType("/url", "string", x);
-  }
-  {
-    const x = v.headers;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/headers", "array", x);
-        v.headers = [];
-      } else {
-        if (!Array.isArray(x)) return wrongType("/headers", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/headers", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = HttpHeader(y, mode);
-            if (f !== undefined) return within("/headers/" + i, f);
-          }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","name","url","headers","_meta"]);
-  }
-  return undefined;
-}
-
-function McpServer_acp(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.serverId;
-    if (typeof x !== "string") return wrongType("/serverId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","name","serverId","_meta"]);
-  }
-  return undefined;
-}
-
-function McpServer_stdio(v: any, mode: number, n: number): Failure | undefined {
-  n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.command;
-    if (typeof x !== "string") return wrongType("/command", "string", x);
-    if (mode & 8 && !isCleanText(x)) return wrongType("/command", "string without NUL and lone surrogates", x);
-    if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/command", "an absolute path", x);
-  }
-  {
-    const x = v.args;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/args", "array", x);
-        v.args = [];
-      } else {
-        if (!Array.isArray(x)) return wrongType("/args", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/args", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          if (typeof y !== "string") return wrongType("/args/" + i, "string", y);
-          if (mode & 8 && !isCleanText(y)) return wrongType("/args/" + i, "string without NUL and lone surrogates", y);
-        }
-      }
-    }
-  }
-  {
-    const x = v.env;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/env", "array", x);
-        v.env = [];
-      } else {
-        if (!Array.isArray(x)) return wrongType("/env", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/env", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = EnvVariable(y, mode);
-            if (f !== undefined) return within("/env/" + i, f);
-          }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","name","command","args","env","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "cwd additionalDirectories mcpServers systemPrompt? _meta");
   }
   return undefined;
 }
@@ -9343,12 +5815,12 @@ export function McpServer(v: any, mode: number): Failure | undefined {
   const tag = v.type;
   switch (tag) {
     case "http":
-    return McpServer_http(v, mode, n + 1);
+    return McpServerHttp_(v, mode, n + 1, "type");
     case "acp":
-    if (mode & 2) return McpServer_acp(v, mode, n + 1);
+    if (mode & 2) return McpServerAcp_(v, mode, n + 1, "type");
     break;
     case "stdio":
-    return McpServer_stdio(v, mode, n + 1);
+    return McpServerStdio_(v, mode, n + 1, "type");
   }
   if (typeof tag === "string") return undefined;
   return wrongValue("/type", mode & 2 ? "\"http\", \"acp\", \"stdio\" or another string" : "\"http\", \"stdio\" or another string", tag);
@@ -9356,7 +5828,8 @@ export function McpServer(v: any, mode: number): Failure | undefined {
 
 export function HttpHeader(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.name;
     if (typeof x !== "string") return wrongType("/name", "string", x);
@@ -9376,14 +5849,18 @@ export function HttpHeader(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["name","value","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "name value _meta");
   }
   return undefined;
 }
 
 export function McpServerHttp(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return McpServerHttp_(v, mode, 0, "");
+}
+
+function McpServerHttp_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.name;
     if (typeof x !== "string") return wrongType("/name", "string", x);
@@ -9423,14 +5900,18 @@ export function McpServerHttp(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["name","url","headers","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "name url headers _meta", outer);
   }
   return undefined;
 }
 
 export function McpServerAcp(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return McpServerAcp_(v, mode, 0, "");
+}
+
+function McpServerAcp_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.name;
     if (typeof x !== "string") return wrongType("/name", "string", x);
@@ -9450,14 +5931,18 @@ export function McpServerAcp(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["name","serverId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "name serverId _meta", outer);
   }
   return undefined;
 }
 
 export function McpServerStdio(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  return McpServerStdio_(v, mode, 0, "");
+}
+
+function McpServerStdio_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 2;
   {
     const x = v.name;
     if (typeof x !== "string") return wrongType("/name", "string", x);
@@ -9517,14 +6002,15 @@ export function McpServerStdio(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["name","command","args","env","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "name command args env _meta", outer);
   }
   return undefined;
 }
 
 export function SystemPrompt(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.mode;
     if (typeof x !== "string") return wrongType("/mode", "string", x);
@@ -9552,7 +6038,7 @@ export function SystemPrompt(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["mode","content","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "mode content _meta");
   }
   return undefined;
 }
@@ -9605,7 +6091,7 @@ export function ListSessionsRequest(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["cwd","cursor","_meta"], { keys: ["archived"], mode });
+    if (n !== 0) return strayKey(v, mode, "cwd cursor archived? _meta");
   }
   return undefined;
 }
@@ -9615,32 +6101,12 @@ export function SessionArchiveFilter(v: any, mode: number): Failure | undefined 
   return undefined;
 }
 
-export function DeleteSessionRequest(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","_meta"]);
-  }
-  return undefined;
-}
+export const DeleteSessionRequest = BackgroundSubagent;
 
 export function ForkSessionRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -9713,83 +6179,21 @@ export function ForkSessionRequest(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","cwd","additionalDirectories","mcpServers","systemPrompt","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta");
   }
   return undefined;
 }
 
-export function ArchiveSessionRequest(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","_meta"]);
-  }
-  return undefined;
-}
+export const ArchiveSessionRequest = BackgroundSubagent;
 
-export function UnarchiveSessionRequest(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","_meta"]);
-  }
-  return undefined;
-}
+export const UnarchiveSessionRequest = BackgroundSubagent;
 
-export function SessionStatusRequest(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","_meta"]);
-  }
-  return undefined;
-}
+export const SessionStatusRequest = BackgroundSubagent;
 
 export function SetSessionTitleRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -9809,14 +6213,15 @@ export function SetSessionTitleRequest(v: any, mode: number): Failure | undefine
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","title","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId title _meta");
   }
   return undefined;
 }
 
 export function ResumeSessionRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -9901,24 +6306,7 @@ export function ResumeSessionRequest(v: any, mode: number): Failure | undefined 
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","cwd","additionalDirectories","mcpServers","replayFrom","_meta"], { keys: ["systemPrompt"], mode });
-  }
-  return undefined;
-}
-
-function ReplayFrom_start(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId cwd additionalDirectories mcpServers replayFrom systemPrompt? _meta");
   }
   return undefined;
 }
@@ -9929,57 +6317,20 @@ export function ReplayFrom(v: any, mode: number): Failure | undefined {
   const tag = v.type;
   switch (tag) {
     case "start":
-    return ReplayFrom_start(v, mode, n + 1);
+    return ToolCallCancelCapabilities_(v, mode, n + 1, "type");
   }
   if (typeof tag === "string") return undefined;
   return wrongValue("/type", "\"start\" or another string", tag);
 }
 
-export function ReplayFromStart(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
+export const ReplayFromStart = ToolCallCancelCapabilities;
 
-export function CloseSessionRequest(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","_meta"]);
-  }
-  return undefined;
-}
+export const CloseSessionRequest = BackgroundSubagent;
 
 export function CancelToolCallRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -9999,14 +6350,15 @@ export function CancelToolCallRequest(v: any, mode: number): Failure | undefined
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","toolCallId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId toolCallId _meta");
   }
   return undefined;
 }
 
 export function CancelTerminalRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -10026,7 +6378,7 @@ export function CancelTerminalRequest(v: any, mode: number): Failure | undefined
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","terminalId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId terminalId _meta");
   }
   return undefined;
 }
@@ -10039,7 +6391,7 @@ function SetSessionConfigOptionRequest_id(v: any, mode: number, n: number): Fail
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","sessionId","configId","_meta","value"]);
+    if (n !== 0) return strayKey(v, mode, "type sessionId configId _meta value");
   }
   return undefined;
 }
@@ -10052,7 +6404,7 @@ function SetSessionConfigOptionRequest_boolean(v: any, mode: number, n: number):
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["type","sessionId","configId","_meta","value"]);
+    if (n !== 0) return strayKey(v, mode, "type sessionId configId _meta value");
   }
   return undefined;
 }
@@ -10067,7 +6419,8 @@ function SetSessionConfigOptionRequest_other(v: any, mode: number, n: number): F
 
 export function SetSessionConfigOptionRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -10098,7 +6451,8 @@ export function SetSessionConfigOptionRequest(v: any, mode: number): Failure | u
 
 export function PromptRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.sessionId;
     if (typeof x !== "string") return wrongType("/sessionId", "string", x);
@@ -10127,14 +6481,15 @@ export function PromptRequest(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","prompt","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "sessionId prompt _meta");
   }
   return undefined;
 }
 
 export function RequestPermissionResponse(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.outcome;
     {
@@ -10153,29 +6508,33 @@ export function RequestPermissionResponse(v: any, mode: number): Failure | undef
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["outcome","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "outcome _meta");
   }
   return undefined;
 }
 
-function RequestPermissionOutcome_cancelled(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
+export function RequestPermissionOutcome(v: any, mode: number): Failure | undefined {
+  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
+  let n = 0;
+  const tag = v.outcome;
+  switch (tag) {
+    case "cancelled":
+    return ToolCallCancelCapabilities_(v, mode, n + 1, "outcome");
+    case "selected":
+    return SelectedPermissionOutcome_(v, mode, n + 1, "outcome");
   }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["outcome","_meta"]);
-  }
-  return undefined;
+  if (typeof tag === "string") return undefined;
+  return wrongValue("/outcome", "\"cancelled\", \"selected\" or another string", tag);
 }
 
-function RequestPermissionOutcome_selected(v: any, mode: number, n: number): Failure | undefined {
+export const CancelledPermissionOutcome = ToolCallCancelCapabilities;
+
+export function SelectedPermissionOutcome(v: any, mode: number): Failure | undefined {
+  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
+  return SelectedPermissionOutcome_(v, mode, 0, "");
+}
+
+function SelectedPermissionOutcome_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   {
     const x = v.optionId;
@@ -10192,80 +6551,7 @@ function RequestPermissionOutcome_selected(v: any, mode: number, n: number): Fai
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["outcome","optionId","_meta"]);
-  }
-  return undefined;
-}
-
-export function RequestPermissionOutcome(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  const tag = v.outcome;
-  switch (tag) {
-    case "cancelled":
-    return RequestPermissionOutcome_cancelled(v, mode, n + 1);
-    case "selected":
-    return RequestPermissionOutcome_selected(v, mode, n + 1);
-  }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/outcome", "\"cancelled\", \"selected\" or another string", tag);
-}
-
-export function CancelledPermissionOutcome(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["_meta"]);
-  }
-  return undefined;
-}
-
-export function SelectedPermissionOutcome(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.optionId;
-    if (typeof x !== "string") return wrongType("/optionId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["optionId","_meta"]);
-  }
-  return undefined;
-}
-
-function CreateElicitationResponse_accept(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.content;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) return wrongType("/content", "object", x);
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["action","_meta","content"]);
+    if (n !== 0) return strayKey(v, mode, "optionId _meta", outer);
   }
   return undefined;
 }
@@ -10273,7 +6559,7 @@ function CreateElicitationResponse_accept(v: any, mode: number, n: number): Fail
 function CreateElicitationResponse_decline(v: any, mode: number, n: number): Failure | undefined {
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["action","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "action _meta");
   }
   return undefined;
 }
@@ -10293,7 +6579,7 @@ export function CreateElicitationResponse(v: any, mode: number): Failure | undef
   const tag = v.action;
   switch (tag) {
     case "accept":
-    return CreateElicitationResponse_accept(v, mode, n + 1);
+    return ElicitationAcceptAction_(v, mode, n + 1, "action _meta");
     case "decline":
     case "cancel":
     return CreateElicitationResponse_decline(v, mode, n + 1);
@@ -10302,13 +6588,14 @@ export function CreateElicitationResponse(v: any, mode: number): Failure | undef
   return wrongValue("/action", "\"accept\", \"decline\", \"cancel\" or another string", tag);
 }
 
-export function ElicitationContentValue(v: any, mode: number): Failure | undefined {
-  return undefined;
-}
+export const ElicitationContentValue = ErrorData;
 
 export function ElicitationAcceptAction(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 0;
+  return ElicitationAcceptAction_(v, mode, 0, "");
+}
+
+function ElicitationAcceptAction_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   {
     const x = v.content;
     if (x !== undefined) {
@@ -10320,7 +6607,7 @@ export function ElicitationAcceptAction(v: any, mode: number): Failure | undefin
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["content"]);
+    if (n !== 0) return strayKey(v, mode, "content", outer);
   }
   return undefined;
 }
@@ -10342,7 +6629,7 @@ function MessageMcpResponse_result(v: any, mode: number, n: number): Failure | u
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["result","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "result _meta");
   }
   return undefined;
 }
@@ -10367,7 +6654,7 @@ function MessageMcpResponse_error(v: any, mode: number, n: number): Failure | un
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["error","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "error _meta");
   }
   return undefined;
 }
@@ -10391,7 +6678,8 @@ export function MessageMcpResponse(v: any, mode: number): Failure | undefined {
 
 export function McpError(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
+  let n = 0;
+  n += 2;
   {
     const x = v.code;
     if (!Number.isInteger(x) || x < -2147483648 || x > 2147483647) return wrongNumber("/code", "integer from -2147483648 to 2147483647", x);
@@ -10406,78 +6694,19 @@ export function McpError(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["code","message","data"]);
+    if (n !== 0) return strayKey(v, mode, "code message data");
   }
   return undefined;
 }
 
-export function CancelSessionNotification(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["sessionId","_meta"]);
-  }
-  return undefined;
-}
+export const CancelSessionNotification = BackgroundSubagent;
 
-export function MessageMcpNotification(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 3;
-  {
-    const x = v.serverId;
-    if (typeof x !== "string") return wrongType("/serverId", "string", x);
-  }
-  {
-    const x = v.requestId;
-    if (typeof x !== "string") return wrongType("/requestId", "string", x);
-  }
-  {
-    const x = v.method;
-    if (typeof x !== "string") return wrongType("/method", "string", x);
-    if (mode & 8 && !isCleanText(x)) return wrongType("/method", "string without NUL and lone surrogates", x);
-  }
-  {
-    const x = v.params;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) return wrongType("/params", "object", x);
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["serverId","requestId","method","params","_meta"]);
-  }
-  return undefined;
-}
+export const MessageMcpNotification = MessageMcpRequest;
 
 export function CancelRequestNotification(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.requestId;
     {
@@ -10496,54 +6725,17 @@ export function CancelRequestNotification(v: any, mode: number): Failure | undef
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["requestId","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "requestId _meta");
   }
   return undefined;
 }
 
-export function InitializeProxyRequest(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
-  {
-    const x = v.protocolVersion;
-    if (!Number.isInteger(x) || x < 0 || x > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", x);
-  }
-  {
-    const x = v.info;
-    {
-      const f = Implementation(x, mode);
-      if (f !== undefined) return within("/info", f);
-    }
-  }
-  {
-    const x = v.capabilities;
-    if (x !== undefined) {
-      n++;
-      {
-        const f = ClientCapabilities(x, mode);
-        if (f !== undefined) { if (mode & 1 || f.limit) return within("/capabilities", f); v.capabilities = {}; }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["protocolVersion","info","capabilities","_meta"]);
-  }
-  return undefined;
-}
+export const InitializeProxyRequest = InitializeRequest;
 
 export function ProxySuccessorRequest(v: any, mode: number): Failure | undefined {
   if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
+  let n = 0;
+  n += 1;
   {
     const x = v.method;
     if (typeof x !== "string") return wrongType("/method", "string", x);
@@ -10564,98 +6756,13 @@ export function ProxySuccessorRequest(v: any, mode: number): Failure | undefined
   }
   if (mode & 1) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["method","params","_meta"]);
+    if (n !== 0) return strayKey(v, mode, "method params _meta");
   }
   return undefined;
 }
 
-export function InitializeProxyResponse(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 2;
-  {
-    const x = v.protocolVersion;
-    if (!Number.isInteger(x) || x < 0 || x > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", x);
-  }
-  {
-    const x = v.info;
-    {
-      const f = Implementation(x, mode);
-      if (f !== undefined) return within("/info", f);
-    }
-  }
-  {
-    const x = v.capabilities;
-    if (x !== undefined) {
-      n++;
-      {
-        const f = AgentCapabilities(x, mode);
-        if (f !== undefined) { if (mode & 1 || f.limit) return within("/capabilities", f); v.capabilities = {}; }
-      }
-    }
-  }
-  field: {
-    const x = v.authMethods;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) { if (mode & 1) return wrongType("/authMethods", "array", x); v.authMethods = []; break field; }
-      if (x.length > maxArrayItems) return tooMany("/authMethods", x.length);
-      let w = 0;
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = AuthMethod(y, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/authMethods/" + i, f); continue; }
-        }
-        if (w !== i) x[w] = y;
-        w++;
-      }
-      if (w !== x.length) x.length = w;
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["protocolVersion","info","capabilities","authMethods","_meta"]);
-  }
-  return undefined;
-}
+export const InitializeProxyResponse = InitializeResponse;
 
-export function ProxySuccessorResponse(v: any, mode: number): Failure | undefined {
-  return undefined;
-}
+export const ProxySuccessorResponse = ErrorData;
 
-export function ProxySuccessorNotification(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) return wrongType("", "object", v);
-  let n = 1;
-  {
-    const x = v.method;
-    if (typeof x !== "string") return wrongType("/method", "string", x);
-    if (mode & 8 && !isCleanText(x)) return wrongType("/method", "string without NUL and lone surrogates", x);
-  }
-  {
-    const x = v.params;
-    if (x !== undefined) n++;
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "object" || x === null || Array.isArray(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      }
-    }
-  }
-  if (mode & 1) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, ["method","params","_meta"]);
-  }
-  return undefined;
-}
+export const ProxySuccessorNotification = ProxySuccessorRequest;

@@ -1,0 +1,99 @@
+// Writes the check of one field of a record, with what the schema salvages when the check fails.
+
+import type { Field, Node } from "./shapes.ts";
+import { type OnFail, Path, quote, returnIt, strict, unstable, type ValueWriter } from "./values.ts";
+
+export const property = (name: string): string =>
+  /^[A-Za-z_$][\w$]*$/.test(name) ? `v.${name}` : `v[${quote(name)}]`;
+
+export class FieldWriter {
+  readonly #values: ValueWriter;
+
+  constructor(values: ValueWriter) {
+    this.#values = values;
+  }
+
+  /** The statements that check one field of `v`; `counts` asks to count it in `n` when it is there. */
+  field(field: Field, counts: boolean): string[] {
+    const { name, node, required } = field;
+    const lines: string[] = [];
+    if (required && (this.#values.isAny(node) || node.kind === "nullable" || field.defaultOnError)) {
+      const path = new Path().field(name);
+      lines.push(`if (x === undefined) return wrongType(${path}, ${quote(describe(node))}, x);`);
+    }
+    lines.push(...this.#fieldCheck(field));
+    if (required && field.unstable && counts) lines.unshift("n++;");
+    if (!required && lines.length > 0) {
+      lines.unshift("if (x !== undefined) {", ...(counts ? ["n++;"] : []));
+      lines.push("}");
+    } else if (!required && counts) {
+      lines.push("if (x !== undefined) n++;");
+    }
+    if (lines.length === 0) return [];
+    const guard = field.unstable ? `if (mode & ${unstable}) ` : "";
+    const label = this.#labelled(field) ? "field: " : "";
+    return [`${guard}${label}{`, `const x = ${property(name)};`, ...lines, "}"];
+  }
+
+  /** The check of a field that is there. */
+  #fieldCheck(field: Field): string[] {
+    const { name, node } = field;
+    const path = new Path().field(name);
+    const onFail = field.defaultOnError ? this.#salvageIt(field) : returnIt;
+    const inner = node.kind === "nullable" ? node.node : node;
+    const check =
+      inner.kind === "array"
+        ? this.#values.array(inner, "x", path, { onFail, skipInvalid: field.skipInvalid })
+        : this.#values.check(inner, "x", path, onFail);
+    if (field.defaultOnNull) {
+      const empty = inner.kind === "map" ? "{}" : "[]";
+      const refuse = `if (mode & ${strict}) return wrongType(${path}, ${quote(describe(node))}, x);`;
+      return ["if (x === null) {", refuse, `${property(name)} = ${empty};`, "} else {", ...check, "}"];
+    }
+    return node.kind === "nullable" && check.length > 0 ? ["if (x !== null) {", ...check, "}"] : check;
+  }
+
+  /** Default-on-error: strict mode and exceeded bounds fail all the same. */
+  #salvageIt(field: Field): OnFail {
+    const leave = this.#labelled(field) ? " break field;" : "";
+    return (failure, kind) => {
+      if (kind === "limit") return `return ${failure};`;
+      const hard = kind === "nested" ? `mode & ${strict} || f.limit` : `mode & ${strict}`;
+      return `{ if (${hard}) return ${failure}; ${this.#salvage(field)}${leave} }`;
+    };
+  }
+
+  /** A salvaged field is done with, also from inside a loop. */
+  #labelled(field: Field): boolean {
+    return field.defaultOnError && this.#loops(field.node);
+  }
+
+  #loops(node: Node): boolean {
+    const inner = node.kind === "nullable" ? node.node : node;
+    if (inner.kind === "map") return !this.#values.isAny(inner.values);
+    return (
+      inner.kind === "array" ||
+      (inner.kind === "string" && inner.check !== undefined) ||
+      inner.kind === "integer"
+    );
+  }
+
+  /** What a malformed value becomes: the schema's default, an empty list, or nothing. */
+  #salvage(field: Field): string {
+    const { name, stableDefault, unstableDefault } = field;
+    if (unstableDefault !== undefined) {
+      const [plain, flagged] = [JSON.stringify(stableDefault), JSON.stringify(unstableDefault)];
+      return `${property(name)} = ${plain === flagged ? plain : `mode & ${unstable} ? ${flagged} : ${plain}`};`;
+    }
+    if (field.node.kind === "array") return `${property(name)} = [];`;
+    if (field.required && field.defaultOnError)
+      throw new Error(`${name}: is required and has nothing to default to`);
+    return `delete ${property(name)};`;
+  }
+}
+
+function describe(node: Node): string {
+  if (node.kind === "nullable") return `${describe(node.node)} or null`;
+  if (node.kind === "any") return "present";
+  return node.kind === "ref" || node.kind === "map" ? "object" : node.kind;
+}

@@ -1,0 +1,191 @@
+// Writes the functions of records. A branch of a union sees the same object as its parent: `n` carries how many
+// keys were recognised so far, and the leaf compares it with the number of keys there are, which is how strict
+// mode finds custom root fields (X2) without a lookup. `outer` names the keys that the parents recognised.
+
+import { FieldWriter, property } from "./fields.ts";
+import type { Case, Definition, Field, Rec, Union } from "./shapes.ts";
+import { listed, open, Path, quote, strict, unstable, type ValueWriter } from "./values.ts";
+
+/** Names of fields, separated by blanks; those of unstable fields end with a question mark. */
+type Keys = string;
+
+const empty: Rec = { fields: [], union: undefined, open: false, from: "" };
+
+const keysOf = (fields: Field[]): Keys =>
+  fields.map((field) => field.name + (field.unstable ? "?" : "")).join(" ");
+
+const joined = (...keys: Keys[]): Keys => keys.filter((each) => each !== "").join(" ");
+
+export class RecordWriter {
+  readonly #values: ValueWriter;
+  readonly #fields: FieldWriter;
+  readonly #definitions: ReadonlyMap<string, Definition>;
+  /** Definitions whose function is also called by the unions that they are branches of. */
+  readonly #shared = new Set<string>();
+
+  constructor(definitions: ReadonlyMap<string, Definition>, values: ValueWriter) {
+    this.#definitions = definitions;
+    this.#values = values;
+    this.#fields = new FieldWriter(values);
+    for (const { node } of definitions.values())
+      if (node.kind === "record") this.#findShared(node.record.union);
+  }
+
+  #findShared(union: Union | undefined): void {
+    if (union === undefined) return;
+    const records =
+      union.kind === "keyed"
+        ? union.choices.map((choice) => choice.record)
+        : [...union.cases.map((each) => each.record), ...(union.fallback ? [union.fallback] : [])];
+    for (const record of records) {
+      if (this.#isWhole(record)) this.#shared.add(this.#values.canonical(record.from));
+      this.#findShared(record.union);
+    }
+  }
+
+  /** Whether the branch is a definition as it is, so that both can share one function. */
+  #isWhole(record: Rec): boolean {
+    const node = this.#definitions.get(record.from)?.node;
+    if (node?.kind !== "record" || record.union !== undefined) return false;
+    return JSON.stringify(node.record) === JSON.stringify(record);
+  }
+
+  /** The exported validator of a record, and the functions that it needs. */
+  definition(name: string, record: Rec): string[][] {
+    const signature = `export function ${name}(v: any, mode: number): Failure | undefined {`;
+    const object = this.#values.object("v");
+    if (!this.#shared.has(name))
+      return this.#functions(name, record, { lines: [signature, object, "let n = 0;"] });
+    const parameters = "(v: any, mode: number, n: number, outer: string)";
+    return [
+      [signature, object, `return ${name}_(v, mode, 0, "");`, "}"],
+      ...this.#functions(name, record, {
+        lines: [`function ${name}_${parameters}: Failure | undefined {`],
+        shared: true,
+      }),
+    ];
+  }
+
+  /** The call that validates a branch, and the functions that it needs. */
+  #branch(name: string, record: Rec, n: string, outer: Keys): { call: string; functions: string[][] } {
+    if (this.#isWhole(record)) {
+      return {
+        call: `${this.#values.canonical(record.from)}_(v, mode, ${n}, ${quote(outer)})`,
+        functions: [],
+      };
+    }
+    const lines = [`function ${name}(v: any, mode: number, n: number): Failure | undefined {`];
+    return { call: `${name}(v, mode, ${n})`, functions: this.#functions(name, record, { lines, outer }) };
+  }
+
+  /** The function of a record, begun in `lines`, and those of its union's branches. */
+  #functions(
+    name: string,
+    record: Rec,
+    begun: { lines: string[]; outer?: Keys; shared?: boolean },
+  ): string[][] {
+    const { lines } = begun;
+    const keys = joined(begun.outer ?? "", keysOf(record.fields));
+    const counts = !record.open || record.union !== undefined;
+    const required = record.fields.filter((field) => field.required && !field.unstable).length;
+    if (counts && required > 0) lines.push(`n += ${required};`);
+    // A failing branch must not have changed anything, so what can be salvaged is looked at last.
+    const order = (field: Field): number => (field.required && !field.defaultOnError ? 0 : 1);
+    for (const field of record.fields.toSorted((a, b) => order(a) - order(b))) {
+      lines.push(...this.#fields.field(field, counts));
+    }
+    if (record.union !== undefined) {
+      const branches = this.#union(name, record.union, keys, lines);
+      return [...branches, [...lines, "}"]];
+    }
+    if (!record.open) lines.push(...keyCheck(keys, begun.shared ?? false));
+    return [[...lines, "return undefined;", "}"]];
+  }
+
+  #union(name: string, union: Union, keys: Keys, lines: string[]): string[][] {
+    return union.kind === "tagged"
+      ? this.#tagged(name, union, keys, lines)
+      : this.#keyed(name, union, keys, lines);
+  }
+
+  #tagged(name: string, union: Union & { kind: "tagged" }, outer: Keys, lines: string[]): string[][] {
+    const { tag, tagIsField, cases, other, fallback } = union;
+    const keys = tagIsField ? outer : joined(tag, outer);
+    const n = tagIsField ? "n" : "n + 1";
+    const functions: string[][] = [];
+    const call = (suffix: string, record: Rec, count: string, known: Keys): string => {
+      const branch = this.#branch(`${name}_${suffix}`, record, count, known);
+      functions.push(...branch.functions);
+      return branch.call;
+    };
+    lines.push(`const tag = ${property(tag)};`, "switch (tag) {");
+    for (const each of cases) {
+      const go = `return ${call(each.values[0] ?? "", each.record, n, keys)};`;
+      const labels = each.values.map((value) => `case ${quote(value)}:`);
+      lines.push(...labels, ...(each.unstable ? [`if (mode & ${unstable}) ${go}`, "break;"] : [go]));
+    }
+    if (tagIsField)
+      lines.push("case undefined:", "case null:", `return ${call("untagged", empty, n, keys)};`);
+    lines.push("}");
+    const path = new Path().field(tag);
+    if (other !== undefined) {
+      const plain = other.fields.length === 0 && other.union === undefined;
+      const accept = plain ? "undefined" : call("other", other, n, keys);
+      lines.push(`if (typeof tag === "string") return ${accept};`);
+    } else if (fallback === undefined) {
+      lines.push(`if (mode & ${open} && typeof tag === "string") return undefined;`);
+    }
+    if (fallback === undefined) {
+      const otherwise = other === undefined ? undefined : "another string";
+      lines.push(`return wrongValue(${path}, ${tagsOf(cases, otherwise)}, tag);`);
+      return functions;
+    }
+    lines.push(`const f = ${call("fallback", fallback, "n", outer)};`);
+    // A tag that nobody knows is the likelier mistake than a malformed untagged variant.
+    const strange = `f !== undefined && !f.limit && typeof tag === "string"`;
+    if (other === undefined) {
+      lines.push(`if (${strange}) return wrongValue(${path}, ${tagsOf(cases, "nothing")}, tag);`);
+    }
+    lines.push("return f;");
+    return functions;
+  }
+
+  #keyed(name: string, union: Union & { kind: "keyed" }, keys: Keys, lines: string[]): string[][] {
+    const functions: string[][] = [];
+    const names = union.choices.map((choice) => choice.key);
+    lines.push("let f: Failure | undefined;", ...(union.exclusive ? ["let hits = 0;"] : []));
+    for (const { key, record } of union.choices) {
+      const branch = this.#branch(`${name}_${key}`, record, "n", keys);
+      functions.push(...branch.functions);
+      lines.push(
+        `if (${property(key)} !== undefined) {`,
+        `const g = ${branch.call};`,
+        union.exclusive ? "if (g === undefined) hits++;" : "if (g === undefined) return undefined;",
+        union.exclusive ? "else f ??= g;" : "f ??= g;",
+        "}",
+      );
+    }
+    if (union.exclusive) {
+      const both = quote(`object with only one of ${names.join(" and ")}`);
+      lines.push("if (hits === 1) return undefined;", `if (hits > 1) return wrongType("", ${both}, v);`);
+    }
+    lines.push(`return f ?? wrongType("", ${quote(`object with ${names.join(" or ")}`)}, v);`);
+    return functions;
+  }
+}
+
+function tagsOf(cases: Case[], otherwise: string | undefined): string {
+  const values = (flagged: boolean): string[] =>
+    cases.filter((each) => flagged || !each.unstable).flatMap((each) => each.values);
+  const [plain, flagged] = [listed(values(false), otherwise), listed(values(true), otherwise)];
+  return plain === flagged ? plain : `mode & ${unstable} ? ${flagged} : ${plain}`;
+}
+
+function keyCheck(keys: Keys, isShared: boolean): string[] {
+  return [
+    `if (mode & ${strict}) {`,
+    "for (const _ in v) n--;",
+    `if (n !== 0) return strayKey(v, mode, ${quote(keys)}${isShared ? ", outer" : ""});`,
+    "}",
+  ];
+}
