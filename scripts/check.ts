@@ -24,8 +24,6 @@ const environment = {
   // Typed in a shell, PATH has the machine's own Node in front; what the steps start must get ours.
   PATH: [join(root, "node_modules", ".bin"), process.env.PATH ?? ""].join(delimiter),
   NODE_COMPILE_CACHE: join(root, "node_modules", ".cache", "node"),
-  // The launcher keeps its cache here; a test must not touch the developer's own folders.
-  PARLEY_HOME: join(root, "node_modules", ".cache", "parley-home"),
 };
 
 const results =
