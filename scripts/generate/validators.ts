@@ -13,6 +13,7 @@ const helpers = [
   "type Failure",
   "isAbsolutePath",
   "isCleanText",
+  "isNotObject",
   "maxArrayItems",
   "pointer",
   "strayKey",

@@ -42,7 +42,7 @@ export class Path {
   }
 }
 
-const notObject = (x: string): string => `typeof ${x} !== "object" || ${x} === null || Array.isArray(${x})`;
+const notObject = (x: string): string => `isNotObject(${x})`;
 
 export class ValueWriter {
   readonly #definitions: ReadonlyMap<string, Definition>;

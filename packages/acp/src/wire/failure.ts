@@ -97,6 +97,11 @@ export function strayKey(
   return undefined;
 }
 
+/** Small enough to be inlined wherever it is called. */
+export function isNotObject(value: unknown): boolean {
+  return typeof value !== "object" || value === null || Array.isArray(value);
+}
+
 /** `/x`, `C:\x`, `C:/x` or `\\host\share`. */
 export function isAbsolutePath(path: string): boolean {
   const first = path.charCodeAt(0);
