@@ -173,6 +173,14 @@ test("an agent that ignores the end of its stdin and SIGTERM is killed", posix, 
   assert.equal(runs(agent.pid), false);
 });
 
+test("an agent that has been stopped is killed", posix, async () => {
+  const agent = spawnAgent("sleep", ["1000"], { graceMs: 50, killMs: 50 });
+  const seen = probe(agent);
+  process.kill(agent.pid ?? 0, "SIGSTOP");
+  await agent.close();
+  assert.equal((await seen.ended).signal, "SIGKILL");
+});
+
 test("closing twice is closing once", posix, async () => {
   const agent = spawnAgent("cat", []);
   probe(agent);
