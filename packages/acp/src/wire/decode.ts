@@ -6,7 +6,6 @@ import type { MethodRow } from "./method-row.ts";
 
 export { Failure, maxArrayItems, modes } from "./failure.ts";
 export type { MethodRow, Validator } from "./method-row.ts";
-export type { Meta, UnknownTag } from "./unknown-tag.ts";
 
 /** The unstable methods that an app asked for, by name, or all of them. */
 export type UnstableMethods = "*" | readonly string[];

@@ -1,6 +1,6 @@
 // Proof that the generated validators say what the official schemas say: for every definition, over generated
 // and damaged samples, accepted or not and the resulting value equal ajv's answer (see differential/oracle.ts).
-// PARLEY_SAMPLES sets the samples per definition (120 unless told), PARLEY_SEED repeats a failure.
+// PARLEY_SAMPLES sets the samples per definition (100 unless told), PARLEY_SEED repeats a failure.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { damaged, Random, validSample } from "./differential/samples.ts";
 import * as v1 from "./v1/validators.gen.ts";
 import * as v2 from "./v2/validators.gen.ts";
 
-const samples = Number(process.env.PARLEY_SAMPLES ?? 120);
+const samples = Number(process.env.PARLEY_SAMPLES ?? 100);
 const seed = Number(process.env.PARLEY_SEED ?? 20_261_115);
 const versions: Record<"v1" | "v2", Record<string, Validator>> = { v1, v2 };
 
@@ -35,17 +35,18 @@ for (const version of ["v1", "v2"] as const) {
     const mode = stability === "stable" ? 0 : modes.unstable;
     const validators = versions[version];
     const edits = exceptions.filter((each) => each.version === version);
-    const oracle = new Oracle(schemaOf(version, stability), edits);
+    const lenient = new Oracle(schemaOf(version, stability), edits);
 
     test(`${version} ${stability}: every definition that describes a value has a validator`, () => {
       const envelope = /^(Agent|Client|Proxy|Ext)(Request|Response|Notification)$/;
-      const missing = Object.keys(oracle.definitions).filter(
+      const missing = Object.keys(lenient.definitions).filter(
         (name) => !envelope.test(name) && !validators[name],
       );
       assert.deepEqual(missing, []);
     });
 
     test(`${version} ${stability}: verdict and value equal ajv with the official schema`, () => {
+      const oracle = lenient;
       for (const name of Object.keys(oracle.definitions)) {
         const validate = validators[name];
         if (validate === undefined) continue;
@@ -63,7 +64,8 @@ for (const version of ["v1", "v2"] as const) {
 
     test(`${version} ${stability}: what strict mode lets out is valid as it is, and every clean sample gets out`, () => {
       const strictEdits = edits.filter((each) => !each.lenientOnly);
-      const oracle = new Oracle(schemaOf(version, stability), strictEdits);
+      const isSame = strictEdits.length === edits.length;
+      const oracle = isSame ? lenient : new Oracle(schemaOf(version, stability), strictEdits);
       for (const name of Object.keys(oracle.definitions)) {
         const validate = validators[name];
         if (validate === undefined) continue;

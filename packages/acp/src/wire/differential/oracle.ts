@@ -50,7 +50,9 @@ export class Oracle {
   readonly definitions: Record<string, Schema>;
   readonly #root: Schema;
   readonly #ajv: Ajv2020;
+  /** By pointer, and by the text of the schema there. */
   readonly #checks = new Map<string, Check>();
+  readonly #schemas = new Map<string, Schema>();
 
   /** `edits` are the listed exceptions; without them this is the official schema as it is. */
   constructor(schema: Schema, edits: readonly SchemaEdit[] = []) {
@@ -60,7 +62,9 @@ export class Oracle {
       const definition = this.definitions[edit.definition];
       if (definition !== undefined) edit.change(definition);
     }
-    this.#ajv = new Ajv2020({ strict: false, formats });
+    // Compiling 800 definitions takes longer than trying them: no inlining, no optimiser.
+    const code = { optimize: false };
+    this.#ajv = new Ajv2020({ strict: false, formats, inlineRefs: false, validateSchema: false, code });
     this.#ajv.addSchema(this.#root, "root");
   }
 
@@ -76,25 +80,30 @@ export class Oracle {
   }
 
   #at(pointer: string): Schema {
+    const known = this.#schemas.get(pointer);
+    if (known !== undefined) return known;
     let schema: unknown = this.#root;
     for (const part of pointer.split("/").slice(1)) schema = (schema as Json)[part];
+    this.#schemas.set(pointer, schema as Schema);
     return schema as Schema;
   }
 
   #valid(pointer: string, value: unknown): boolean {
-    // References are absolute, so equal text means equal meaning: `_meta` is compiled once, not 200 times.
-    const key =
-      pointer.startsWith("/$defs/") && pointer.split("/").length === 3
-        ? pointer
-        : JSON.stringify(this.#at(pointer));
-    let check = this.#checks.get(key);
+    let check = this.#checks.get(pointer);
     if (check === undefined) {
-      const compiled = this.#ajv.getSchema(`root#${pointer}`);
-      if (compiled === undefined) throw new Error(`ajv cannot resolve ${pointer}`);
-      check = (each) => compiled(each) === true;
-      this.#checks.set(key, check);
+      // References are absolute, so equal text means equal meaning: `_meta` is compiled once, not 200 times.
+      const text = JSON.stringify(this.#at(pointer));
+      check = this.#checks.get(text) ?? this.#compiled(pointer);
+      this.#checks.set(text, check);
+      this.#checks.set(pointer, check);
     }
     return check(value);
+  }
+
+  #compiled(pointer: string): Check {
+    const compiled = this.#ajv.getSchema(`root#${pointer}`);
+    if (compiled === undefined) throw new Error(`ajv cannot resolve ${pointer}`);
+    return (value) => compiled(value) === true;
   }
 
   #normalise(pointer: string, value: unknown): unknown {

@@ -3,6 +3,8 @@
 
 import type { Meta, UnknownTag } from "../unknown-tag.ts";
 
+export type { Meta, UnknownTag };
+
 export type RequestId = number | string;
 
 export interface RequestPermissionRequest {
