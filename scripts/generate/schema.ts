@@ -71,14 +71,18 @@ export function loadSchemas(version: Version): SchemaPair {
     const parsed = withoutProse(JSON.parse(readFileSync(join(folder, file), "utf8")), false) as Schema;
     return parsed.$defs ?? {};
   };
-  const pair = { version, stable: read("schema.json"), unstable: read("schema.unstable.json") };
-  for (const [name, schema] of Object.entries(pair.stable)) {
-    const other = pair.unstable[name];
+  return schemaPair(version, read("schema.json"), read("schema.unstable.json"));
+}
+
+/** Throws where unstable is anything but stable plus additions. */
+export function schemaPair(version: Version, stable: Definitions, unstable: Definitions): SchemaPair {
+  for (const [name, schema] of Object.entries(stable)) {
+    const other = unstable[name];
     if (other === undefined)
       throw new Error(`${version} ${name}: is stable but missing from the unstable schema`);
     if (!isEnvelope(name)) requireOnlyAdditions(schema, other, `${version} ${name}`);
   }
-  return pair;
+  return { version, stable, unstable };
 }
 
 /** Definitions that only describe the JSON-RPC envelope, or nothing at all. */

@@ -1,0 +1,31 @@
+// All generated files of the wire, as text.
+
+import { join } from "node:path";
+import { methodsModule } from "./methods.ts";
+import { loadSchemas } from "./schema.ts";
+import { shapesOf } from "./shapes.ts";
+import { typesModule } from "./types.ts";
+import { validatorsModule } from "./validators.ts";
+
+const folder = "packages/acp/src/wire";
+
+/** Paths from the root of the repository, with what belongs there. */
+export function generatedFiles(): Map<string, string> {
+  const files = new Map<string, string>();
+  for (const version of ["v1", "v2"] as const) {
+    const pair = loadSchemas(version);
+    const definitions = shapesOf(pair);
+    files.set(join(folder, version, "types.gen.ts"), typesModule(definitions));
+    files.set(join(folder, version, "validators.gen.ts"), validatorsModule(definitions));
+    files.set(join(folder, version, "methods.gen.ts"), methodsModule(pair, definitions));
+  }
+  return files;
+}
+
+/** The files whose committed text differs; `committed` answers undefined for one that is not there. */
+export function staleFiles(
+  files: ReadonlyMap<string, string>,
+  committed: (path: string) => string | undefined,
+): string[] {
+  return [...files].filter(([path, text]) => committed(path) !== text).map(([path]) => path);
+}
