@@ -1,7 +1,8 @@
 // A child process and everything it started, ended together: SIGTERM, then SIGKILL, to the whole
 // group and to descendants that left it. Nothing is signalled that may not be ours: a group is only
 // addressed while its leader has not been reaped, or while it has not been seen empty since then.
-// On Windows there are no groups; only the child itself is ended there.
+// Not reached: a daemon whose parent had left before we looked (its parent is init then, as it wanted);
+// outside Linux, every descendant that left the group; on Windows, everything but the child itself.
 
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";

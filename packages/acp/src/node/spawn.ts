@@ -232,7 +232,7 @@ class SpawnedAgent implements AgentProcess {
   #endUnlessExited(reason: EndReason): void {
     const wait = async (): Promise<void> => {
       await within(exitWaitMs, this.#exit.promise);
-      if (this.#status === undefined) this.#end(reason);
+      if (this.#status === undefined && this.#closing === undefined) this.#end(reason);
     };
     // It cannot fail: neither promise rejects.
     void wait();

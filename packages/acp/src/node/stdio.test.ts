@@ -78,14 +78,15 @@ test("an agent reads and writes plain files", async (t) => {
   writeFileSync(join(folder, "in"), "one\ntwo\n");
   const input = openSync(join(folder, "in"), "r");
   const output = openSync(path, "w");
-  const ran = spawnSync(process.execPath, [...nodeFlags, prelude + echo], {
+  const code = `${echo} console.log("ordinary stdout after close");`;
+  const ran = spawnSync(process.execPath, [...nodeFlags, prelude + code], {
     stdio: [input, output, "pipe"],
     timeout: 60_000,
   });
   closeSync(input);
   closeSync(output);
   assert.equal(ran.status, 0, String(ran.stderr));
-  assert.equal(readFileSync(path, "utf8"), "echo one\necho two\n");
+  assert.equal(readFileSync(path, "utf8"), "echo one\necho two\nordinary stdout after close\n");
 });
 
 test("what an agent and its libraries print goes to stderr, not to the wire", async () => {

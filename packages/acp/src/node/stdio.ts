@@ -1,7 +1,7 @@
 // The agent's own end of the wire: reads fd 0, writes fd 1 or a descriptor given by the launcher.
 
 import { Buffer } from "node:buffer";
-import { createWriteStream, fstatSync, type Stats } from "node:fs";
+import * as fs from "node:fs";
 import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { isatty, WriteStream as TtyWriteStream } from "node:tty";
@@ -22,6 +22,8 @@ export interface StdioOptions {
 // One pipe holds 64 KiB, a socket pair of Node's spawn 208 KiB; libuv reads 64 KiB at a time.
 const readBufferBytes = 64 * 1024;
 
+const fileWrites = { open: fs.open, write: fs.write, writev: fs.writev };
+
 let inUse = false;
 
 /**
@@ -36,7 +38,7 @@ export function stdioChannel(options: StdioOptions = {}): ByteChannel {
   // Children must not take it for theirs: they get no such descriptor.
   delete process.env.PARLEY_WIRE_FD;
   const stat = statOf(wireFd);
-  const stdoutIsWire = wireFd === 1 || isSameFile(stat, fstatSync(1));
+  const stdoutIsWire = wireFd === 1 || isSameFile(stat, fs.fstatSync(1));
   const channel = new StreamChannel({
     output: openOutput(wireFd, stat),
     sharedOutput: wireFd <= 2,
@@ -54,10 +56,12 @@ export function stdioChannel(options: StdioOptions = {}): ByteChannel {
 }
 
 function inputOpener(): (bytes: (chunk: Uint8Array) => void) => Readable {
-  const stat = fstatSync(0);
+  const stat = fs.fstatSync(0);
   if (stat.isFIFO() || stat.isSocket()) return openInput;
-  // A file, a terminal or /dev/null needs no speed, and Node knows best. Taken now: the guard will hide it.
-  const stdin = process.stdin;
+  // Taken now: the guard is going to hide process.stdin.
+  const stdin = isatty(0)
+    ? process.stdin
+    : fs.createReadStream("", { fd: 0, fs: { open: fs.open, read: fs.read, close: keepOpen } });
   return (bytes) => stdin.on("data", bytes);
 }
 
@@ -79,10 +83,15 @@ function openInput(bytes: (chunk: Uint8Array) => void): Readable {
 }
 
 /** Not process.stdout, also for fd 1: that one cannot be destroyed, so a client that never reads would keep us alive. */
-function openOutput(fd: number, stat: Stats): Writable {
+function openOutput(fd: number, stat: fs.Stats): Writable {
   if (stat.isFIFO() || stat.isSocket()) return new Socket({ fd, readable: false, writable: true });
   if (isatty(fd)) return new TtyWriteStream(fd);
-  return createWriteStream("", { fd, autoClose: fd > 2 });
+  return fs.createWriteStream("", fd > 2 ? { fd } : { fd, fs: { ...fileWrites, close: keepOpen } });
+}
+
+/** For streams on files, which would close 0 or 1, and the next file to be opened would become our stdout. */
+function keepOpen(_fd: number, done?: (error?: null) => void): void {
+  done?.();
 }
 
 function wireFdFromEnvironment(): number | undefined {
@@ -92,9 +101,9 @@ function wireFdFromEnvironment(): number | undefined {
   throw new Error(`PARLEY_WIRE_FD must be the number of an open descriptor, got "${given.slice(0, 40)}"`);
 }
 
-function statOf(fd: number): Stats {
+function statOf(fd: number): fs.Stats {
   try {
-    return fstatSync(fd);
+    return fs.fstatSync(fd);
   } catch (cause) {
     const hint =
       "open it before the agent starts (exec 3>&1 1>&2), or unset PARLEY_WIRE_FD to write to stdout";
@@ -102,6 +111,6 @@ function statOf(fd: number): Stats {
   }
 }
 
-function isSameFile(a: Stats, b: Stats): boolean {
+function isSameFile(a: fs.Stats, b: fs.Stats): boolean {
   return a.dev === b.dev && a.ino === b.ino;
 }
