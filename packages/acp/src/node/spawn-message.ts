@@ -31,6 +31,7 @@ function explain(command: string, cwd: string | undefined, error: NodeJS.ErrnoEx
   if (error.code === "EACCES") {
     return "it is not executable; chmod +x it, or start it through its interpreter (node, python)";
   }
+  if (error.code === "E2BIG") return "its arguments and environment are too long; pass large input in a file";
   return error.message;
 }
 

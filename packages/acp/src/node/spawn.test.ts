@@ -126,6 +126,12 @@ test("a file that cannot be started is reported with the cause", posix, async (t
   assert.match(await messageOf("cat", join(folder, "nowhere")), /its working directory .* does not exist/);
 });
 
+test("arguments that are too long for the system are reported, not thrown", linux, async () => {
+  const reason = await probe(spawnAgent("true", ["x".repeat(4_000_000)])).ended;
+  assert.equal(reason.kind, "spawn_failed");
+  assert.match(reason.message ?? "", /its arguments and environment are too long/);
+});
+
 test("a NUL in the command or an argument is refused at once", () => {
   assert.throws(() => spawnAgent("cat\0", []), /the agent's command contains a NUL/);
   assert.throws(() => spawnAgent("cat", ["fine", "b\0d"]), /argument 2 of the agent contains a NUL/);
