@@ -46,9 +46,9 @@ export interface BatchCall {
 
 /** What was counted instead of answered. */
 export interface ConnectionCounters {
-  /** Answers that nobody waited for: unknown, late or repeated ids (N053-N059). */
+  /** Answers that nobody waited for: unknown, late or repeated ids (N053, N054, N057, N059). */
   strayAnswers: number;
-  /** Frames and messages that could not be read. */
+  /** Frames and messages that could not be read, malformed answers included (N055, N056, N058). */
   refused: number;
   /** Lines on the wire that were no messages at all. */
   noise: number;

@@ -2,6 +2,7 @@
 // Nothing is awaited between the arrival of a message and the start of its handler, so the order of
 // the wire is the order of the application.
 
+import { batchEntryTexts } from "./batch-entries.ts";
 import { BatchReply } from "./batch-reply.ts";
 import {
   type BatchCall,
@@ -9,11 +10,13 @@ import {
   type ConnectionOptions,
   newCounters,
 } from "./connection-options.ts";
-import { ConnectionError, rpcCodes } from "./errors.ts";
+import { type Deadline, deadline } from "./deadline.ts";
+import { ConnectionError, RequestError, rpcCodes } from "./errors.ts";
 import { InboundRequests } from "./inbound-requests.ts";
 import { type ConnectionLimits, defaultConnectionLimits } from "./limits.ts";
 import type { Log } from "./log.ts";
-import { isExact, parseWithExactIds, type RequestId } from "./message-id.ts";
+import { idProblem, isExact, parseWithExactIds, type RequestId } from "./message-id.ts";
+import { Output } from "./output.ts";
 import { PendingRequests, type RequestOptions } from "./pending-requests.ts";
 import { invalidRequest, Refusals } from "./refusals.ts";
 import { SentBatches } from "./sent-batches.ts";
@@ -38,6 +41,7 @@ export class Connection {
   idPolicy: "any" | "strict" = "any";
 
   readonly #transport: Transport;
+  readonly #output: Output;
   readonly #options: ConnectionOptions;
   readonly #limits: ConnectionLimits;
   readonly #log: Log;
@@ -48,9 +52,6 @@ export class Connection {
   readonly #resolveClosed: (reason: ConnectionError) => void;
   #nextId = 1;
   #phase: "open" | "draining" | "closed" = "open";
-  #writable = true;
-  #blocked: PromiseWithResolvers<void> | undefined;
-  #paused = false;
   #endReason: ConnectionError | undefined;
 
   constructor(transport: Transport, options: ConnectionOptions) {
@@ -58,17 +59,24 @@ export class Connection {
     this.#options = options;
     this.#limits = { ...defaultConnectionLimits, ...options.limits };
     this.#log = options.log ?? (() => undefined);
+    const tap = guardedTap(options.tap, this.#log);
+    this.#output = new Output(transport, {
+      counters: this.counters,
+      tap,
+      awaitsAnswers: () => this.#pending.awaitsAnswers,
+    });
     this.#refusals = new Refusals({
       counters: this.counters,
       limits: this.#limits,
       log: this.#log,
       skipNoise: options.noise === "skip",
-      send: (message) => this.#sendAnswer(message),
+      send: (message) => this.#output.sendAnswer(message),
+      isRunning: (id) => this.#inbound.has(id),
       failPending: (id, error) => this.#pending.fail(id, error),
       giveUp: (error) => this.#end(error),
     });
     this.#inbound = new InboundRequests(options, {
-      sendAnswer: (message) => this.#sendAnswer(message),
+      sendAnswer: (message) => this.#output.sendAnswer(message),
       request: (method, params, more) => this.request(method, params, more),
       limits: this.#limits,
       log: this.#log,
@@ -76,7 +84,7 @@ export class Connection {
     const { promise, resolve } = Promise.withResolvers<ConnectionError>();
     this.closed = promise;
     this.#resolveClosed = resolve;
-    transport.start(this.#sink());
+    transport.start(this.#sink(tap));
   }
 
   get isOpen(): boolean {
@@ -98,13 +106,13 @@ export class Connection {
     if (refusal !== undefined) return Promise.reject(refusal);
     const id = this.#nextId++;
     // sent first: a message that cannot be serialised throws here and leaves nothing behind
-    this.#send({ jsonrpc: "2.0", id, method, params });
+    this.#output.send({ jsonrpc: "2.0", id, method, params });
     return this.#expect(id, method, options);
   }
 
   /** Sends a notification. Returns a promise only when the peer is slow; await it before sending more. */
   notify(method: string, params?: unknown): Promise<void> | undefined {
-    return this.#send({ jsonrpc: "2.0", method, params }) ? undefined : this.#blocked?.promise;
+    return this.#output.send({ jsonrpc: "2.0", method, params }) ? undefined : this.#output.room;
   }
 
   /**
@@ -115,15 +123,16 @@ export class Connection {
     if (calls.length === 0) throw new TypeError("batch: got no calls, a batch needs at least one");
     const reason = this.#options.refuseBatch?.(calls);
     if (reason !== undefined) throw new TypeError(`batch: ${reason}`);
-    const refusal = this.#refusal("batch", undefined);
-    if (refusal !== undefined)
-      return calls.map((call) => (call.notification ? undefined : Promise.reject(refusal)));
-    const ids = calls.map((call) => (call.notification ? undefined : this.#nextId++));
-    this.#send(calls.map(({ method, params }, i) => ({ jsonrpc: "2.0", id: ids[i], method, params })));
+    const refusals = calls.map((call) => this.#refusal(call.method, call.options?.signal));
+    const ids = calls.map((call, i) => (call.notification || refusals[i] ? undefined : this.#nextId++));
+    const entries = calls.map(({ method, params }, i) => ({ jsonrpc: "2.0", id: ids[i], method, params }));
+    const sent = entries.filter((_, i) => refusals[i] === undefined);
+    if (sent.length > 0) this.#output.send(sent);
     this.#sentBatches.add(ids);
-    return calls.map(({ method, options }, i) => {
+    return calls.map(({ method, notification, options }, i) => {
       const id = ids[i];
-      return id === undefined ? undefined : this.#expect(id, method, options ?? {});
+      if (id !== undefined) return this.#expect(id, method, options ?? {});
+      return notification ? undefined : Promise.reject(refusals[i]);
     });
   }
 
@@ -153,48 +162,24 @@ export class Connection {
 
   #expect<Result>(id: number, method: string, options: RequestOptions<Result>): Promise<Result> {
     const promise = this.#pending.add(id, method, options);
-    // the peer may have to be read before it can answer
-    if (this.#paused) this.#resumeInput();
+    // sending it may have been one message too many
+    if (this.#endReason !== undefined) this.#pending.fail(id, this.#unanswered(method, this.#endReason));
+    this.#output.resumeInput();
     return promise;
   }
 
-  #send(message: object): boolean {
-    if (!this.#writable) {
-      this.counters.dropped++;
-      return true;
-    }
-    const { tap } = this.#options;
-    const text = tap === undefined ? undefined : JSON.stringify(message);
-    if (text !== undefined) tap?.("out", text);
-    const room = this.#transport.send(message, text);
-    if (!room && this.#writable) this.#blocked ??= Promise.withResolvers<void>();
-    return room || !this.#writable;
-  }
-
-  /**
-   * A peer that asks faster than it reads is not read until it has caught up. Only answers do this, and
-   * only while no request of ours is pending: then the other side has requests pending, so it never
-   * stops reading at the same time, and the two cannot wait for one another.
-   */
-  #sendAnswer(message: object): void {
-    if (this.#send(message) || this.#paused || this.#pending.size > 0) return;
-    this.#paused = true;
-    this.#transport.pause();
-  }
-
-  #resumeInput(): void {
-    this.#paused = false;
-    this.#transport.resume();
+  #unanswered(method: string, reason: ConnectionError): ConnectionError {
+    return new ConnectionError(reason.kind, `${method}: no answer, ${reason.message}`, reason);
   }
 
   #sendCancel(requestId: number): void {
-    if (this.#phase === "open") this.#send({ jsonrpc: "2.0", method: cancelMethod, params: { requestId } });
+    if (this.#phase !== "open") return;
+    this.#output.send({ jsonrpc: "2.0", method: cancelMethod, params: { requestId } });
   }
 
   // ---- input
 
-  #sink(): Sink {
-    const { tap } = this.#options;
+  #sink(tap: ConnectionOptions["tap"]): Sink {
     return {
       message:
         tap === undefined
@@ -208,12 +193,7 @@ export class Connection {
         tap?.("in", fault.head, fault);
         if (this.#phase === "open") this.#refusals.frame(fault);
       },
-      drain: () => {
-        const blocked = this.#blocked;
-        this.#blocked = undefined;
-        if (this.#paused) this.#resumeInput();
-        blocked?.resolve();
-      },
+      drain: () => this.#output.drained(),
       end: (reason) => this.#transportEnded(reason),
     };
   }
@@ -264,10 +244,8 @@ export class Connection {
 
   #request(message: Envelope, method: string, text: string, batch: BatchReply | undefined): void {
     let { id } = message;
-    if (typeof id === "number" && !isExact(id) && batch === undefined) {
-      id = (parseWithExactIds(text) as Envelope).id;
-    }
-    const problem = this.#idProblem(id);
+    if (typeof id === "number" && !isExact(id)) id = (parseWithExactIds(text) as Envelope).id;
+    const problem = idProblem(id, this.idPolicy, this.#limits.maxIdLength);
     if (problem !== undefined) return this.#refusals.message(invalidRequest(problem, "/id"), batch);
     // idProblem lets nothing but ids through
     const known = id as RequestId;
@@ -278,21 +256,10 @@ export class Connection {
       );
     }
     if (method === cancelMethod) {
-      const error = { code: rpcCodes.methodNotFound, message: `${cancelMethod} is a notification` };
-      return void this.#send({ jsonrpc: "2.0", id: known, error });
+      const error = new RequestError(rpcCodes.methodNotFound, `${cancelMethod} is a notification`);
+      return this.#inbound.refuse(known, method, batch, error);
     }
     this.#inbound.start(known, method, message.params, batch);
-  }
-
-  #idProblem(id: unknown): string | undefined {
-    if (typeof id === "string") {
-      const { maxIdLength } = this.#limits;
-      if (id.length <= maxIdLength) return undefined;
-      return `id must have at most ${maxIdLength} characters, got ${id.length}`;
-    }
-    if (typeof id === "bigint" || Number.isInteger(id)) return undefined;
-    if (this.idPolicy === "any" && (id === null || Number.isFinite(id))) return undefined;
-    return "id must be a string or an integer";
   }
 
   #answer(message: Envelope, batch: BatchReply | undefined): void {
@@ -305,8 +272,10 @@ export class Connection {
       );
     }
     this.#refusals.sawGoodMessage = true;
-    if (this.#pending.settle(id, message)) return;
-    const namesNothing = (id === null || id === undefined) && batch === undefined;
+    const outcome = this.#pending.settle(id, message);
+    if (outcome === "malformed") this.counters.refused++;
+    if (outcome !== "stray") return;
+    const namesNothing = (id === null || id === undefined) && "error" in message && batch === undefined;
     if (!namesNothing || !this.#sentBatches.failOldest()) this.counters.strayAnswers++;
   }
 
@@ -315,6 +284,9 @@ export class Connection {
   }
 
   #batch(entries: readonly unknown[], text: string): void {
+    if (this.#options.noise === "skip" && !entries.some((entry) => typeof entry === "object" && entry)) {
+      return this.#refusals.notAnObject(text, undefined);
+    }
     if (this.#options.batches === "reject") {
       return this.#refusals.message(
         invalidRequest("batches are not accepted here, send one message at a time", ""),
@@ -332,15 +304,11 @@ export class Connection {
       });
     }
     const reply = new BatchReply((replies, answered) => {
-      this.#sendAnswer(replies);
+      this.#output.sendAnswer(replies);
       for (const request of answered) this.#inbound.runAfterReply(request);
     });
-    const inexact = entries.some((entry) => {
-      const id = (entry as Envelope | null)?.id;
-      return typeof id === "number" && !isExact(id);
-    });
-    for (const entry of inexact ? (parseWithExactIds(text) as unknown[]) : entries)
-      this.#entry(entry, text, reply);
+    const texts = batchEntryTexts(text);
+    for (const [i, entry] of entries.entries()) this.#entry(entry, texts[i] ?? "", reply);
     reply.seal();
   }
 
@@ -348,7 +316,7 @@ export class Connection {
 
   #transportEnded(reason: EndReason): void {
     // after an end of input the answers of running handlers can still be written
-    if (reason.kind !== "eof") this.#writable = false;
+    if (reason.kind !== "eof") this.#output.shut();
     const kind = reason.kind === "eof" ? "closed" : reason.kind;
     this.#end(new ConnectionError(kind, reason.message ?? "the peer closed the connection", reason));
   }
@@ -358,26 +326,22 @@ export class Connection {
       this.#phase = "draining";
       this.#endReason = reason;
       this.#log(reason.kind === "closed" ? "debug" : "warn", "connection ends", { kind: reason.kind });
-      this.#pending.failAll(
-        (method) => new ConnectionError(reason.kind, `${method}: no answer, ${reason.message}`, reason),
-      );
+      this.#pending.failAll((method) => this.#unanswered(method, reason));
       this.#inbound.abortAll(reason);
       this.#waitForHandlers();
-    } else if (!this.#writable) this.#inbound.giveUpAll();
-    // whoever waits for room must not wait for ever
-    this.#blocked?.resolve();
-    this.#blocked = undefined;
+    } else if (!this.#output.isOpen) this.#inbound.giveUpAll();
+    this.#output.releaseWaiters();
   }
 
   #waitForHandlers(): void {
-    if (!this.#writable) this.#inbound.giveUpAll();
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    if (!this.#output.isOpen) this.#inbound.giveUpAll();
+    let timer: Deadline;
     this.#inbound.whenEmpty(() => {
       clearTimeout(timer);
       this.#finish();
     });
     if (this.#phase === "draining" && this.#inbound.size > 0) {
-      timer = setTimeout(() => this.#inbound.giveUpAll(), this.#options.drainMs ?? 1_500);
+      timer = deadline(this.#options.drainMs ?? 1_500, () => this.#inbound.giveUpAll());
     }
   }
 
@@ -385,13 +349,25 @@ export class Connection {
     if (this.#phase === "closed") return;
     this.#phase = "closed";
     const reason = this.#endReason ?? new ConnectionError("closed", "closed");
-    this.#transport.close(this.#writable ? undefined : reason).then(
+    this.#transport.close(this.#output.isOpen ? undefined : reason).then(
       () => this.#resolveClosed(reason),
       (error: unknown) => {
         this.#log("warn", "closing the transport failed", { error });
         this.#resolveClosed(reason);
       },
     );
-    this.#writable = false;
+    this.#output.shut();
   }
+}
+
+/** A tap only watches: one that throws must neither lose a message nor spoil an answer. */
+function guardedTap(tap: ConnectionOptions["tap"], log: Log): ConnectionOptions["tap"] {
+  if (tap === undefined) return undefined;
+  return (direction, text, fault) => {
+    try {
+      tap(direction, text, fault);
+    } catch (error) {
+      log("error", "a tap threw", { direction, error });
+    }
+  };
 }

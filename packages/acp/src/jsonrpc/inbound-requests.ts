@@ -37,30 +37,52 @@ export class InboundRequests {
   }
 
   start(id: RequestId, method: string, params: unknown, batch: BatchReply | undefined): void {
-    const scope = this.#options.scopeOf?.(params);
+    const scope = this.#scopeOf(method, params);
+    const refusal = this.#overLimit(scope) ?? malformedName(id, method);
+    if (refusal !== undefined) return this.refuse(id, method, batch, refusal);
     const request = new IncomingRequest(this.#host, id, method, { scope, batch });
     batch?.expect();
-    const refusal = this.#overLimit(scope) ?? malformedName(id, method);
-    if (refusal !== undefined) return this.#answerError(request, refusal);
-    let result: unknown;
     try {
-      result = this.#options.handlers.request(method, params, request);
+      const result = this.#options.handlers.request(method, params, request);
+      if (isPromiseLike(result)) return this.#follow(request, result);
+      // a handler that answers at once never enters the table: nothing can cancel or repeat it meanwhile
+      this.#answerResult(request, result);
     } catch (error) {
-      return this.#answerError(request, error);
+      this.#answerError(request, error);
     }
-    // a handler that answers at once never enters the table: nothing can cancel or repeat it meanwhile
-    if (!isPromiseLike(result)) return this.#answerResult(request, result);
+  }
+
+  /** Answers a request whose handler is not called. */
+  refuse(id: RequestId, method: string, batch: BatchReply | undefined, error: RequestError): void {
+    const request = new IncomingRequest(this.#host, id, method, { scope: undefined, batch });
+    batch?.expect();
+    this.#answerError(request, error);
+  }
+
+  #follow(request: IncomingRequest, result: PromiseLike<unknown>): void {
     this.#track(request);
-    result.then(
-      (value) => {
+    const failed = (error: unknown) => {
+      if (this.#untrack(request)) this.#answerError(request, error);
+      this.#noticeEmpty();
+    };
+    try {
+      result.then((value) => {
         if (this.#untrack(request)) this.#answerResult(request, value);
         this.#noticeEmpty();
-      },
-      (error: unknown) => {
-        if (this.#untrack(request)) this.#answerError(request, error);
-        this.#noticeEmpty();
-      },
-    );
+      }, failed);
+    } catch (error) {
+      // not a promise of the language: its `then` may throw
+      failed(error);
+    }
+  }
+
+  #scopeOf(method: string, params: unknown): string | undefined {
+    try {
+      return this.#options.scopeOf?.(params);
+    } catch (error) {
+      this.#host.log("error", "scopeOf threw", { method, error });
+      return undefined;
+    }
   }
 
   /** Unknown, answered and malformed ids are ignored (X13). */
@@ -83,12 +105,7 @@ export class InboundRequests {
         );
       }
     }
-  }
-
-  /** Forgets what still runs: the peer cannot be answered any more. */
-  forgetAll(): void {
-    this.#running.clear();
-    this.#scopes.clear();
+    this.#noticeEmpty();
   }
 
   whenEmpty(callback: () => void): void {
@@ -134,7 +151,9 @@ export class InboundRequests {
   #answerResult(request: IncomingRequest, result: unknown): void {
     const id = idToJson(request.id);
     try {
-      this.#deliver(request, { jsonrpc: "2.0", id, result: result === undefined ? null : result });
+      const written = result === undefined ? null : result;
+      if (vanishes(written)) throw new TypeError(`JSON cannot hold a ${typeof written} as a result`);
+      this.#deliver(request, { jsonrpc: "2.0", id, result: written });
     } catch (error) {
       this.#answerError(request, new TypeError("the result cannot be serialised", { cause: error }));
     }
@@ -142,14 +161,14 @@ export class InboundRequests {
 
   #answerError(request: IncomingRequest, thrown: unknown): void {
     const id = idToJson(request.id);
+    const error = this.#wireError(request, thrown);
     try {
-      this.#deliver(request, { jsonrpc: "2.0", id, error: this.#wireError(request, thrown) });
-    } catch (error) {
+      this.#deliver(request, { jsonrpc: "2.0", id, error });
+    } catch (problem) {
       // the data of a RequestError cannot be serialised; its code and message can
-      const plain =
-        thrown instanceof RequestError ? thrown : new RequestError(rpcCodes.internalError, "internal error");
-      this.#host.log("error", "an error answer cannot be serialised", { method: request.method, error });
-      this.#deliver(request, { jsonrpc: "2.0", id, error: { code: plain.code, message: plain.message } });
+      const { method } = request;
+      this.#host.log("error", "the data of an error cannot be serialised", { method, error: problem });
+      this.#deliver(request, { jsonrpc: "2.0", id, error: { code: error.code, message: error.message } });
     }
   }
 
@@ -174,8 +193,8 @@ export class InboundRequests {
     }
   }
 
-  #wireError(request: IncomingRequest, thrown: unknown): object {
-    if (thrown instanceof RequestError) {
+  #wireError(request: IncomingRequest, thrown: unknown): { code: number; message: string; data?: unknown } {
+    if (thrown instanceof RequestError && Number.isInteger(thrown.code)) {
       const { code, message, data } = thrown;
       return data === undefined ? { code, message } : { code, message, data };
     }
@@ -214,6 +233,15 @@ function malformedName(id: RequestId, method: string): RequestError | undefined 
     reason: "malformed_unicode",
     path: `/${where}`,
   });
+}
+
+/** What JSON.stringify leaves out of an object, so that the answer would have no result at all (J2). */
+function vanishes(value: unknown): boolean {
+  if (typeof value === "object" && value !== null) {
+    const { toJSON } = value as { toJSON?: unknown };
+    return typeof toJSON === "function" && JSON.stringify(value) === undefined;
+  }
+  return typeof value === "function" || typeof value === "symbol";
 }
 
 function isPromiseLike(value: unknown): value is PromiseLike<unknown> {

@@ -19,6 +19,7 @@ export class IncomingRequest {
   #controller: AbortController | undefined;
   #abortReason: Error | undefined;
   #afterReply: (() => void)[] | undefined;
+  #replied = false;
 
   /** @internal */
   constructor(
@@ -48,8 +49,9 @@ export class IncomingRequest {
     return this.#abortReason !== undefined;
   }
 
-  /** Runs once the reply has been queued and before anything later is. */
+  /** Runs once the reply has been queued and before anything later is; at once when it has been already. */
   afterReply(callback: () => void): void {
+    if (this.#replied) return callback();
     this.#afterReply ??= [];
     this.#afterReply.push(callback);
   }
@@ -76,12 +78,17 @@ export class IncomingRequest {
   isCancellation(error: unknown): boolean {
     if (this.#abortReason === undefined) return false;
     if (error === this.#abortReason) return true;
-    if (error instanceof ConnectionError) return error.kind === "aborted" || error.kind === "closed";
+    if (error instanceof ConnectionError) {
+      // a nested request rejects with the reason of the connection's end
+      const ended = this.#abortReason instanceof ConnectionError ? this.#abortReason.kind : undefined;
+      return error.kind === "aborted" || error.kind === ended;
+    }
     return error instanceof Error && error.name === "AbortError";
   }
 
   /** @internal */
   takeAfterReply(): readonly (() => void)[] | undefined {
+    this.#replied = true;
     const callbacks = this.#afterReply;
     this.#afterReply = undefined;
     return callbacks;

@@ -1,6 +1,7 @@
 // Our own requests that wait for an answer. Each one settles exactly once: by its answer, by its
 // deadline, by its signal, or by the end of the connection.
 
+import { type Deadline, deadline } from "./deadline.ts";
 import { ConnectionError, RequestError } from "./errors.ts";
 
 export interface RequestOptions<Result> {
@@ -25,20 +26,25 @@ interface Pending {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
   readonly receive: ((result: unknown) => unknown) | undefined;
-  timer: ReturnType<typeof setTimeout> | undefined;
+  timer: Deadline;
   stopListening: (() => void) | undefined;
 }
 
+/** How many given-up requests are remembered until their late answer comes. */
+const maxGivenUp = 1_024;
+
 export class PendingRequests {
   #pending = new Map<unknown, Pending>();
+  #givenUp = new Set<unknown>();
   #sendCancel: (id: number) => void;
 
   constructor(sendCancel: (id: number) => void) {
     this.#sendCancel = sendCancel;
   }
 
-  get size(): number {
-    return this.#pending.size;
+  /** Whether the peer owes an answer, also one that nobody waits for any more. */
+  get awaitsAnswers(): boolean {
+    return this.#pending.size > 0 || this.#givenUp.size > 0;
   }
 
   has(id: unknown): boolean {
@@ -63,24 +69,33 @@ export class PendingRequests {
     });
   }
 
-  /** The answer of the peer. False when nobody waits for it. */
-  settle(id: unknown, message: { readonly result?: unknown; readonly error?: unknown }): boolean {
+  /** The answer of the peer; "stray" when nobody waits for it, "malformed" when it rejects for its form. */
+  settle(
+    id: unknown,
+    message: { readonly result?: unknown; readonly error?: unknown },
+  ): "ok" | "malformed" | "stray" {
     const entry = this.#take(id);
-    if (entry === undefined) return false;
+    if (entry === undefined) {
+      this.#givenUp.delete(id);
+      return "stray";
+    }
     const hasResult = "result" in message;
     if (hasResult === "error" in message) {
       const what = hasResult ? "both a result and an error" : "neither a result nor an error";
       entry.reject(new ConnectionError("protocol", `${entry.method}: the peer answered with ${what}`));
-    } else if (hasResult) {
-      try {
-        entry.resolve(entry.receive === undefined ? message.result : entry.receive(message.result));
-      } catch (error) {
-        entry.reject(error instanceof Error ? error : new Error(String(error)));
-      }
-    } else {
-      entry.reject(errorFromWire(entry.method, message.error));
+      return "malformed";
     }
-    return true;
+    if (!hasResult) {
+      const error = errorFromWire(entry.method, message.error);
+      entry.reject(error);
+      return error instanceof RequestError ? "ok" : "malformed";
+    }
+    try {
+      entry.resolve(entry.receive === undefined ? message.result : entry.receive(message.result));
+    } catch (error) {
+      entry.reject(error instanceof Error ? error : new Error(String(error)));
+    }
+    return "ok";
   }
 
   fail(id: unknown, error: Error): boolean {
@@ -93,6 +108,14 @@ export class PendingRequests {
     for (const [id, entry] of [...this.#pending]) this.fail(id, makeError(entry.method));
   }
 
+  /** Rejects before the answer came: it may still come. */
+  #giveUp(id: unknown, error: Error): boolean {
+    if (!this.fail(id, error)) return false;
+    this.#givenUp.add(id);
+    if (this.#givenUp.size > maxGivenUp) this.#givenUp.delete(this.#givenUp.values().next().value);
+    return true;
+  }
+
   #take(id: unknown): Pending | undefined {
     const entry = this.#pending.get(id);
     if (entry === undefined) return undefined;
@@ -103,26 +126,24 @@ export class PendingRequests {
   }
 
   #startDeadline(id: number, entry: Pending, timeoutMs: number): void {
-    entry.timer = setTimeout(() => {
+    entry.timer = deadline(timeoutMs, () => {
       const error = new ConnectionError("timeout", `${entry.method}: no answer within ${timeoutMs} ms`);
-      if (this.fail(id, error)) this.#sendCancel(id);
-    }, timeoutMs);
+      if (this.#giveUp(id, error)) this.#sendCancel(id);
+    });
   }
 
   #listen(id: number, entry: Pending, signal: AbortSignal, graceMs: number): void {
     const onAbort = () => {
-      const giveUp = () =>
-        this.fail(id, new ConnectionError("aborted", `${entry.method}: cancelled`, { cause: signal.reason }));
+      const giveUp = () => {
+        const error = new ConnectionError("aborted", `${entry.method}: cancelled`, { cause: signal.reason });
+        this.#giveUp(id, error);
+      };
       this.#sendCancel(id);
-      if (graceMs <= 0) {
-        giveUp();
-      } else if (graceMs !== Number.POSITIVE_INFINITY) {
-        // the deadline of the request, if it has one, goes on meaning what it said
-        const grace = setTimeout(giveUp, graceMs);
-        const deadline = entry.timer;
-        entry.stopListening = () => clearTimeout(deadline);
-        entry.timer = grace;
-      }
+      if (graceMs <= 0) return giveUp();
+      // the deadline of the request, if it has one, goes on meaning what it said
+      const { timer } = entry;
+      entry.stopListening = () => clearTimeout(timer);
+      entry.timer = deadline(graceMs, giveUp);
     };
     signal.addEventListener("abort", onAbort, { once: true });
     entry.stopListening = () => signal.removeEventListener("abort", onAbort);

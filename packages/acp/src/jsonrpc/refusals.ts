@@ -7,7 +7,7 @@ import type { ConnectionCounters } from "./connection-options.ts";
 import { ConnectionError, rpcCodes } from "./errors.ts";
 import type { ConnectionLimits } from "./limits.ts";
 import type { Log } from "./log.ts";
-import { idToJson, readEnvelopeHead } from "./message-id.ts";
+import { idToJson, type RequestId, readEnvelopeHead } from "./message-id.ts";
 import type { Fault } from "./transport.ts";
 
 export interface WireError {
@@ -34,11 +34,16 @@ export interface RefusalsHost {
   readonly log: Log;
   readonly skipNoise: boolean;
   send(message: object): void;
+  /** Whether a request with this id has not been answered yet. */
+  isRunning(id: RequestId): boolean;
   /** The request that this frame would have answered cannot be answered any more. */
   failPending(id: unknown, error: ConnectionError): void;
   /** The peer does not speak JSON-RPC at all. */
   giveUp(error: ConnectionError): void;
 }
+
+/** Not `[20:51:04] starting` nor `{ a: 1 }`, which programs print (N003). */
+const beginsLikeMessage = /^\s*(?:\[\s*)?\{\s*(?:["}]|$)/;
 
 export class Refusals {
   /** Set by the first message that could be read: from then on noise never closes the connection. */
@@ -69,7 +74,7 @@ export class Refusals {
   /** A frame that the transport could not read. */
   frame(fault: Fault): void {
     const { counters, log, skipNoise } = this.#host;
-    if (skipNoise && fault.kind === "parse" && !/^\s*[[{]/.test(fault.head)) {
+    if (skipNoise && fault.kind !== "too_deep" && !beginsLikeMessage.test(fault.head)) {
       return this.#noise(fault.head, fault.bytes);
     }
     counters.refused++;
@@ -93,7 +98,8 @@ export class Refusals {
       return this.#host.failPending(id, new ConnectionError("too_large", `the peer's answer is ${size}`));
     }
     const data = { reason: fault.kind };
-    if (id === undefined || method === undefined) {
+    // an error under the id of another request would be taken for that one's answer
+    if (id === undefined || method === undefined || !this.#mayAnswer(id)) {
       return this.#sendLimited(
         nullIdError({ code: rpcCodes.invalidRequest, message: `message ${size}`, data }),
       );
@@ -102,10 +108,15 @@ export class Refusals {
     this.#host.send({ jsonrpc: "2.0", id: idToJson(id), error: { code, message: `message ${size}`, data } });
   }
 
+  #mayAnswer(id: RequestId): boolean {
+    const { limits, isRunning } = this.#host;
+    return !(typeof id === "string" && id.length > limits.maxIdLength) && !isRunning(id);
+  }
+
   #noise(head: string, bytes: number): void {
     const { counters, limits, log, giveUp } = this.#host;
     counters.noise++;
-    log("warn", "skipped a line that is not a message", { bytes, line: JSON.stringify(head.slice(0, 200)) });
+    log("warn", "skipped a line that is not a message", { bytes, line: printable(head.slice(0, 200)) });
     if (this.sawGoodMessage || counters.noise < limits.maxNoiseLines) return;
     const what = `the peer wrote ${counters.noise} lines and no message`;
     giveUp(new ConnectionError("protocol", `${what}: is it an agent that speaks ACP on stdout?`));
@@ -120,4 +131,12 @@ export class Refusals {
     if (this.#sentThisSecond++ < this.#host.limits.maxNullIdErrorsPerSecond) this.#host.send(message);
     else this.#host.counters.unsentErrors++;
   }
+}
+
+/** As a JSON string, with nothing in it that moves a cursor, breaks a line or turns text around (N002). */
+function printable(text: string): string {
+  return JSON.stringify(text).replaceAll(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (char) => `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`,
+  );
 }

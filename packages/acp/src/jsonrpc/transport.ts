@@ -4,7 +4,7 @@
 
 /** Moves JSON-RPC messages to and from one peer. */
 export interface Transport {
-  /** Called once; nothing is read before it. */
+  /** Called once; nothing is read before it. The sink is not called before `start` has returned. */
   start(sink: Sink): void;
   /**
    * Queues one message, in order. `text` is the message already serialised (pass-through, taps).
@@ -14,7 +14,7 @@ export interface Transport {
   /** Stops reading; a message that was already read may still arrive. */
   pause(): void;
   resume(): void;
-  /** Flushes what is queued, then closes both directions. Idempotent. */
+  /** Flushes what is queued, then closes both directions. Idempotent. The sink is not called any more. */
   close(reason?: Error): Promise<void>;
 }
 

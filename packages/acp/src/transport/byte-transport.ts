@@ -41,6 +41,10 @@ class ByteTransport implements Transport, ByteReceiver {
   #out = "";
   #scheduled = false;
   #room = true;
+  #paused = false;
+  /** The sink has been told of the end of input. */
+  #inputOver = false;
+  /** Nothing is read or written any more, and the sink is not called. */
   #ended = false;
 
   constructor(channel: ByteChannel, options: ByteTransportOptions) {
@@ -52,41 +56,46 @@ class ByteTransport implements Transport, ByteReceiver {
 
   start(sink: Sink): void {
     this.#sink = sink;
-    if (this.#framing === "content-length") this.#decoder = this.#makeDecoder(HeaderDecoder);
-    this.#channel.open(this);
+    // a channel may have bytes or an end ready; whoever starts us is not ready for them yet
+    this.#platform.defer(() => {
+      if (this.#ended) return;
+      this.#channel.open(this);
+      if (this.#paused) this.#channel.pause();
+    });
   }
 
-  send(message: object, text: string = JSON.stringify(message)): boolean {
-    this.#out +=
-      this.#framing === "content-length"
-        ? `Content-Length: ${this.#platform.byteLength(text)}\r\n\r\n${text}`
-        : `${text}\n`;
+  send(message: object, text?: string): boolean {
+    if (this.#ended) return true;
+    this.#out += this.#frame(message, text);
     if (this.#out.length >= flushChars) this.#flush();
     else if (!this.#scheduled) {
       this.#scheduled = true;
       this.#platform.defer(this.#flushSoon);
     }
-    return this.#room;
+    return this.#room || this.#ended;
   }
 
   pause(): void {
+    this.#paused = true;
     this.#channel.pause();
   }
 
   resume(): void {
+    this.#paused = false;
     this.#channel.resume();
   }
 
   async close(reason?: Error): Promise<void> {
     this.#flush();
     this.#ended = true;
+    this.#sink = undefined;
     await this.#channel.close(reason);
   }
 
   // ---- ByteReceiver
 
   bytes(chunk: Uint8Array): void {
-    if (this.#ended) return;
+    if (this.#ended || this.#inputOver) return;
     if (this.#decoder !== undefined) this.#decoder.push(chunk);
     else this.#sniff(chunk);
     this.#sink?.idle();
@@ -100,28 +109,41 @@ class ByteTransport implements Transport, ByteReceiver {
   }
 
   ended(reason: EndReason): void {
-    if (this.#ended) return;
-    if (this.#decoder === undefined) {
-      this.#decoder = this.#makeDecoder(LineDecoder);
-      this.#decoder.push(this.#first);
-    }
-    this.#decoder.end();
+    if (this.#ended || this.#inputOver) return;
+    this.#inputOver = true;
+    if (this.#decoder === undefined) this.#beginDecoding(this.#framing === "content-length", this.#first);
+    this.#decoder?.end();
     this.#sink?.idle();
     this.#flush();
-    this.#endOnce(reason);
+    if (reason.kind !== "eof") this.#ended = true;
+    this.#sink?.end(reason);
   }
 
   // ----
 
-  #makeDecoder(kind: typeof LineDecoder | typeof HeaderDecoder): FrameDecoder {
-    const sink = this.#sink;
-    if (sink === undefined) throw new Error("a transport must be started before it reads");
-    const decoderSink: DecoderSink = {
-      message: (value, text) => sink.message(value, text),
-      reject: (fault) => sink.reject(fault),
+  #frame(message: object, given: string | undefined): string {
+    if (this.#framing === "content-length") {
+      const text = given ?? JSON.stringify(message);
+      return `Content-Length: ${this.#platform.byteLength(text)}\r\n\r\n${text}`;
+    }
+    // text that was read from another framing may be printed over several lines (T2)
+    return `${given === undefined || given.includes("\n") ? JSON.stringify(message) : given}\n`;
+  }
+
+  #beginDecoding(hasHeaders: boolean, input: Uint8Array): void {
+    const sink: DecoderSink = {
+      message: (value, text) => {
+        if (!this.#ended) this.#sink?.message(value, text);
+      },
+      reject: (fault) => {
+        if (!this.#ended) this.#sink?.reject(fault);
+      },
       fatal: (kind, message) => this.#fail({ kind, message }),
     };
-    return new kind(decoderSink, this.#limits, this.#platform);
+    const kind = hasHeaders ? HeaderDecoder : LineDecoder;
+    this.#decoder = new kind(sink, this.#limits, this.#platform);
+    this.#first = new Uint8Array(0);
+    this.#decoder.push(input);
   }
 
   /** Decides on the framing as soon as the first bytes allow it, and drops a leading byte order mark. */
@@ -129,17 +151,15 @@ class ByteTransport implements Transport, ByteReceiver {
     const seen = new Uint8Array(this.#first.length + chunk.length);
     seen.set(this.#first);
     seen.set(chunk, this.#first.length);
-    const text = beginsLike(seen, [0xef, 0xbb, 0xbf]);
-    const input = text === "yes" ? seen.subarray(3) : seen;
+    const mark = beginsLike(seen, byteOrderMark);
+    const input = mark === "yes" ? seen.subarray(byteOrderMark.length) : seen;
     const header = this.#framing === "auto" ? beginsLike(input, contentLength) : "no";
-    if (text === "maybe" || header === "maybe") {
+    if (mark === "maybe" || header === "maybe") {
       this.#first = seen;
       return;
     }
     if (header === "yes") this.#framing = "content-length";
-    this.#decoder = this.#makeDecoder(header === "yes" ? HeaderDecoder : LineDecoder);
-    this.#first = new Uint8Array(0);
-    this.#decoder.push(input);
+    this.#beginDecoding(this.#framing === "content-length", input);
   }
 
   #flush(): void {
@@ -147,8 +167,9 @@ class ByteTransport implements Transport, ByteReceiver {
     const text = this.#out;
     this.#out = "";
     if (this.#channel.write(text)) return;
-    this.#room = false;
     const queued = this.#channel.queuedBytes();
+    if (queued <= this.#limits.highWaterBytes) return;
+    this.#room = false;
     if (queued > this.#limits.maxQueuedBytes) {
       this.#fail({
         kind: "overflow",
@@ -159,19 +180,16 @@ class ByteTransport implements Transport, ByteReceiver {
 
   #fail(reason: EndReason): void {
     if (this.#ended) return;
-    this.#endOnce(reason);
     this.#ended = true;
+    // after the end of input the sink has had its one end; whoever waits for room is let go
+    if (this.#inputOver) this.#sink?.drain();
+    else this.#sink?.end(reason);
     // the sink has been told why; a channel that fails to close has nothing to add
     this.#channel.close(new Error(reason.message)).catch(() => undefined);
   }
-
-  #endOnce(reason: EndReason): void {
-    const sink = this.#sink;
-    this.#sink = undefined;
-    sink?.end(reason);
-  }
 }
 
+const byteOrderMark = [0xef, 0xbb, 0xbf];
 const contentLength = [...new TextEncoder().encode("content-length:")];
 
 function beginsLike(bytes: Uint8Array, wanted: readonly number[]): "yes" | "no" | "maybe" {

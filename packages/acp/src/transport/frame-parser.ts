@@ -29,7 +29,7 @@ export function frameParser(
       const bytes = byteLength(text);
       if (bytes > maxMessageBytes) return fault("too_large", text, bytes);
     }
-    return exceedsDepth(text, maxDepth) ? fault("too_deep", text, text.length) : undefined;
+    return exceedsDepth(text, maxDepth) ? fault("too_deep", text, byteLength(text)) : undefined;
   }
 
   function parse(text: string, cutOff: boolean): void {
@@ -53,6 +53,13 @@ export function frameParser(
 
 export function fault(kind: Fault["kind"], text: string, bytes: number): Fault {
   return { kind, bytes, head: text.slice(0, headChars) };
+}
+
+const lossy = new TextDecoder();
+
+/** For a fault's head only: invalid sequences become U+FFFD. */
+export function lossyHead(bytes: Uint8Array): string {
+  return lossy.decode(bytes.subarray(0, headChars));
 }
 
 /**

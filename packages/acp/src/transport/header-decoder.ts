@@ -3,7 +3,7 @@
 
 import type { TextPlatform } from "./byte-channel.ts";
 import type { FrameLimits } from "./frame-limits.ts";
-import { type FrameParser, fault, frameParser, headChars } from "./frame-parser.ts";
+import { type FrameParser, fault, frameParser, headChars, lossyHead } from "./frame-parser.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import type { DecoderSink, FrameDecoder } from "./line-decoder.ts";
 
@@ -38,8 +38,10 @@ export class HeaderDecoder implements FrameDecoder {
   }
 
   end(): void {
-    if (this.#held.size === 0 && this.#left === undefined) return;
-    this.#sink.reject({ kind: "parse", bytes: this.#held.size, head: "", cutOff: true });
+    if (this.#dead || (this.#held.size === 0 && this.#left === undefined && this.#headers.length === 0))
+      return;
+    const bytes = this.#left === undefined ? this.#held.size : this.#bodyBytes - this.#left;
+    this.#sink.reject({ ...fault("parse", lossyHead(this.#held.head(headChars)), bytes), cutOff: true });
   }
 
   /** Takes one header line, or holds what there is of it. */
@@ -95,12 +97,11 @@ export class HeaderDecoder implements FrameDecoder {
     this.#left = undefined;
     const bytes = this.#held.take(tail);
     if (this.#bodyBytes > this.#limits.maxMessageBytes) {
-      const head = this.#platform.decode(bytes.subarray(0, headChars)) ?? "";
-      this.#sink.reject(fault("too_large", head, this.#bodyBytes));
+      this.#sink.reject(fault("too_large", lossyHead(bytes), this.#bodyBytes));
       return;
     }
     const text = this.#platform.decode(bytes);
-    if (text === undefined) this.#sink.reject({ kind: "utf8", bytes: bytes.length, head: "" });
+    if (text === undefined) this.#sink.reject(fault("utf8", lossyHead(bytes), bytes.length));
     else if (text.trim() === "") this.#sink.reject(fault("parse", text, bytes.length));
     else this.#parser.frame(text);
   }

@@ -4,7 +4,7 @@
 import type { Sink } from "../jsonrpc/transport.ts";
 import type { TextPlatform } from "./byte-channel.ts";
 import type { FrameLimits } from "./frame-limits.ts";
-import { type FrameParser, fault, frameParser, headChars } from "./frame-parser.ts";
+import { type FrameParser, fault, frameParser, headChars, lossyHead } from "./frame-parser.ts";
 import { HeldBytes } from "./held-bytes.ts";
 
 const newline = 0x0a;
@@ -30,6 +30,7 @@ export class LineDecoder implements FrameDecoder {
   /** Bytes of an oversized line that have been thrown away so far; 0 when none is being drained. */
   #drained = 0;
   #drainedHead = "";
+  #dead = false;
 
   constructor(sink: DecoderSink, limits: FrameLimits, platform: TextPlatform) {
     this.#sink = sink;
@@ -39,6 +40,7 @@ export class LineDecoder implements FrameDecoder {
   }
 
   push(chunk: Uint8Array): void {
+    if (this.#dead) return;
     const last = chunk.lastIndexOf(newline);
     if (last === -1) return this.#hold(chunk);
     let start = 0;
@@ -46,22 +48,25 @@ export class LineDecoder implements FrameDecoder {
       start = chunk.indexOf(newline) + 1;
       this.#endHeldLine(chunk.subarray(0, start - 1));
     }
-    if (start <= last) this.#lines(chunk.subarray(start, last));
-    if (last + 1 < chunk.length) this.#hold(chunk.subarray(last + 1));
+    if (start <= last && !this.#dead) this.#lines(chunk.subarray(start, last));
+    if (last + 1 < chunk.length && !this.#dead) this.#hold(chunk.subarray(last + 1));
   }
 
   end(): void {
+    if (this.#dead) return;
     if (this.#drained > 0) return this.#endHeldLine(new Uint8Array(0));
     if (this.#held.size === 0) return;
     const bytes = this.#held.take(new Uint8Array(0));
     const text = this.#platform.decode(bytes);
-    if (text === undefined) this.#sink.reject({ kind: "utf8", bytes: bytes.length, head: "", cutOff: true });
+    if (text === undefined)
+      this.#sink.reject({ kind: "utf8", bytes: bytes.length, head: lossyHead(bytes), cutOff: true });
     else this.#parser.lastFrame(text);
   }
 
   /** A block of whole lines, without the last line end. */
   #lines(block: Uint8Array): void {
-    const text = this.#platform.decode(block);
+    // a line beyond twice the limit ends the stream, however it was cut
+    const text = block.length > 2 * this.#limits.maxMessageBytes ? undefined : this.#platform.decode(block);
     if (text === undefined) return this.#linesOneByOne(block);
     const parser = this.#parser;
     let from = 0;
@@ -75,7 +80,7 @@ export class LineDecoder implements FrameDecoder {
   /** Somewhere in the block is invalid UTF-8: only the lines that have it are refused. */
   #linesOneByOne(block: Uint8Array): void {
     let from = 0;
-    while (from <= block.length) {
+    while (from <= block.length && !this.#dead) {
       const found = block.indexOf(newline, from);
       const to = found === -1 ? block.length : found;
       this.#line(block.subarray(from, to));
@@ -84,43 +89,37 @@ export class LineDecoder implements FrameDecoder {
   }
 
   #line(bytes: Uint8Array): void {
+    if (bytes.length > this.#limits.maxMessageBytes) return this.#tooLarge(lossyHead(bytes), bytes.length);
     const text = this.#platform.decode(bytes);
     if (text === undefined) this.#sink.reject({ kind: "utf8", bytes: bytes.length, head: lossyHead(bytes) });
     else this.#parser.frame(text);
   }
 
   #hold(chunk: Uint8Array): void {
-    const { maxMessageBytes } = this.#limits;
-    if (this.#drained === 0) {
-      if (this.#held.size + chunk.length <= maxMessageBytes) return this.#held.add(chunk);
+    if (this.#drained > 0) this.#drained += chunk.length;
+    else if (this.#held.size + chunk.length <= this.#limits.maxMessageBytes) this.#held.add(chunk);
+    else {
+      this.#drained = this.#held.size + chunk.length;
       if (this.#held.size < headChars) this.#held.add(chunk.subarray(0, headChars));
       this.#drainedHead = lossyHead(this.#held.head(headChars));
-      this.#drained = Math.max(1, this.#held.size);
       this.#held.clear();
     }
-    this.#drained += chunk.length;
-    if (this.#drained > 2 * maxMessageBytes) {
-      this.#sink.fatal("too_large", `a line went on beyond twice the limit of ${maxMessageBytes} bytes`);
-    }
+    if (this.#drained > 2 * this.#limits.maxMessageBytes) this.#tooLarge("", this.#drained);
   }
 
   #endHeldLine(tail: Uint8Array): void {
-    const { maxMessageBytes } = this.#limits;
-    if (this.#drained === 0 && this.#held.size + tail.length <= maxMessageBytes) {
-      return this.#line(this.#held.take(tail));
-    }
-    const bytes = (this.#drained || this.#held.size) + tail.length;
-    const head =
-      this.#drained > 0 ? this.#drainedHead : lossyHead(this.#held.take(tail).subarray(0, headChars));
+    if (this.#drained === 0) return this.#line(this.#held.take(tail));
+    const head = this.#drainedHead;
+    const bytes = this.#drained + tail.length;
     this.#drained = 0;
     this.#drainedHead = "";
-    this.#sink.reject(fault("too_large", head, bytes));
+    this.#tooLarge(head, bytes);
   }
-}
 
-const lossy = new TextDecoder();
-
-/** For a fault's head only: invalid sequences become U+FFFD. */
-function lossyHead(bytes: Uint8Array): string {
-  return lossy.decode(bytes.subarray(0, headChars));
+  #tooLarge(head: string, bytes: number): void {
+    const { maxMessageBytes } = this.#limits;
+    if (bytes <= 2 * maxMessageBytes) return this.#sink.reject(fault("too_large", head, bytes));
+    this.#dead = true;
+    this.#sink.fatal("too_large", `a line went on beyond twice the limit of ${maxMessageBytes} bytes`);
+  }
 }

@@ -27,7 +27,9 @@ class MemoryEnd implements Transport {
   readonly #deliverSoon = () => this.#deliver();
   #sink: Sink | undefined;
   #parser: FrameParser | undefined;
+  /** What has not been read yet begins at `#next`: a queue that is cut at its head costs its length. */
   #inbox: string[] = [];
+  #next = 0;
   #inboxChars = 0;
   #scheduled = false;
   #paused = false;
@@ -62,6 +64,9 @@ class MemoryEnd implements Transport {
     if (this.#closed) return;
     this.#closed = true;
     this.#sink = undefined;
+    this.#inbox = [];
+    // nobody reads this any more, so nobody has to wait for room in it
+    if (this.#senderWaits) this.peer.#hasRoom();
     this.peer.#finish({ kind: "closed" });
   }
 
@@ -93,23 +98,27 @@ class MemoryEnd implements Transport {
 
   #schedule(): void {
     if (this.#scheduled || this.#paused || this.#sink === undefined) return;
-    if (this.#inbox.length === 0 && this.#end === undefined) return;
+    if (this.#next === this.#inbox.length && this.#end === undefined) return;
     this.#scheduled = true;
     queueMicrotask(this.#deliverSoon);
   }
 
   #deliver(): void {
     this.#scheduled = false;
-    const inbox = this.#inbox;
-    this.#inbox = [];
-    let next = 0;
-    while (next < inbox.length && !this.#paused && this.#sink !== undefined) {
-      const text = inbox[next++] ?? "";
+    // what comes while this is read is another chunk
+    const end = this.#inbox.length;
+    while (this.#next < end && !this.#paused && this.#sink !== undefined) {
+      const text = this.#inbox[this.#next++] ?? "";
       this.#inboxChars -= text.length;
       this.#parser?.frame(text);
     }
-    // what was not read because a handler paused stays before whatever came in the meantime
-    if (next < inbox.length) this.#inbox = inbox.slice(next).concat(this.#inbox);
+    if (this.#next === this.#inbox.length) {
+      this.#inbox = [];
+      this.#next = 0;
+    } else if (this.#next > this.#inbox.length / 2) {
+      this.#inbox.splice(0, this.#next);
+      this.#next = 0;
+    }
     this.#sink?.idle();
     if (this.#senderWaits && this.#inboxChars <= this.#limits.highWaterBytes) {
       this.#senderWaits = false;

@@ -10,9 +10,14 @@ export interface ByteStreams {
   readonly writable: WritableStream<Uint8Array>;
 }
 
+export interface WebStreamOptions extends ByteTransportOptions {
+  /** How long closing waits for a peer that does not read, before it drops what is queued. Default 2,000 ms. */
+  readonly flushMs?: number;
+}
+
 /** A transport on two web byte streams, such as those of a subprocess in Deno or of a fetch. */
-export function fromWebStreams(streams: ByteStreams, options: ByteTransportOptions = {}): Transport {
-  return byteTransport(new WebStreamChannel(streams), options);
+export function fromWebStreams(streams: ByteStreams, options: WebStreamOptions = {}): Transport {
+  return byteTransport(new WebStreamChannel(streams, options.flushMs ?? 2_000), options);
 }
 
 class WebStreamChannel implements ByteChannel {
@@ -22,8 +27,11 @@ class WebStreamChannel implements ByteChannel {
   #receiver: ByteReceiver | undefined;
   #queued = 0;
   #paused: PromiseWithResolvers<void> | undefined;
+  #closing: Promise<void> | undefined;
+  readonly #flushMs: number;
 
-  constructor(streams: ByteStreams) {
+  constructor(streams: ByteStreams, flushMs: number) {
+    this.#flushMs = flushMs;
     this.#reader = streams.readable.getReader();
     this.#writer = streams.writable.getWriter();
   }
@@ -62,13 +70,21 @@ class WebStreamChannel implements ByteChannel {
     this.#paused = undefined;
   }
 
-  async close(reason?: Error): Promise<void> {
+  close(reason?: Error): Promise<void> {
+    this.#closing ??= this.#close(reason);
+    return this.#closing;
+  }
+
+  async #close(reason?: Error): Promise<void> {
     this.resume();
-    // either stream may have failed already, and then it is closed
-    await Promise.allSettled([
-      reason === undefined ? this.#writer.close() : this.#writer.abort(reason),
-      this.#reader.cancel(reason),
-    ]);
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(late.resolve, this.#flushMs);
+    const writing = reason === undefined ? this.#writer.close() : this.#writer.abort(reason);
+    // either stream may have failed already, and then it is closed; either may also never come to an end
+    await Promise.race([Promise.allSettled([writing, this.#reader.cancel(reason)]), late.promise]);
+    clearTimeout(timer);
+    // a second abort of a closed stream does nothing, and of a stuck one cannot be waited for
+    this.#writer.abort(reason).catch(() => undefined);
   }
 
   async #read(receiver: ByteReceiver): Promise<void> {
@@ -89,8 +105,16 @@ export interface MessageStreams {
 /** A transport as two web streams of parsed messages. Frames that cannot be read are left out. */
 export function toWebStreams(transport: Transport): MessageStreams {
   let room: PromiseWithResolvers<void> | undefined;
+  let close: () => Promise<void> = () => transport.close();
   const readable = new ReadableStream<object>({
     start(controller) {
+      let isOver = false;
+      close = async () => {
+        await transport.close();
+        // our own close is not reported to the sink
+        if (!isOver) controller.close();
+        isOver = true;
+      };
       transport.start({
         message(value) {
           if (typeof value !== "object" || value === null) return;
@@ -105,6 +129,7 @@ export function toWebStreams(transport: Transport): MessageStreams {
         },
         end(reason) {
           room?.resolve();
+          isOver = true;
           if (reason.kind === "eof" || reason.kind === "closed") controller.close();
           else controller.error(new Error(reason.message ?? reason.kind));
         },
@@ -119,7 +144,7 @@ export function toWebStreams(transport: Transport): MessageStreams {
       room ??= Promise.withResolvers<void>();
       await room.promise;
     },
-    close: () => transport.close(),
+    close: () => close(),
     abort: (reason) => transport.close(reason instanceof Error ? reason : new Error(String(reason))),
   });
   return { readable, writable };

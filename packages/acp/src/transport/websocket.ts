@@ -13,6 +13,8 @@ export interface WebSocketLike {
   binaryType: string;
   send(text: string, sent?: (error?: Error | null) => void): void;
   close(code?: number, reason?: string): void;
+  /** `ws` can drop a socket whose peer does not answer the close frame, the standard socket cannot. */
+  terminate?(): void;
   addEventListener(type: "open", listener: () => void): void;
   addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void;
   addEventListener(
@@ -51,7 +53,12 @@ class WebSocketTransport implements Transport {
   readonly #closed = Promise.withResolvers<void>();
   #sink: Sink | undefined;
   #parser: FrameParser | undefined;
+  /** What arrived before `start`; undefined afterwards. A socket reads on its own, so somebody has to keep it. */
+  #early: string[] | undefined = [];
+  #earlyChars = 0;
+  #endedEarly: EndReason | undefined;
   #beforeOpen: string[] = [];
+  #beforeOpenChars = 0;
   #room = true;
 
   constructor(socket: WebSocketLike, options: WebSocketTransportOptions) {
@@ -60,43 +67,44 @@ class WebSocketTransport implements Transport {
     this.#closeTimeoutMs = options.closeTimeoutMs ?? 1_000;
     // a Blob could only be read asynchronously, which would lose the order; binary is ignored anyway
     socket.binaryType = "arraybuffer";
+    socket.addEventListener("open", () => this.#flushBeforeOpen());
+    socket.addEventListener("message", ({ data }) => {
+      if (typeof data !== "string") return;
+      if (this.#early === undefined) this.#read(data);
+      else this.#keep(this.#early, data);
+    });
+    // the standard fires "close" after every "error"; the code there says what there is to say
+    socket.addEventListener("error", () => undefined);
+    socket.addEventListener("close", ({ code, reason }) => this.#ended(endReason(code, reason)));
+    // refused while it connects; whatever comes then is kept as above
+    socket.pause?.();
   }
 
   start(sink: Sink): void {
     this.#sink = sink;
     this.#parser = frameParser(sink, this.#limits, webPlatform.byteLength);
-    const socket = this.#socket;
-    socket.addEventListener("open", () => this.#flushBeforeOpen());
-    socket.addEventListener("message", (event) => {
-      if (typeof event.data !== "string" || this.#sink === undefined) return;
-      this.#parser?.frame(event.data);
-      this.#sink?.idle();
+    queueMicrotask(() => {
+      const early = this.#early ?? [];
+      this.#early = undefined;
+      for (const text of early) this.#read(text);
+      this.#socket.resume?.();
+      if (this.#endedEarly !== undefined) this.#ended(this.#endedEarly);
+      else if (this.#socket.readyState === closedState) this.#ended(endReason(1006, ""));
     });
-    // the standard fires "close" after every "error"; the code there says what there is to say
-    socket.addEventListener("error", () => undefined);
-    socket.addEventListener("close", ({ code, reason }) => this.#ended(endReason(code, reason)));
-    if (socket.readyState === open) this.#flushBeforeOpen();
-    if (socket.readyState === closedState) queueMicrotask(() => this.#ended(endReason(1006, "")));
   }
 
   send(message: object, text: string = JSON.stringify(message)): boolean {
     const socket = this.#socket;
     if (socket.readyState === connecting) {
       this.#beforeOpen.push(text);
-      return this.#room;
+      this.#beforeOpenChars += text.length;
+      return this.#hasRoomFor(this.#beforeOpenChars);
     }
     if (socket.readyState !== open) return true;
     // only `ws` takes and calls a callback; the standard socket ignores a second argument
     if (socket.pause === undefined) socket.send(text);
     else socket.send(text, this.#onSent);
-    const queued = socket.bufferedAmount;
-    if (queued <= this.#limits.highWaterBytes) return true;
-    if (queued > this.#limits.maxQueuedBytes) this.#overflow(queued);
-    else if (this.#room) {
-      this.#room = false;
-      if (socket.pause === undefined) this.#poll();
-    }
-    return false;
+    return this.#hasRoomFor(socket.bufferedAmount);
   }
 
   pause(): void {
@@ -108,18 +116,49 @@ class WebSocketTransport implements Transport {
   }
 
   async close(reason?: Error): Promise<void> {
+    this.#sink = undefined;
+    this.#early = undefined;
     if (this.#socket.readyState === closedState) return;
     this.#socket.close(reason === undefined ? 1000 : 1011);
     // a paused socket would never see the peer's close frame
     this.#socket.resume?.();
-    const timer = setTimeout(() => this.#closed.resolve(), this.#closeTimeoutMs);
+    const timer = setTimeout(() => {
+      this.#socket.terminate?.();
+      this.#closed.resolve();
+    }, this.#closeTimeoutMs);
     await this.#closed.promise;
     clearTimeout(timer);
   }
 
   readonly #onSent = () => this.#checkRoom();
 
+  #read(text: string): void {
+    if (this.#sink === undefined) return;
+    this.#parser?.frame(text);
+    this.#sink?.idle();
+  }
+
+  #keep(early: string[], text: string): void {
+    early.push(text);
+    this.#earlyChars += text.length;
+    if (this.#earlyChars <= this.#limits.maxQueuedBytes) return;
+    early.length = 0;
+    this.#socket.close(1008, "nobody reads");
+    this.#ended({ kind: "overflow", message: "too much arrived before the transport was started" });
+  }
+
+  #hasRoomFor(queued: number): boolean {
+    if (queued <= this.#limits.highWaterBytes) return true;
+    if (queued > this.#limits.maxQueuedBytes) this.#overflow(queued);
+    else if (this.#room) {
+      this.#room = false;
+      if (this.#socket.pause === undefined) this.#poll();
+    }
+    return false;
+  }
+
   #checkRoom(): void {
+    if (this.#socket.readyState === connecting) return;
     if (this.#room || this.#socket.bufferedAmount > this.#limits.highWaterBytes) return;
     this.#room = true;
     this.#sink?.drain();
@@ -135,10 +174,16 @@ class WebSocketTransport implements Transport {
   #flushBeforeOpen(): void {
     const texts = this.#beforeOpen;
     this.#beforeOpen = [];
-    for (const text of texts) this.#socket.send(text);
+    this.#beforeOpenChars = 0;
+    for (const text of texts) {
+      if (this.#socket.pause === undefined) this.#socket.send(text);
+      else this.#socket.send(text, this.#onSent);
+    }
+    this.#checkRoom();
   }
 
   #overflow(queued: number): void {
+    this.#beforeOpen = [];
     this.#socket.close(1013, "the peer does not read");
     this.#ended({
       kind: "overflow",
@@ -147,7 +192,11 @@ class WebSocketTransport implements Transport {
   }
 
   #ended(reason: EndReason): void {
-    this.#closed.resolve();
+    if (this.#socket.readyState === closedState) this.#closed.resolve();
+    if (this.#early !== undefined) {
+      this.#endedEarly ??= reason;
+      return;
+    }
     const sink = this.#sink;
     this.#sink = undefined;
     sink?.end(reason);
