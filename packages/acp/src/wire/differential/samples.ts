@@ -115,10 +115,13 @@ export function damaged(value: unknown, other: unknown, random: Random): string 
 function damage(holder: { root: unknown }, other: unknown, random: Random): void {
   const { parent, key } = random.pick(places(holder));
   const container = parent as Record<string, unknown>;
-  switch (random.below(6)) {
+  switch (random.below(7)) {
     case 0:
-    case 1:
+    case 6:
       container[key] = copy(random.pick(junk));
+      return;
+    case 1:
+      container[key] = null;
       return;
     case 2:
       if (Array.isArray(parent)) parent.splice(Number(key), 1);
