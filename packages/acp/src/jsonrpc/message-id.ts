@@ -64,7 +64,7 @@ export function readEnvelopeHead(head: string): EnvelopeHead {
   const found: EnvelopeHead = { answers: false };
   // A string that the head cuts off is taken up to the end: to look for an end from each quote inside it
   // would cost the square of its length, seconds for 64 KiB.
-  const scanner = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|[{}[\]:,]|[^\s"{}[\]:,]+/g;
+  const scanner = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|[{}[\]:,]|[^\s"{}[\]:,]+/g;
   let depth = 0;
   let key: string | undefined;
   let previous = "";
