@@ -85,7 +85,7 @@ class ValidatorWriter {
     ];
   }
 
-  /** The first item says which list was meant, so that the error is about that one. */
+  /** If not all items can be of the first kind, the first item says which was meant, and the error is about that. */
   #lists(node: Node & { kind: "lists" }): string[] {
     const [first, second] = node.lists;
     const walk = (name: string): string[] => [
@@ -94,7 +94,7 @@ class ValidatorWriter {
       `if (f !== undefined) return within("/" + i, f);`,
       "}",
     ];
-    const whole = first.keys.map((key) => `typeof a.${key} === "string"`).join(" && ");
+    const fits = first.keys.map((key) => `typeof v[i]?.${key} === "string"`).join(" && ");
     const hints = second.keys.map((key) => `a.${key} !== undefined`).join(" || ");
     return [
       `if (!Array.isArray(v)) return wrongType("", "array", v);`,
@@ -102,8 +102,10 @@ class ValidatorWriter {
       ...(node.minItems > 0
         ? [`if (v.length < ${node.minItems}) return tooFew("", ${node.minItems}, v.length);`]
         : []),
+      "let i = 0;",
+      `while (i < v.length && ${fits}) i++;`,
       "const a = v[0];",
-      `if (typeof a === "object" && a !== null && !(${whole}) && (${hints})) {`,
+      `if (i < v.length && typeof a === "object" && a !== null && (${hints})) {`,
       ...walk(second.name),
       "} else {",
       ...walk(first.name),

@@ -122,24 +122,25 @@ export class Oracle {
       result = this.#properties(pointer, schema, result);
     }
     for (const keyword of ["anyOf", "oneOf"] as const) {
-      for (const index of (schema[keyword] ?? []).keys()) {
-        const branch = `${pointer}/${keyword}/${index}`;
-        if (!this.#tagFits(this.#at(branch), result)) continue;
-        const candidate = this.#normalise(branch, result);
-        if (!this.#valid(branch, candidate)) continue;
-        result = candidate;
-        break;
-      }
+      const branches = [...(schema[keyword] ?? []).keys()].map((index) => `${pointer}/${keyword}/${index}`);
+      result = this.#union(branches, result);
     }
     return result;
   }
 
-  /** Only saves time: a branch with another constant cannot be the one. */
-  #tagFits(branch: Schema, value: unknown): boolean {
-    if (!isObject(value)) return true;
-    return Object.entries(branch.properties ?? {}).every(
-      ([name, property]) => property.const === undefined || property.const === value[name],
-    );
+  /** What the first branch that takes the value makes of it; if none does, what the one with its tag makes of it. */
+  #union(branches: string[], value: unknown): unknown {
+    let meant: unknown;
+    for (const branch of branches) {
+      const tags = Object.entries(this.#at(branch).properties ?? {}).filter(
+        ([, each]) => each.const !== undefined,
+      );
+      if (isObject(value) && !tags.every(([name, property]) => property.const === value[name])) continue;
+      const candidate = this.#normalise(branch, value);
+      if (this.#valid(branch, candidate)) return candidate;
+      if (tags.length > 0) meant ??= candidate;
+    }
+    return meant ?? value;
   }
 
   #properties(pointer: string, schema: Schema, value: Json): Json {

@@ -3066,8 +3066,10 @@ export const SessionConfigValueId = SessionId;
 export function SessionConfigSelectOptions(v: any, mode: number): Failure | undefined {
   if (!Array.isArray(v)) return wrongType("", "array", v);
   if (v.length > maxArrayItems) return tooMany("", v.length);
+  let i = 0;
+  while (i < v.length && typeof v[i]?.value === "string") i++;
   const a = v[0];
-  if (typeof a === "object" && a !== null && !(typeof a.value === "string") && (a.group !== undefined || a.options !== undefined)) {
+  if (i < v.length && typeof a === "object" && a !== null && (a.group !== undefined || a.options !== undefined)) {
     for (let i = 0; i < v.length; i++) {
       const f = SessionConfigSelectGroup(v[i], mode);
       if (f !== undefined) return within("/" + i, f);

@@ -3121,8 +3121,10 @@ export function SessionConfigSelectOptions(v: any, mode: number): Failure | unde
   if (!Array.isArray(v)) return wrongType("", "array", v);
   if (v.length > maxArrayItems) return tooMany("", v.length);
   if (v.length < 1) return tooFew("", 1, v.length);
+  let i = 0;
+  while (i < v.length && typeof v[i]?.value === "string") i++;
   const a = v[0];
-  if (typeof a === "object" && a !== null && !(typeof a.value === "string") && (a.groupId !== undefined || a.options !== undefined)) {
+  if (i < v.length && typeof a === "object" && a !== null && (a.groupId !== undefined || a.options !== undefined)) {
     for (let i = 0; i < v.length; i++) {
       const f = SessionConfigSelectGroup(v[i], mode);
       if (f !== undefined) return within("/" + i, f);
