@@ -1,0 +1,223 @@
+// The agent of the v2 tests, written once and run on either library. It answers a prompt at once, works
+// afterwards, and tells in the `_meta` of its answers and of its idle state what it saw.
+
+import type {
+  AgentNotifications,
+  AgentRequests,
+  ClientNotifications,
+  ClientRequests,
+  ContentBlock,
+  RequestPermissionRequest,
+  SessionUpdate,
+} from "@parley/acp/v2";
+import * as sample from "./v2-samples.ts";
+import { outcomeOf, type Script, type Sender, untilCancelled, type Wire } from "./wire-script.ts";
+
+export type V2ClientSender = Sender<ClientRequests, ClientNotifications>;
+type V2AgentScript = Script<AgentRequests, AgentNotifications>;
+
+const { sessionId } = sample;
+
+/** What the client's notifications set free. */
+interface Waiting {
+  asked: () => void;
+  cancelled: () => void;
+}
+
+type Say = (update: SessionUpdate) => Promise<void> | undefined;
+
+/** What the agent does in a turn, by the name that the prompt's `_meta.turn` gives. */
+function turnsOf(
+  { peer }: Wire<V2ClientSender>,
+  say: Say,
+  waiting: Waiting,
+): Record<string, () => Promise<unknown>> {
+  const ask = (params: RequestPermissionRequest, options: { readonly signal?: AbortSignal } = {}) =>
+    peer().request("session/request_permission", params, options);
+  return {
+    "every update": async () => {
+      for (const update of sample.updates) await say(update);
+    },
+    "every future update": async () => {
+      for (const update of sample.futureUpdates) await say(update);
+    },
+    "every unstable update": async () => {
+      for (const update of sample.unstableUpdates) await say(update);
+    },
+    "update and ask": async () => {
+      void say(sample.updates[0] as SessionUpdate);
+      return ask(sample.askAboutTool);
+    },
+    "ask twice": async () => [await ask(sample.askAboutTool), await ask(sample.askAboutCommand)],
+    "ask and give up": async () => {
+      const giveUp = new AbortController();
+      waiting.asked = () => giveUp.abort();
+      return outcomeOf(ask({ ...sample.askAboutTool, title: "hang" }, { signal: giveUp.signal }));
+    },
+    "ask and fail": () => outcomeOf(ask({ ...sample.askAboutTool, title: "fail" })),
+    elicit: async () => {
+      const answers = [
+        await peer().request("elicitation/create", sample.elicitationForm),
+        await peer().request("elicitation/create", sample.elicitationUrl),
+      ];
+      await peer().notify("elicitation/complete", { elicitationId: "e1", _meta: sample.meta });
+      return answers;
+    },
+    "use extensions": async () => {
+      await peer().notifyExtension("_parley.test/note", { from: "agent" });
+      return [
+        await peer().requestExtension("_parley.test/echo", { text: sample.trickyText }),
+        await outcomeOf(peer().requestExtension("_parley.test/nothing", {})),
+      ];
+    },
+    "use MCP": () =>
+      peer().request("mcp/message", {
+        serverId: "s",
+        requestId: "r",
+        method: "tools/list",
+        params: { a: 1 },
+      }),
+  };
+}
+
+export function v2Agent(wire: Wire<V2ClientSender>): V2AgentScript {
+  const { peer, refuse } = wire;
+  const waiting: Waiting = { asked: () => undefined, cancelled: () => undefined };
+  const say: Say = (update) => peer().notify("session/update", { sessionId, update });
+  const turns = turnsOf(wire, say, waiting);
+  let prompts = 0;
+
+  async function work(turn: unknown, prompt: readonly ContentBlock[]): Promise<void> {
+    let answers: unknown;
+    let stopReason: "end_turn" | "max_tokens" | "cancelled" = "end_turn";
+    if (turn === "until cancelled") {
+      const cancelled = new Promise<void>((resolve) => {
+        waiting.cancelled = resolve;
+      });
+      await peer().notifyExtension("_parley.test/note", { waiting: "session/cancel" });
+      await cancelled;
+      stopReason = "cancelled";
+    } else if (typeof turn === "string") {
+      answers = await turns[turn]?.();
+    } else {
+      stopReason = "max_tokens";
+      for (const content of prompt) {
+        await say({ sessionUpdate: "agent_message_chunk", messageId: "echo", content });
+      }
+    }
+    await say({
+      sessionUpdate: "state_update",
+      state: "idle",
+      stopReason,
+      _meta: { answers: answers ?? null },
+    });
+  }
+
+  return {
+    requests: {
+      initialize: (saw) => ({ ...sample.initializeResponse, _meta: { saw } }),
+      "auth/login": (saw) => ({ _meta: { saw } }),
+      "auth/logout": (saw) => ({ _meta: { saw } }),
+      "session/new": (saw) => ({ ...sample.newSessionResponse, _meta: { saw } }),
+      "session/resume": async (saw) => {
+        if (saw.replayFrom?.type === "start") for (const update of sample.replay) await say(update);
+        return { configOptions: sample.configOptions, _meta: { saw } };
+      },
+      "session/list": (saw) => {
+        const session = {
+          sessionId: saw.cursor ?? "first",
+          cwd: sample.cwd,
+          title: "T",
+          updatedAt: sample.time,
+        };
+        const nextCursor = saw.cursor ? {} : { nextCursor: "second" };
+        return { sessions: [session], ...nextCursor, _meta: { saw } };
+      },
+      "session/close": (saw) => ({ _meta: { saw } }),
+      "session/delete": (saw) => ({ _meta: { saw } }),
+      "session/set_config_option": (saw) => ({ configOptions: sample.configOptions, _meta: { saw } }),
+      "tool_call/cancel": (saw) => ({ _meta: { saw } }),
+      "terminal/cancel": (saw) => ({ _meta: { saw } }),
+      "session/prompt": async (saw, call) => {
+        const turn = saw._meta?.["turn"];
+        if (turn === "held") {
+          await peer().notifyExtension("_parley.test/note", { waiting: "$/cancel_request" });
+          return untilCancelled(call);
+        }
+        prompts += 1;
+        const messageId = `prompt-${prompts}`;
+        if (turn === "20 updates") {
+          for (let index = 0; index < 20; index += 1) {
+            const content = { type: "text" as const, text: String(index) };
+            // not awaited on purpose: the response must be right behind the last update
+            void say({ sessionUpdate: "agent_message_chunk", messageId: "a", content });
+          }
+          return { messageId };
+        }
+        await say({ sessionUpdate: "state_update", state: "running" });
+        await say({ sessionUpdate: "user_message", messageId, content: saw.prompt });
+        // a turn goes on after its prompt was answered; it ends with an idle state or, failing, with the test's deadline
+        void work(turn, saw.prompt);
+        return { messageId, _meta: { saw } };
+      },
+      "_parley.test/echo": (params) => params,
+      "_parley.test/fail": () => {
+        throw refuse(4242, "this always fails", { why: ["it", { must: true }] });
+      },
+      "_parley.test/crash": () => {
+        process.stderr.write("the agent is out of luck\n");
+        process.exit(3);
+      },
+    },
+    notifications: {
+      "session/cancel": () => {
+        waiting.cancelled();
+      },
+      "_parley.test/asked": () => {
+        waiting.asked();
+      },
+      "_parley.test/note": (params) => {
+        // nothing of the client's depends on when it arrives
+        void peer().notifyExtension("_parley.test/note", { back: params });
+      },
+    },
+  };
+}
+
+/** Beside the stable methods, with the unstable protocol switched on. */
+export function v2UnstableAgent({ peer }: Wire<V2ClientSender>): V2AgentScript {
+  return {
+    requests: {
+      "auth/status": (saw) => ({
+        state: "authenticated",
+        accounts: [{ label: "a", active: true, name: "Ann", email: "a@example.com", organization: "o" }],
+        _meta: { saw },
+      }),
+      "providers/list": (saw) => ({
+        providers: [
+          {
+            providerId: "p",
+            supported: ["anthropic", "other-protocol"],
+            required: true,
+            current: { apiType: "anthropic", baseUrl: "https://example.com" },
+          },
+        ],
+        _meta: { saw },
+      }),
+      "providers/set": (saw) => ({ _meta: { saw } }),
+      "providers/disable": (saw) => ({ _meta: { saw } }),
+      "session/fork": (saw) => ({ ...sample.newSessionResponse, sessionId: "fork-1", _meta: { saw } }),
+      "session/archive": (saw) => ({ _meta: { saw } }),
+      "session/unarchive": (saw) => ({ _meta: { saw } }),
+      "session/status": (saw) => ({ status: "open", state: { state: "unknown" }, _meta: { saw } }),
+      "session/set_title": (saw) => ({ title: saw.title, _meta: { saw } }),
+    },
+    notifications: {
+      "mcp/message": (params) => {
+        // only shows that it came, with its params
+        void peer().notifyExtension("_parley.test/note", { back: params });
+        void peer().notify("auth/status_update", { state: "unauthenticated", accounts: [] });
+      },
+    },
+  };
+}
