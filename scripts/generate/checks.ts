@@ -8,10 +8,11 @@ import type { Definitions, Version } from "./schema.ts";
  * - `path`: is shown to people. Absolute in what we send; received as it is, because agents do send relative
  *   ones, and losing the update would be worse.
  * - `text`: goes to the operating system or to a router. Free of NUL and lone surrogates, whoever sent it.
- * - `command`: an executable. Clean whoever sent it, absolute in what we send.
+ *   An MCP server's command is one of them: the documentation asks for an absolute path, but every client lets
+ *   people write `npx`, and only the agent knows its own PATH.
  * - `line`: 1-based in what we send.
  */
-export type Check = "actPath" | "path" | "text" | "command" | "line";
+export type Check = "actPath" | "path" | "text" | "line";
 
 const both: Record<string, Check> = {
   "NewSessionRequest.cwd": "actPath",
@@ -21,7 +22,7 @@ const both: Record<string, Check> = {
   "ForkSessionRequest.cwd": "actPath",
   "ForkSessionRequest.additionalDirectories": "actPath",
   "ListSessionsRequest.cwd": "actPath",
-  "McpServerStdio.command": "command",
+  "McpServerStdio.command": "text",
   "McpServerStdio.args": "text",
   "EnvVariable.name": "text",
   "EnvVariable.value": "text",

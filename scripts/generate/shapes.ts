@@ -4,9 +4,12 @@
 import { type Check, checksFor } from "./checks.ts";
 import { type Definitions, isEnvelope, refName, type Schema, type SchemaPair, tagOf } from "./schema.ts";
 
+/** The formats of strings that other implementations enforce, so that what we send must keep them. */
+export type TextFormat = "uri" | "date-time";
+
 export type Node =
   | { kind: "any" | "boolean" }
-  | { kind: "string"; minLength: number; check?: Check }
+  | { kind: "string"; minLength: number; format?: TextFormat; check?: Check }
   | { kind: "number" | "integer"; min?: number; max?: number; check?: Check }
   | { kind: "enum"; values: string[]; open: boolean }
   | { kind: "array"; items: Node; minItems: number }
@@ -143,7 +146,7 @@ class ShapeBuilder {
       case "boolean":
         return { kind: "boolean" };
       case "string":
-        return { kind: "string", minLength: schema.minLength ?? 0 };
+        return { kind: "string", minLength: schema.minLength ?? 0, ...textFormat(schema.format) };
       case "number":
         return { kind: "number", ...bounds(schema.minimum, schema.maximum) };
       case "integer": {
@@ -302,4 +305,8 @@ function bounds(min: number | undefined, max: number | undefined): { min?: numbe
 /** Branches that only differ in their tag share one validator. */
 function sameBody(one: Case, record: Rec, unstable: boolean): boolean {
   return one.unstable === unstable && JSON.stringify(one.record) === JSON.stringify(record);
+}
+
+function textFormat(format: string | undefined): { format?: TextFormat } {
+  return format === "uri" || format === "date-time" ? { format } : {};
 }

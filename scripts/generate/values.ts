@@ -129,16 +129,23 @@ export class ValueWriter {
       lines.push(`if (${x}.length < ${node.minLength}) ${fail("wrongValue", quote("non-empty string"))}`);
     }
     const { check } = node;
-    if (check === "actPath" || check === "text" || check === "command") {
+    if (check === "actPath" || check === "text") {
       lines.push(`if (mode & ${checks} && !isCleanText(${x})) ${fail("wrongType", clean)}`);
     }
     if (check === "actPath") {
       lines.push(`if (mode & ${checks} && !isAbsolutePath(${x})) ${fail("wrongValue", absolute)}`);
     }
-    if (check === "path" || check === "command") {
-      const sent = checks | strict;
+    const sending = `(mode & ${checks | strict}) === ${checks | strict}`;
+    if (check === "path")
+      lines.push(`if (${sending} && !isAbsolutePath(${x})) ${fail("wrongValue", absolute)}`);
+    if (node.format === "uri") {
       lines.push(
-        `if ((mode & ${sent}) === ${sent} && !isAbsolutePath(${x})) ${fail("wrongValue", absolute)}`,
+        `if (${sending} && !URL.canParse(${x})) ${fail("wrongValue", quote("a URI with a scheme"))}`,
+      );
+    }
+    if (node.format === "date-time") {
+      lines.push(
+        `if (${sending} && !isDateTime(${x})) ${fail("wrongValue", quote("an RFC 3339 date and time"))}`,
       );
     }
     return lines;

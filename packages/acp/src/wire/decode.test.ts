@@ -243,6 +243,32 @@ test("a relative path in what an agent shows does not lose the update, but we ne
   );
 });
 
+test("addresses and times that other implementations would refuse cannot be sent, but are taken from others", () => {
+  const link = (uri: string): object => ({
+    sessionId: "s",
+    prompt: [{ type: "resource_link", name: "a", uri }],
+  });
+  assert.equal(
+    send("v2", "session/prompt", link("src/a.ts")),
+    'session/prompt: params/prompt/0/uri must be a URI with a scheme, got "src/a.ts"',
+  );
+  assert.deepEqual(send("v2", "session/prompt", link("file:///src/a.ts")), link("file:///src/a.ts"));
+  assert.deepEqual(receive("v2", "session/prompt", link("src/a.ts")), link("src/a.ts"));
+
+  const info = (updatedAt: string): object => update({ sessionUpdate: "session_info_update", updatedAt });
+  assert.equal(
+    send("v2", "session/update", info("2026-01-01")),
+    'session/update: params/update/updatedAt must be an RFC 3339 date and time, got "2026-01-01"',
+  );
+  assert.deepEqual(send("v2", "session/update", info("2026-01-01T10:00:00Z")), info("2026-01-01T10:00:00Z"));
+  assert.deepEqual(receive("v2", "session/update", info("2026-01-01")), info("2026-01-01"));
+});
+
+test("an MCP server may be named by a command that the agent finds on its own PATH", () => {
+  const params = { cwd: "/w", mcpServers: [{ name: "a", command: "npx", args: ["a"], env: [] }] };
+  assert.deepEqual(send("v1", "session/new", params), params);
+});
+
 test("lines are 1-based in what we send, and line 0 is taken from others (X11)", () => {
   const read = { sessionId: "s", path: "/x", line: 0 };
   assert.equal(receive("v1", "fs/read_text_file", read), read);

@@ -111,6 +111,13 @@ export function isAbsolutePath(path: string): boolean {
   return path.charCodeAt(1) === 58 && (third === 92 || third === 47) && /^[A-Za-z]/.test(path);
 }
 
+const dateTime = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
+
+/** A date and time with its offset, as RFC 3339 writes them. */
+export function isDateTime(text: string): boolean {
+  return dateTime.test(text) && !Number.isNaN(Date.parse(text));
+}
+
 /** Whether an operating system can take the string as it is (N015, N017). */
 export function isCleanText(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");

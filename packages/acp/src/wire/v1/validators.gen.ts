@@ -1119,6 +1119,7 @@ function CreateElicitationRequest_url(v: any, mode: number, n: number): Failure 
   {
     const x = v.url;
     if (typeof x !== "string") return wrongType("/url", "string", x);
+    if ((mode & 9) === 9 && !URL.canParse(x)) return wrongValue("/url", "a URI with a scheme", x);
   }
   let f: Failure | undefined;
   if (v.sessionId !== undefined) {
@@ -1884,6 +1885,7 @@ export function ElicitationUrlMode(v: any, mode: number): Failure | undefined {
   {
     const x = v.url;
     if (typeof x !== "string") return wrongType("/url", "string", x);
+    if ((mode & 9) === 9 && !URL.canParse(x)) return wrongValue("/url", "a URI with a scheme", x);
   }
   let f: Failure | undefined;
   if (v.sessionId !== undefined) {
@@ -5643,7 +5645,6 @@ function McpServerStdio_(v: any, mode: number, n: number, outer: string): Failur
     const x = v.command;
     if (typeof x !== "string") return wrongType("/command", "string", x);
     if (mode & 8 && !isCleanText(x)) return wrongType("/command", "string without NUL and lone surrogates", x);
-    if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/command", "an absolute path", x);
   }
   {
     const x = v.args;
