@@ -105,16 +105,16 @@ export interface MessageStreams {
 /** A transport as two web streams of parsed messages. Frames that cannot be read are left out. */
 export function toWebStreams(transport: Transport): MessageStreams {
   let room: PromiseWithResolvers<void> | undefined;
-  let close: () => Promise<void> = () => transport.close();
+  let isReadable = true;
+  let isWritable = true;
+  let endReadable: (() => void) | undefined;
+  const release = () => {
+    room?.resolve();
+    room = undefined;
+  };
   const readable = new ReadableStream<object>({
     start(controller) {
-      let isOver = false;
-      close = async () => {
-        await transport.close();
-        // our own close is not reported to the sink
-        if (!isOver) controller.close();
-        isOver = true;
-      };
+      endReadable = () => controller.close();
       transport.start({
         message(value) {
           if (typeof value !== "object" || value === null) return;
@@ -123,29 +123,41 @@ export function toWebStreams(transport: Transport): MessageStreams {
         },
         idle: () => undefined,
         reject: () => undefined,
-        drain() {
-          room?.resolve();
-          room = undefined;
-        },
+        drain: release,
         end(reason) {
-          room?.resolve();
-          isOver = true;
+          isReadable = false;
+          isWritable = reason.kind === "eof";
+          release();
           if (reason.kind === "eof" || reason.kind === "closed") controller.close();
           else controller.error(new Error(reason.message ?? reason.kind));
         },
       });
     },
     pull: () => transport.resume(),
-    cancel: () => transport.close(),
+    cancel() {
+      isReadable = false;
+      return transport.close();
+    },
   });
+  const close = async (reason?: Error) => {
+    await transport.close(reason);
+    // our own close is not reported to the sink
+    if (isReadable) endReadable?.();
+    isReadable = false;
+  };
   const writable = new WritableStream<object>({
+    start(controller) {
+      // a write that waits for room would hold up the abort
+      controller.signal.addEventListener("abort", release);
+    },
     async write(message) {
-      if (transport.send(message)) return;
+      // sending may end the transport (overflow), and then there is no room to wait for
+      if (transport.send(message) || !isWritable) return;
       room ??= Promise.withResolvers<void>();
       await room.promise;
     },
     close: () => close(),
-    abort: (reason) => transport.close(reason instanceof Error ? reason : new Error(String(reason))),
+    abort: (reason) => close(reason instanceof Error ? reason : new Error(String(reason))),
   });
   return { readable, writable };
 }

@@ -21,7 +21,10 @@ export interface WebSocketLike {
     type: "close",
     listener: (event: { readonly code: number; readonly reason: string }) => void,
   ): void;
-  addEventListener(type: "error", listener: () => void): void;
+  addEventListener(
+    type: "error",
+    listener: (event: { readonly message?: string; readonly error?: unknown }) => void,
+  ): void;
   /** `ws` can stop reading, the standard socket cannot. */
   pause?(): void;
   resume?(): void;
@@ -57,6 +60,7 @@ class WebSocketTransport implements Transport {
   #early: string[] | undefined = [];
   #earlyChars = 0;
   #endedEarly: EndReason | undefined;
+  #failure: { readonly message: string; readonly cause: unknown } | undefined;
   #beforeOpen: string[] = [];
   #beforeOpenChars = 0;
   #room = true;
@@ -73,9 +77,15 @@ class WebSocketTransport implements Transport {
       if (this.#early === undefined) this.#read(data);
       else this.#keep(this.#early, data);
     });
-    // the standard fires "close" after every "error"; the code there says what there is to say
-    socket.addEventListener("error", () => undefined);
-    socket.addEventListener("close", ({ code, reason }) => this.#ended(endReason(code, reason)));
+    // "close" follows every "error"; what failed is known here only, and in a browser not even here
+    socket.addEventListener("error", ({ message = "", error }) => {
+      this.#failure ??= { message, cause: error };
+    });
+    socket.addEventListener("close", ({ code, reason }) => {
+      this.#ended(
+        endReason(code, reason === "" ? (this.#failure?.message ?? "") : reason, this.#failure?.cause),
+      );
+    });
     // refused while it connects; whatever comes then is kept as above
     socket.pause?.();
   }
@@ -119,7 +129,7 @@ class WebSocketTransport implements Transport {
     this.#sink = undefined;
     this.#early = undefined;
     if (this.#socket.readyState === closedState) return;
-    this.#socket.close(reason === undefined ? 1000 : 1011);
+    this.#closeWith(reason === undefined ? 1000 : 1011);
     // a paused socket would never see the peer's close frame
     this.#socket.resume?.();
     const timer = setTimeout(() => {
@@ -128,6 +138,12 @@ class WebSocketTransport implements Transport {
     }, this.#closeTimeoutMs);
     await this.#closed.promise;
     clearTimeout(timer);
+  }
+
+  /** The standard lets a page use 1000 and 3000-4999 only, and throws for every other code. */
+  #closeWith(code: number, reason?: string): void {
+    const isStandard = this.#socket.terminate === undefined;
+    this.#socket.close(isStandard && code !== 1000 ? code + 3_000 : code, reason);
   }
 
   readonly #onSent = () => this.#checkRoom();
@@ -143,7 +159,7 @@ class WebSocketTransport implements Transport {
     this.#earlyChars += text.length;
     if (this.#earlyChars <= this.#limits.maxQueuedBytes) return;
     early.length = 0;
-    this.#socket.close(1008, "nobody reads");
+    this.#closeWith(1008, "nobody reads");
     this.#ended({ kind: "overflow", message: "too much arrived before the transport was started" });
   }
 
@@ -184,7 +200,7 @@ class WebSocketTransport implements Transport {
 
   #overflow(queued: number): void {
     this.#beforeOpen = [];
-    this.#socket.close(1013, "the peer does not read");
+    this.#closeWith(1013, "the peer does not read");
     this.#ended({
       kind: "overflow",
       message: `the peer does not read: ${queued} bytes of output are queued`,
@@ -203,12 +219,13 @@ class WebSocketTransport implements Transport {
   }
 }
 
-function endReason(code: number, reason: string): EndReason {
+function endReason(code: number, reason: string, cause?: unknown): EndReason {
   const said = reason === "" ? "" : `: ${reason}`;
   if (code === 1000 || code === 1001 || code === 1005) {
     return { kind: "closed", message: `the peer closed the WebSocket${said}` };
   }
   const kind =
     code === 1002 || code === 1003 || code === 1007 ? "protocol" : code === 1009 ? "too_large" : "closed";
-  return { kind, message: `the WebSocket closed with code ${code}${said}` };
+  const message = `the WebSocket closed with code ${code}${said}`;
+  return cause === undefined ? { kind, message } : { kind, message, cause };
 }

@@ -1,0 +1,31 @@
+import { bytePipe } from "./byte-pipe.ts";
+import { byteTransport } from "./byte-transport.ts";
+import { transportContract } from "./contract.ts";
+
+const utf8 = new TextEncoder();
+const framings = {
+  ndjson: (text: string) => utf8.encode(`${text}\n`),
+  "content-length": (text: string) => {
+    const body = utf8.encode(text);
+    return Buffer.concat([utf8.encode(`Content-Length: ${body.length}\r\n\r\n`), body]);
+  },
+} as const;
+
+for (const framing of ["ndjson", "content-length"] as const) {
+  const encode = framings[framing];
+  transportContract(
+    framing,
+    (limits) => {
+      const [a, b] = bytePipe();
+      return {
+        near: byteTransport(a, { framing, limits }),
+        far: byteTransport(b, { framing, limits }),
+        frameToNear: (text) => a.inject(encode(text)),
+        bytesToNear: (bytes) => a.inject(bytes),
+        halfClose: () => b.endOutput(),
+        cut: () => a.cut(),
+      };
+    },
+    { encode },
+  );
+}

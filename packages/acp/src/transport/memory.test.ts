@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { transportContract } from "./contract.ts";
+import { memoryPair } from "./memory.ts";
+import { watch } from "./watched-transport.ts";
+
+transportContract(
+  "memory",
+  (limits) => {
+    const [near, far] = memoryPair({ limits });
+    return { near, far, frameToNear: (text) => far.send({}, text) };
+  },
+  {
+    exceptions: {
+      bytes: "memory carries text, there are no bytes to split",
+      "half-close": "memory has no half-close; what was sent before a close arrives before the end",
+      cut: "memory cannot break; its only end is a close",
+    },
+  },
+);
+
+test("memory passes text, never references", async () => {
+  const [near, far] = memoryPair();
+  const watched = watch(near);
+  watch(far);
+  const message = { nested: { list: [1] } };
+  far.send(message);
+  message.nested.list.push(2);
+  await watched.until(() => watched.values.length === 1);
+  assert.deepEqual(watched.values, [{ nested: { list: [1] } }]);
+});
+
+test("pausing after each of 20,000 queued messages costs the same per message", async () => {
+  const [near, far] = memoryPair();
+  const count = 20_000;
+  for (let n = 0; n < count; n++) far.send({ n });
+  const seen: number[] = [];
+  const all = Promise.withResolvers<void>();
+  near.start({
+    message(value) {
+      if (seen.push((value as { n: number }).n) === count) all.resolve();
+      near.pause();
+      queueMicrotask(() => near.resume());
+    },
+    idle: () => undefined,
+    reject: () => assert.fail(),
+    drain: () => undefined,
+    end: () => assert.fail(),
+  });
+  await all.promise;
+  assert.deepEqual(seen, [...Array(count).keys()]);
+});

@@ -1,0 +1,212 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { test } from "node:test";
+import { WebSocketServer, WebSocket as WsSocket } from "ws";
+import { type TransportPair, transportContract } from "./contract.ts";
+import type { FrameLimits } from "./frame-limits.ts";
+import { watch } from "./watched-transport.ts";
+import { type WebSocketLike, webSocketTransport } from "./websocket.ts";
+
+const clients = {
+  ws: (url: string): WebSocketLike & { terminate?(): void } => new WsSocket(url),
+  "the standard": (url: string): WebSocketLike => new WebSocket(url),
+};
+
+/** A server on a free port, one accepted socket and its client, which may still be connecting. */
+async function sockets(client: keyof typeof clients): Promise<{
+  server: WebSocketServer;
+  accepted: WsSocket;
+  connecting: WebSocketLike;
+  stop: () => Promise<void>;
+}> {
+  const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
+  await once(server, "listening");
+  const connecting = clients[client](`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const [accepted] = (await once(server, "connection")) as [WsSocket];
+  const stop = async () => {
+    for (const socket of server.clients) socket.terminate();
+    server.close();
+    await once(server, "close");
+  };
+  return { server, accepted, connecting, stop };
+}
+
+async function opened(socket: WebSocketLike): Promise<void> {
+  if (socket.readyState === 1) return;
+  await new Promise<void>((resolve) => socket.addEventListener("open", resolve));
+}
+
+const closeTimeoutMs = 200;
+
+for (const kind of ["ws", "the standard"] as const) {
+  const makePair = async (
+    limits: Partial<FrameLimits>,
+    subject: "client" | "server",
+  ): Promise<TransportPair> => {
+    const { accepted, connecting, stop } = await sockets(kind);
+    const client = webSocketTransport(connecting, { limits, closeTimeoutMs });
+    const server = webSocketTransport(accepted, { limits, closeTimeoutMs });
+    await opened(connecting);
+    const isServer = subject === "server";
+    return {
+      near: isServer ? server : client,
+      far: isServer ? client : server,
+      frameToNear: (text) => (isServer ? connecting : accepted).send(text),
+      cut: () => accepted.terminate(),
+      dispose: stop,
+    };
+  };
+  const bytes = "a text frame is a whole message; its bytes belong to the WebSocket library";
+  const halfClose = "WebSocket has no half-close; what was sent before a close arrives before the end";
+  const noPause = "the standard WebSocket cannot stop reading";
+  transportContract(`WebSocket server, ${kind} client`, (limits) => makePair(limits, "server"), {
+    exceptions: {
+      bytes,
+      "half-close": halfClose,
+      ...(kind === "ws" ? {} : { "back-pressure": `${noPause}, so the server never feels its slowness` }),
+    },
+  });
+  transportContract(`WebSocket with ${kind} client`, (limits) => makePair(limits, "client"), {
+    exceptions: { bytes, "half-close": halfClose, ...(kind === "ws" ? {} : { pause: noPause }) },
+  });
+}
+
+test("what is sent while the socket still connects arrives, in order", async () => {
+  const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
+  await once(server, "listening");
+  for (const connect of Object.values(clients)) {
+    const transport = webSocketTransport(connect(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`));
+    watch(transport);
+    for (let n = 0; n < 10; n++) transport.send({ n });
+    const [accepted] = (await once(server, "connection")) as [WsSocket];
+    const far = webSocketTransport(accepted);
+    const watched = watch(far);
+    await watched.until(() => watched.values.length === 10);
+    assert.deepEqual(
+      watched.values,
+      [...Array(10).keys()].map((n) => ({ n })),
+    );
+    await Promise.all([transport.close(), far.close()]);
+  }
+  server.close();
+});
+
+test("what is queued while the socket connects is bounded (G8)", () => {
+  const closed: number[] = [];
+  const socket: WebSocketLike = {
+    readyState: 0,
+    bufferedAmount: 0,
+    binaryType: "",
+    send: () => assert.fail("not open"),
+    close: (code) => void closed.push(code ?? 0),
+    addEventListener: () => undefined,
+  };
+  const transport = webSocketTransport(socket, { limits: { highWaterBytes: 50, maxQueuedBytes: 100 } });
+  assert.deepEqual(
+    Array.from({ length: 3 }, () => transport.send({ text: "x".repeat(20) })),
+    [true, false, false],
+  );
+  transport.send({ text: "x".repeat(20) });
+  assert.deepEqual(closed, [4013], "the standard allows no code between 1001 and 2999");
+});
+
+test("binary frames are ignored, text frames go on (W3)", async () => {
+  const { accepted, connecting, stop } = await sockets("ws");
+  await opened(connecting);
+  const client = webSocketTransport(connecting);
+  const watched = watch(client);
+  accepted.send(Buffer.from('{"binary":1}'), { binary: true });
+  accepted.send('{"text":1}');
+  await watched.until(() => watched.values.length === 1);
+  assert.deepEqual([watched.values, watched.faults], [[{ text: 1 }], []]);
+  await client.close();
+  await stop();
+});
+
+test("the close code of the peer says why it ended (W6)", async () => {
+  const codes = [
+    [1000, "closed"],
+    [1001, "closed"],
+    [1002, "protocol"],
+    [1007, "protocol"],
+    [1009, "too_large"],
+    [1011, "closed"],
+  ] as const;
+  for (const [code, kind] of codes) {
+    const { accepted, connecting, stop } = await sockets("the standard");
+    await opened(connecting);
+    const watched = watch(webSocketTransport(connecting));
+    accepted.close(code, "because");
+    await watched.until(() => watched.ends.length === 1);
+    assert.equal(watched.ends[0]?.kind, kind, `code ${code}`);
+    assert.match(watched.ends[0]?.message ?? "", /: because$/);
+    await stop();
+  }
+});
+
+test("text that is not UTF-8 closes the socket: we say what failed, the peer gets 1007 (W6, N012)", async () => {
+  const { accepted, connecting, stop } = await sockets("ws");
+  await opened(connecting);
+  const near = watch(webSocketTransport(accepted));
+  const far = watch(webSocketTransport(connecting));
+  (connecting as WsSocket).send(Buffer.from([0x22, 0xff, 0x22]), { binary: false });
+  await near.until(() => near.ends.length === 1);
+  await far.until(() => far.ends.length === 1);
+  assert.deepEqual([near.values, far.ends[0]?.kind], [[], "protocol"]);
+  assert.match(near.ends[0]?.message ?? "", /invalid UTF-8/);
+  await stop();
+});
+
+test("a socket that nobody can reach ends with a reason", async () => {
+  const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  for (const connect of Object.values(clients)) {
+    const watched = watch(webSocketTransport(connect(`ws://127.0.0.1:${port}`)));
+    await watched.until(() => watched.ends.length === 1);
+    assert.equal(watched.ends[0]?.kind, "closed");
+    assert.match(watched.ends[0]?.message ?? "", /1006/);
+  }
+});
+
+test("a ws socket that cannot connect says what failed", async () => {
+  const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  const watched = watch(webSocketTransport(clients.ws(`ws://127.0.0.1:${port}`)));
+  await watched.until(() => watched.ends.length === 1);
+  assert.match(watched.ends[0]?.message ?? "", /ECONNREFUSED/);
+});
+
+test("a peer that does not answer the close frame is dropped after closeTimeoutMs", async () => {
+  const { accepted, connecting, stop } = await sockets("ws");
+  await opened(connecting);
+  accepted.pause();
+  const transport = webSocketTransport(connecting, { closeTimeoutMs: 20 });
+  watch(transport);
+  await transport.close();
+  assert.equal(connecting.readyState >= 2, true);
+  await once(connecting as WsSocket, "close");
+  await stop();
+});
+
+test("messages and an end that came before start are told after it", async () => {
+  const { accepted, connecting, stop } = await sockets("the standard");
+  const transport = webSocketTransport(connecting);
+  const ended = new Promise<void>((resolve) => connecting.addEventListener("close", () => resolve()));
+  accepted.send('{"early":1}');
+  accepted.close(1001, "bye");
+  await ended;
+  const watched = watch(transport);
+  await watched.until(() => watched.ends.length === 1);
+  assert.deepEqual(
+    [watched.values, watched.ends[0]?.message],
+    [[{ early: 1 }], "the peer closed the WebSocket: bye"],
+  );
+  await stop();
+});
