@@ -76,11 +76,11 @@ function prepare(client: BenchClient, task: Task): Prepared {
   switch (task.kind) {
     case "stream": {
       const turn = (count: number) => streamed(client, task.stream, count);
-      return { warmUp: () => turn(task.count / 10), measured: () => turn(task.count) };
+      return { warmUp: () => turn(task.count / 2), measured: () => turn(task.count) };
     }
     case "requests": {
       const ask = (count: number) => lanes(client, count, task.inFlight);
-      return { warmUp: () => ask(task.count / 10), measured: () => ask(task.count) };
+      return { warmUp: () => ask(task.count / 2), measured: () => ask(task.count) };
     }
     case "prompt": {
       const image = (bytes: number): Block => ({ type: "image", data: base64(bytes), mimeType: "image/png" });

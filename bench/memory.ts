@@ -6,7 +6,16 @@ import { interleave, runProgram } from "./rounds.ts";
 import { figure, geometricMean } from "./statistics.ts";
 import type { ValidationSample } from "./validation-work.ts";
 
-const folders = { floor: "floor", sdk: "sdk", ours: "parley" } as const;
+const toolUpdatePrograms: Readonly<Record<Entrant, URL>> = {
+  floor: new URL("./floor/v2-tool-update.ts", import.meta.url),
+  sdk: new URL("./sdk/v2-tool-update.ts", import.meta.url),
+  ours: new URL("./parley/v2-tool-update.ts", import.meta.url),
+};
+
+const validatePrograms = {
+  sdk: new URL("./sdk/validate.ts", import.meta.url),
+  ours: new URL("./parley/validate.ts", import.meta.url),
+} as const;
 
 const v2ToolUpdate: Benchmark = {
   name: "v2.tool-update",
@@ -20,7 +29,7 @@ const v2ToolUpdate: Benchmark = {
       entrants,
       options,
       // The programs print what memory-work.ts makes.
-      (entrant) => runProgram(`${folders[entrant]}/v2-tool-update.ts`, task) as Promise<MemorySample>,
+      (entrant) => runProgram(toolUpdatePrograms[entrant], task) as Promise<MemorySample>,
     );
     const by = (value: (sample: MemorySample) => number): Record<Entrant, number[]> => ({
       floor: samples.floor.map(value),
@@ -57,7 +66,7 @@ const validate: Benchmark = {
       ["sdk", "ours"] as const,
       options,
       // The programs print what validation-work.ts makes.
-      (entrant) => runProgram(`${folders[entrant]}/validate.ts`, task) as Promise<ValidationSample>,
+      (entrant) => runProgram(validatePrograms[entrant], task) as Promise<ValidationSample>,
     );
     return validateResult(samples.ours, samples.sdk);
   },

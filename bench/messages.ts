@@ -39,7 +39,7 @@ const toolCall = (i: number) => ({
   kind: "read" as const,
   status: "pending" as const,
   content: [],
-  locations: [{ path: path(i), line: i % 500 }],
+  locations: [{ path: path(i), line: 1 + (i % 500) }],
   rawInput: { path: path(i), limit: 200 },
 });
 
@@ -51,7 +51,7 @@ const toolCallUpdate = (i: number) => ({
     { type: "content" as const, content: { type: "text" as const, text: output(i) } },
     { type: "diff" as const, path: path(i), oldText: text(i), newText: text(i + 1) },
   ],
-  locations: [{ path: path(i), line: i % 500 }],
+  locations: [{ path: path(i), line: 1 + (i % 500) }],
   rawOutput: { exitCode: 0, bytes: i % 4096 },
 });
 
@@ -114,7 +114,7 @@ export const v2ToolUpdate = (i: number) => ({
     kind: "read" as const,
     status: "in_progress" as const,
     content: [{ type: "content" as const, content: { type: "text" as const, text: output(i) } }],
-    locations: [{ path: path(i), line: i % 500 }],
+    locations: [{ path: path(i), line: 1 + (i % 500) }],
     rawInput: { path: path(i), limit: 200 },
   },
 });

@@ -41,9 +41,9 @@ export interface ProgramOptions {
   readonly flags?: readonly string[];
 }
 
-/** Runs one program of this folder in a fresh Node, hands it `task` as JSON, and reads the sample that it prints. */
-export async function runProgram(file: string, task: object, options: ProgramOptions = {}): Promise<unknown> {
-  const path = fileURLToPath(new URL(file, import.meta.url));
+/** Runs a program in a fresh Node, hands it `task` as JSON, and reads the sample that it prints. */
+export async function runProgram(file: URL, task: object, options: ProgramOptions = {}): Promise<unknown> {
+  const path = fileURLToPath(file);
   const flags = [
     "--conditions=parley-source",
     "--disable-warning=ExperimentalWarning",
@@ -64,6 +64,6 @@ export async function runProgram(file: string, task: object, options: ProgramOpt
   const code = await new Promise<number | string>((resolve, reject) => {
     child.on("error", reject).on("close", (status, signal) => resolve(status ?? signal ?? "?"));
   });
-  if (code !== 0) throw new Error(`bench/${file} ${JSON.stringify(task)} ended with ${code}:\n${errors}`);
+  if (code !== 0) throw new Error(`${path} ${JSON.stringify(task)} ended with ${code}:\n${errors}`);
   return JSON.parse(output);
 }

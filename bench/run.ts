@@ -43,9 +43,8 @@ async function main(): Promise<number> {
     else await runAll(parsed);
     return 0;
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    process.stderr.write(`bench: ${error.message}\n`);
-    return 2;
+    process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
+    return error instanceof UsageError ? 2 : 1;
   }
 }
 

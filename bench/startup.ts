@@ -16,10 +16,10 @@ interface StartupSample {
   readonly idleMiB: number;
 }
 
-const agents: Readonly<Record<Entrant, string>> = {
-  floor: "floor/startup-agent.mjs",
-  sdk: "sdk/startup-agent.mjs",
-  ours: "parley/startup-agent.mjs",
+const agents: Readonly<Record<Entrant, URL>> = {
+  floor: new URL("./floor/startup-agent.mjs", import.meta.url),
+  sdk: new URL("./sdk/startup-agent.mjs", import.meta.url),
+  ours: new URL("./parley/startup-agent.mjs", import.meta.url),
 };
 
 const line = `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: initializeParams() })}\n`;
@@ -82,8 +82,8 @@ async function measure(options: RunOptions, cache: string) {
 }
 
 /** Starts an agent, waits for its answer, then for 300 ms, and ends it by closing its stdin. */
-async function start(file: string, env: Readonly<Record<string, string>>): Promise<StartupSample> {
-  const path = fileURLToPath(new URL(file, import.meta.url));
+async function start(file: URL, env: Readonly<Record<string, string>>): Promise<StartupSample> {
+  const path = fileURLToPath(file);
   const started = performance.now();
   const child = spawn(process.execPath, [path], {
     stdio: ["pipe", "pipe", "inherit"],
@@ -101,7 +101,7 @@ async function start(file: string, env: Readonly<Record<string, string>>): Promi
     });
   });
   const early = await Promise.race([answered, ended]);
-  if (early !== undefined) throw new Error(`bench/${file} ended with ${early} before it answered initialize`);
+  if (early !== undefined) throw new Error(`${path} ended with ${early} before it answered initialize`);
   const readyMs = performance.now() - started;
   await sleep(300); // the figure is defined by this time; it stands in for no event
   const idleMiB = rssMiB(child.pid);

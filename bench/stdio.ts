@@ -7,7 +7,11 @@ import { figure } from "./statistics.ts";
 
 type Samples = Readonly<Record<Entrant, readonly Sample[]>>;
 
-const programs = { floor: "floor/client.ts", sdk: "sdk/client.ts", ours: "parley/client.ts" } as const;
+const programs: Readonly<Record<Entrant, URL>> = {
+  floor: new URL("./floor/client.ts", import.meta.url),
+  sdk: new URL("./sdk/client.ts", import.meta.url),
+  ours: new URL("./parley/client.ts", import.meta.url),
+};
 
 const run = (entrant: Entrant, task: Task, env: Record<string, string> = {}) =>
   // The programs print what client-work.ts makes.

@@ -13,7 +13,7 @@ interface Incoming {
 await runTask(async (): Promise<BenchClient> => {
   const child = spawn(
     process.execPath,
-    [...process.execArgv, new URL("agent.ts", import.meta.url).pathname],
+    [...process.execArgv, new URL("./agent.ts", import.meta.url).pathname],
     {
       stdio: ["pipe", "pipe", "inherit"],
     },

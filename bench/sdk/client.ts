@@ -9,7 +9,7 @@ import { initializeParams, sessionId } from "../messages.ts";
 await runTask(async (): Promise<BenchClient> => {
   const child = spawn(
     process.execPath,
-    [...process.execArgv, new URL("agent.ts", import.meta.url).pathname],
+    [...process.execArgv, new URL("./agent.ts", import.meta.url).pathname],
     {
       stdio: ["pipe", "pipe", "inherit"],
     },

@@ -17,9 +17,9 @@ const names: Readonly<Record<string, string>> = {
 };
 
 runChecks({
-  zod: (method, params) => {
+  zod: (method) => {
     const schema = zod[names[method] ?? ""];
     if (schema === undefined) throw new Error(`the SDK has no schema for ${method}`);
-    schema.parse(params);
+    return (params) => schema.parse(params);
   },
 });

@@ -1,0 +1,42 @@
+// Parley's typed wire of v2 in one process: validated, to JSON text, back, validated.
+
+import { memoryPair } from "@parley/acp";
+import { agentPeer, clientPeer } from "@parley/acp/v2";
+import { runBatches } from "../memory-work.ts";
+import { v2ToolUpdate } from "../messages.ts";
+
+let handled = 0;
+
+const [agentSide, clientSide] = memoryPair();
+const agent = agentPeer(agentSide, {
+  requests: {
+    initialize: () => ({
+      protocolVersion: 2,
+      info: { name: "bench-agent", version: "1.0.0" },
+      capabilities: {},
+    }),
+  },
+});
+const client = clientPeer(clientSide, {
+  notifications: {
+    "session/update": () => {
+      handled += 1;
+    },
+  },
+});
+
+await client.request("initialize", {
+  protocolVersion: 2,
+  info: { name: "bench", version: "1.0.0" },
+  capabilities: {},
+});
+
+await runBatches(async (from, count) => {
+  for (let i = from; i < from + count; i += 1) {
+    const full = agent.notify("session/update", v2ToolUpdate(i));
+    if (full !== undefined) await full;
+  }
+  // One microtask delivers what was sent in this turn.
+  while (handled < from + count) await undefined;
+});
+await client.close();
