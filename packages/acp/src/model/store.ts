@@ -1,0 +1,64 @@
+// Where sessions live. An agent, a client's history and a gateway keep the same records. Acknowledged means
+// stored: what `append` has resolved for survives the death of this process.
+
+import type { Entry } from "./entry.ts";
+
+export interface SessionRecord {
+  readonly sessionId: string;
+  /** Absolute. */
+  readonly cwd: string;
+  readonly additionalDirectories: readonly string[];
+  readonly title?: string;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** The values of the session's config options, by id. */
+  readonly config: Readonly<Record<string, string | boolean>>;
+  /** Whatever the owner wants to keep with the session; plain JSON. */
+  readonly data?: unknown;
+}
+
+export type SessionPatch = Partial<
+  Pick<SessionRecord, "cwd" | "additionalDirectories" | "title" | "updatedAt" | "config" | "data">
+>;
+
+export interface SessionQuery {
+  /** Only sessions of this working directory. */
+  readonly cwd?: string;
+  /** From the page before; a cursor that is not ours rejects with RequestError -32602. */
+  readonly cursor?: string;
+  /** Default 50. */
+  readonly limit?: number;
+}
+
+export interface SessionPage {
+  /** Most recently updated first. */
+  readonly sessions: readonly SessionRecord[];
+  readonly nextCursor?: string;
+}
+
+/** Who holds a session, when it is not us. */
+export interface SessionHolder {
+  readonly pid: number;
+  readonly since: number;
+}
+
+export interface SessionStore {
+  /** Creates and claims. Rejects when the id exists. */
+  create(record: SessionRecord): Promise<void>;
+  get(sessionId: string): Promise<SessionRecord | undefined>;
+  patch(sessionId: string, patch: SessionPatch): Promise<void>;
+  list(query?: SessionQuery): Promise<SessionPage>;
+  /** Entries continue the sequence: the first has the `seq` after the last stored one. */
+  append(sessionId: string, entries: readonly Entry[]): Promise<void>;
+  /** From `fromSeq` (default 1) to the end, in order. */
+  entries(sessionId: string, fromSeq?: number): AsyncIterable<Entry>;
+  /** A new session with the entries and the config of an old one. Claims the new one. */
+  fork(sessionId: string, record: SessionRecord): Promise<void>;
+  /** Unknown ids are fine. */
+  delete(sessionId: string): Promise<void>;
+  /** Makes this process the one that may append. Rejects with RequestError -32066 naming the holder. */
+  claim(sessionId: string): Promise<void>;
+  release(sessionId: string): Promise<void>;
+  close(): Promise<void>;
+}
