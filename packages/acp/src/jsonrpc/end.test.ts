@@ -205,8 +205,8 @@ test("a handler that settles in the very moment of the close answers exactly onc
 
 test("both sides closing at once both finish, and requests in flight reject once on each side (G4)", async () => {
   const [left, right] = connectedPair(
-    { request: () => new Promise(() => undefined) },
-    { request: () => new Promise(() => undefined) },
+    { drainMs: 0, request: () => new Promise(() => undefined) },
+    { drainMs: 0, request: () => new Promise(() => undefined) },
   );
   const outcomes = [outcomeOf(left.request("a")), outcomeOf(right.request("b"))];
   await quiet();
