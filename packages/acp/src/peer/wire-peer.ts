@@ -194,7 +194,7 @@ function requestDispatcher(
     if (handler === undefined || (bound === undefined && !method.startsWith("_"))) {
       throw new RequestError(rpcCodes.methodNotFound, "method not found", {
         reason: "method_not_found",
-        method,
+        method: shortened(method),
       });
     }
     if (bound === undefined) return handler(params, request);
@@ -225,7 +225,8 @@ function notificationDispatcher(
     }
     const decoded = decodeParams(bound, params);
     // notifications are never answered, valid or not (X16)
-    if (decoded instanceof Failure) log("warn", describeFailure(method, "params", decoded), { method });
+    if (decoded instanceof Failure)
+      log("warn", "refused the params of a notification", place(method, decoded));
     else handler(decoded);
   };
 }
@@ -252,14 +253,25 @@ function receivedResult(method: BoundMethod, value: unknown): unknown {
 function sentResult(method: BoundMethod, value: unknown, log: Log): unknown {
   const encoded = encodeResult(method, value);
   if (!(encoded instanceof Failure)) return encoded;
-  log("error", describeFailure(method.row.method, "result", encoded), { method: method.row.method });
+  log("error", "a handler returned an invalid result", place(method.row.method, encoded));
   throw new RequestError(rpcCodes.internalError, "internal error", { reason: "invalid_result" });
 }
 
 function invalidParams(method: string, failure: Failure): RequestError {
   const code = failure.limit ? rpcCodes.limitExceeded : rpcCodes.invalidParams;
   const reason = failure.limit ? "limit_exceeded" : "invalid_params";
+  failure.path = shortened(failure.path);
   return new RequestError(code, describeFailure(method, "params", failure), { reason, path: failure.path });
+}
+
+/** For the log: where it went wrong, without the value, which may be anybody's secret. */
+function place(method: string, { path, expected }: Failure): Readonly<Record<string, string>> {
+  return { method, path: shortened(path), expected };
+}
+
+/** Names and keys are the peer's choice, error data is at most 1 KiB. */
+function shortened(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 
 function sessionOf(params: unknown): string | undefined {

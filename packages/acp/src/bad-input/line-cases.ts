@@ -1,0 +1,136 @@
+// Section "Framing and encoding" of the bad inputs in docs/rules.md: what a line or a frame is, N001 to N011.
+
+import {
+  type BadInput,
+  bytesOnly,
+  canary,
+  echo,
+  echoed,
+  framed,
+  framesHaveAnEnd,
+  notAMessage,
+  notJson,
+  notUtf8,
+  padded,
+  smallLimit,
+  withBytes,
+} from "./bad-input.ts";
+
+const refusedOnce = { replies: [notJson], counts: { refused: 1 } };
+const skippedOnce = { counts: { noise: 1 } };
+
+export const lineCases: readonly BadInput[] = [
+  {
+    ids: ["N001"],
+    name: "a message that breaks off",
+    send: () => ['{"jsonrpc":"2.0","id":7,"meth'],
+    ...refusedOnce,
+  },
+  {
+    ids: ["N002"],
+    name: "a log line",
+    send: () => [`Using config /home/${canary}/.config`],
+    ...refusedOnce,
+    asClient: skippedOnce,
+  },
+  {
+    ids: ["N002"],
+    name: "a log line with colours, direction marks and a line separator",
+    send: () => ["\u001b[2J\u009b31mfound \u202e gnihtyna \u2028 else"],
+    ...refusedOnce,
+    asClient: skippedOnce,
+  },
+  {
+    ids: ["N002"],
+    name: "a log line of 100,000 characters",
+    send: () => [`${"z".repeat(100_000)}${canary}`],
+    ...refusedOnce,
+    asClient: skippedOnce,
+  },
+  {
+    ids: ["N002", "N012"],
+    name: "a log line in Latin-1",
+    send: () => [withBytes("Gr@e is not UTF-8", 0xf6, 0xdf)],
+    replies: [notUtf8],
+    counts: { refused: 1 },
+    asClient: skippedOnce,
+    only: bytesOnly,
+  },
+  {
+    ids: ["N002", "N024"],
+    name: "a log line over the limit",
+    send: () => [padded("Using @", smallLimit + 1)],
+    replies: [notAMessage(undefined, "too_large")],
+    counts: { refused: 1 },
+    asClient: skippedOnce,
+  },
+  {
+    ids: ["N003"],
+    name: "a log line that begins like an array",
+    send: () => ["[20:51:04] Using config"],
+    ...refusedOnce,
+    asClient: skippedOnce,
+  },
+  {
+    ids: ["N004"],
+    name: "a Content-Length header on a connection that began with lines",
+    send: () => ["Content-Length: 40\r", "\r", echo("4")],
+    replies: [notJson, echoed(4)],
+    calls: { "_test/echo": 1 },
+    counts: { refused: 1 },
+    asClient: { replies: [echoed(4)], calls: { "_test/echo": 1 }, counts: { noise: 1 } },
+  },
+  {
+    ids: ["N005"],
+    name: "empty lines and lines of spaces",
+    send: () => ["", "   ", "\t", "\r"],
+  },
+  {
+    ids: ["N006"],
+    name: "a line that ends in CRLF",
+    send: () => [`${echo("6")}\r`],
+    replies: [echoed(6)],
+    calls: { "_test/echo": 1 },
+  },
+  {
+    ids: ["N007"],
+    name: "a byte order mark at the beginning",
+    send: () => [withBytes(`@${echo("7")}`, 0xef, 0xbb, 0xbf)],
+    replies: [echoed(7)],
+    calls: { "_test/echo": 1 },
+    first: true,
+    only: { on: ["stdio"], because: "it marks the beginning of a stream of bytes; frames are text" },
+  },
+  {
+    ids: ["N008"],
+    name: "raw line and paragraph separators inside a string",
+    send: () => [echo("8", "a\u2028b\u2029c\u0085d")],
+    replies: [echoed(8, "a\u2028b\u2029c\u0085d")],
+    calls: { "_test/echo": 1 },
+  },
+  {
+    ids: ["N009"],
+    name: "a lone CR between two objects",
+    send: () => [`${echo("9")}\r${echo("10")}`],
+    ...refusedOnce,
+  },
+  { ids: ["N010"], name: "two objects on one line", send: () => [echo("9") + echo("10")], ...refusedOnce },
+  {
+    ids: ["N011"],
+    name: "an object printed over several lines",
+    send: () => JSON.stringify(JSON.parse(echo("11")), undefined, 2).split("\n"),
+    replies: Array.from({ length: 8 }, () => notJson),
+    counts: { refused: 8 },
+    // only the first line begins like a message
+    asClient: { replies: [notJson], counts: { refused: 1, noise: 7 } },
+    only: framesHaveAnEnd,
+  },
+  {
+    ids: ["N011"],
+    name: "an object printed over several lines in one frame is one message",
+    send: () => [JSON.stringify(JSON.parse(echo("11")), undefined, 2)],
+    replies: [echoed(11)],
+    calls: { "_test/echo": 1 },
+    only: framed,
+  },
+];
