@@ -5,7 +5,7 @@ import { Failure, modes } from "./failure.ts";
 import type { MethodRow } from "./method-row.ts";
 
 export { Failure, maxArrayItems, modes } from "./failure.ts";
-export type { MethodRow, Validator } from "./method-row.ts";
+export type { Validator } from "./method-row.ts";
 
 /** The unstable methods that an app asked for, by name, or all of them. */
 export type UnstableMethods = "*" | readonly string[];

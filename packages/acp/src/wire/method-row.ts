@@ -23,3 +23,10 @@ export interface MethodRow {
   /** Every field is optional, so a null result will do (J10). */
   readonly resultMayBeEmpty?: boolean;
 }
+
+/** What a connection needs to know of one version of the protocol. */
+export interface WireVersion {
+  readonly methods: readonly MethodRow[];
+  /** "strict": ids are strings and integers only, as version 2 has it. */
+  readonly idPolicy: "any" | "strict";
+}
