@@ -1,0 +1,149 @@
+// The fold from entries to a view. Pure in the sense that counts: what a view holds follows from the entries and
+// from nothing else, so that live, replay, traces and exports show the same. It changes the view in place,
+// because an immutable one would copy some of itself with every chunk and so cost more the longer a session is;
+// entries are never changed.
+
+import type { Entry } from "../model/entry.ts";
+import type { Update } from "../model/update.ts";
+import { applyAnswer, applyAsk } from "./asks.ts";
+import { appendToCompaction, upsertCompaction } from "./compactions.ts";
+import {
+  appendToMessage,
+  appendToSessionMessage,
+  applyPrompt,
+  upsertMessage,
+  upsertSessionMessage,
+} from "./messages.ts";
+import {
+  applyConfigOptions,
+  applyInfo,
+  applyOutcome,
+  applyPlan,
+  applyState,
+  applyUsage,
+  removePlan,
+} from "./session-state.ts";
+import type { Changed, SessionView } from "./session-view.ts";
+import { upsertSubagent } from "./subagents.ts";
+import { appendToTerminal, upsertTerminal } from "./terminals.ts";
+import { appendToToolCall, upsertToolCall } from "./tool-calls.ts";
+import { addItem, createState, firstSight, touchPart, type ViewState } from "./view-state.ts";
+
+export interface ViewOptions {
+  /** Bytes of output to keep for each terminal; older ones are dropped from the front. Default 1 MiB. */
+  readonly terminalBytes?: number;
+}
+
+/** A view of a session in which nothing has happened yet. */
+export function createView(options: ViewOptions = {}): SessionView {
+  return createState(options.terminalBytes ?? 1024 * 1024);
+}
+
+/**
+ * Shows one more entry, in place. Entries come in the order of their `seq`; one that is not above the last is
+ * already shown and is ignored, so that a replay and a live stream may overlap.
+ */
+export function applyEntry(view: SessionView, entry: Entry): void {
+  // Views are made by createView alone: the read-only type is what users see of the state.
+  const state = view as ViewState;
+  if (entry.seq <= state.seq) return;
+  state.seq = entry.seq;
+  state.fold.time = entry.time;
+  switch (entry.kind) {
+    case "update":
+      return applyUpdate(state, entry.update);
+    case "prompt":
+      return applyPrompt(state, entry.messageId, entry.prompt);
+    case "ask":
+      return applyAsk(state, entry);
+    case "answer":
+      return applyAnswer(state, entry);
+    case "outcome":
+      return applyOutcome(state, entry.messageId, entry.outcome);
+    default:
+      // Written by a later version of this library; there is nothing to show for it.
+      return;
+  }
+}
+
+/** The view of a session that is over, or of the part that is stored. */
+export function viewFrom(entries: Iterable<Entry>, options?: ViewOptions): SessionView {
+  const view = createView(options);
+  for (const entry of entries) applyEntry(view, entry);
+  return view;
+}
+
+/**
+ * What changed after the entry with that `seq`, least recent first: remember `view.version`, and ask again when
+ * it is time to draw. A plan that was removed is not listed; the part "plans" is.
+ */
+export function changesSince(view: SessionView, version: number): Changed[] {
+  // As above.
+  return (view as ViewState).fold.changes.since(version);
+}
+
+function applyUpdate(state: ViewState, update: Update): void {
+  switch (update.sessionUpdate) {
+    case "agent_message_chunk":
+      return appendToMessage(state, "agent_message", update);
+    case "agent_thought_chunk":
+      return appendToMessage(state, "agent_thought", update);
+    case "user_message_chunk":
+      return appendToMessage(state, "user_message", update);
+    case "tool_call_update":
+      return upsertToolCall(state, update);
+    case "tool_call_content_chunk":
+      return appendToToolCall(state, update.toolCallId, update.content);
+    case "terminal_output_chunk":
+      return appendToTerminal(state, update.terminalId, update.data);
+    case "terminal_update":
+      return upsertTerminal(state, update);
+    case "user_message":
+    case "agent_message":
+    case "agent_thought":
+      return upsertMessage(state, update.sessionUpdate, update);
+    case "state_update":
+      return applyState(state, update);
+    case "usage_update":
+      return applyUsage(state, update);
+    case "plan_update":
+      return applyPlan(state, update);
+    case "plan_removed":
+      return removePlan(state, update.planId);
+    case "session_info_update":
+      return applyInfo(state, update);
+    case "config_option_update":
+      return applyConfigOptions(state, update);
+    case "available_commands_update":
+      state.commands = update.availableCommands;
+      return touchPart(state, "commands");
+    default:
+      return applyRareUpdate(state, update);
+  }
+}
+
+function applyRareUpdate(state: ViewState, update: Update): void {
+  switch (update.sessionUpdate) {
+    case "notice":
+      // A notice has no id: its entry is its identity.
+      addItem(state, { kind: "notice", ...firstSight(state, `notice:${state.seq}`), notice: update });
+      return;
+    case "compaction_update":
+      return upsertCompaction(state, update);
+    case "compaction_summary_chunk":
+      return appendToCompaction(state, update.compactionId, update.content);
+    case "subagent_update":
+      return upsertSubagent(state, update);
+    case "session_message":
+      return upsertSessionMessage(state, update);
+    case "session_message_chunk":
+      return appendToSessionMessage(state, update);
+    default:
+      addItem(state, {
+        kind: "unknown",
+        ...firstSight(state, `unknown:${state.seq}`),
+        sessionUpdate: update.sessionUpdate,
+        raw: "raw" in update ? update.raw : update,
+      });
+  }
+}

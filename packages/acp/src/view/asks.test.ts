@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { PermissionAsk } from "../model/ask.ts";
+import type { EntryBody } from "../model/entry.ts";
+import { viewFrom } from "../view.ts";
+import { entriesOf } from "./sample-entries.ts";
+
+const permission: PermissionAsk = {
+  title: "Write a.ts?",
+  subject: { type: "tool_call", toolCall: { toolCallId: "t", title: "Write a.ts", kind: "edit" } },
+  options: [
+    { optionId: "yes", name: "Yes", kind: "allow_once" },
+    { optionId: "no", name: "No", kind: "reject_once" },
+  ],
+};
+const ask: EntryBody = { kind: "ask", askId: "1", permission };
+
+function answer(optionId: string): EntryBody {
+  return { kind: "answer", askId: "1", permission: { outcome: "selected", optionId } };
+}
+
+function status(value: string): EntryBody {
+  return { kind: "update", update: { sessionUpdate: "tool_call_update", toolCallId: "t", status: value } };
+}
+
+const running: EntryBody = { kind: "update", update: { sessionUpdate: "state_update", state: "running" } };
+
+test("the tool call in a permission is applied like an update, before the question (C60)", () => {
+  const view = viewFrom(entriesOf([status("in_progress"), ask]));
+  assert.deepEqual(
+    view.timeline.map(({ key }) => key),
+    ["tool_call:t", "ask:1"],
+  );
+  const { title, toolKind, status: shown } = view.toolCalls.get("t")!;
+  assert.deepEqual([title, toolKind, shown], ["Write a.ts", "edit", "in_progress"]);
+});
+
+test("a call that only a permission ever named is shown, and its title is the call's own (C60)", () => {
+  const view = viewFrom(entriesOf([ask]));
+  assert.equal(view.toolCalls.get("t")?.title, "Write a.ts");
+});
+
+test("a question is pending until it is answered, and the answer stands with it", () => {
+  assert.deepEqual([...viewFrom(entriesOf([ask])).pendingAsks.keys()], ["1"]);
+  const view = viewFrom(entriesOf([ask, answer("yes")]));
+  const item = view.timeline.at(-1);
+  assert.ok(item?.kind === "permission");
+  assert.deepEqual([item.answer, view.pendingAsks.size], [{ outcome: "selected", optionId: "yes" }, 0]);
+});
+
+test("forms and addresses to visit are questions too", () => {
+  const elicitation = {
+    mode: "url",
+    message: "Sign in",
+    elicitationId: "e",
+    url: "https://example.com",
+  } as const;
+  const view = viewFrom(
+    entriesOf([
+      { kind: "ask", askId: "1", elicitation },
+      { kind: "answer", askId: "1", elicitation: { action: "decline" } },
+    ]),
+  );
+  const [item] = view.timeline;
+  assert.ok(item?.kind === "elicitation");
+  assert.deepEqual([item.ask, item.answer, view.pendingAsks.size], [elicitation, { action: "decline" }, 0]);
+});
+
+test("the first answer counts, and one to another kind of question or to none counts for nothing", () => {
+  const wrongKind: EntryBody = { kind: "answer", askId: "1", elicitation: { action: "cancel" } };
+  const view = viewFrom(entriesOf([answer("early"), ask, wrongKind, answer("yes"), answer("no")]));
+  const item = view.timeline.at(-1);
+  assert.ok(item?.kind === "permission");
+  assert.deepEqual(item.answer, { outcome: "selected", optionId: "yes" });
+});
+
+test("a question that is asked again is open again, in its old place", () => {
+  const notice: EntryBody = {
+    kind: "update",
+    update: { sessionUpdate: "notice", severity: "info", title: "reconnected" },
+  };
+  const view = viewFrom(entriesOf([ask, answer("no"), notice, ask]));
+  assert.deepEqual(
+    view.timeline.map(({ key }) => key),
+    ["tool_call:t", "ask:1", "notice:3"],
+  );
+  const [pending] = view.pendingAsks.values();
+  assert.deepEqual([pending?.seq, pending?.answer, pending], [1, undefined, view.timeline[1]]);
+});
+
+test("a call that was refused before it began is shown as cancelled, unless it runs after all (A89)", () => {
+  const shown = (...bodies: EntryBody[]) => viewFrom(entriesOf(bodies)).toolCalls.get("t")?.status;
+  assert.equal(shown(running, ask, answer("no")), "cancelled");
+  assert.equal(
+    shown(running, ask, { kind: "answer", askId: "1", permission: { outcome: "cancelled" } }),
+    "cancelled",
+  );
+  assert.equal(shown(running, ask, answer("yes")), "pending");
+  assert.equal(shown(running, status("in_progress"), ask, answer("no")), "in_progress");
+  assert.equal(shown(running, ask, answer("no"), status("pending")), "cancelled");
+  assert.equal(shown(running, ask, answer("no"), status("in_progress")), "in_progress");
+  assert.equal(shown(running, ask, answer("no"), status("failed")), "failed");
+});

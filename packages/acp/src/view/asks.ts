@@ -1,0 +1,57 @@
+// Questions to the user and their answers.
+
+import type { PermissionAnswer, PermissionAsk } from "../model/ask.ts";
+import type { Entry } from "../model/entry.ts";
+import { presumeRefused, upsertToolCall } from "./tool-calls.ts";
+import { addItem, firstSight, touch, touchPart, type ViewState } from "./view-state.ts";
+
+type EntryOf<Kind extends Entry["kind"]> = Extract<Entry, { kind: Kind }>;
+
+export function applyAsk(state: ViewState, entry: EntryOf<"ask">): void {
+  const { askId } = entry;
+  if ("permission" in entry) {
+    const { subject } = entry.permission;
+    // Before the question, so that the user sees the call that it is about (C60).
+    if (subject?.type === "tool_call") upsertToolCall(state, subject.toolCall);
+  }
+  const known = state.fold.asks.get(askId);
+  const begin = known ?? firstSight(state, `ask:${askId}`);
+  const base = { key: begin.key, version: state.seq, seq: begin.seq, time: begin.time, askId };
+  const item =
+    "permission" in entry
+      ? { kind: "permission" as const, ...base, ask: entry.permission, answer: undefined }
+      : { kind: "elicitation" as const, ...base, ask: entry.elicitation, answer: undefined };
+  if (known === undefined) {
+    addItem(state, item);
+    state.fold.asks.set(askId, item);
+    state.pendingAsks.set(askId, item);
+  } else {
+    // Asked again, for instance after a reconnect: the same question, open once more.
+    Object.assign(known, item);
+    state.pendingAsks.set(askId, known);
+    touch(state, known);
+  }
+  touchPart(state, "asks");
+}
+
+/** The first answer counts; one that fits no question is nothing that could be shown. */
+export function applyAnswer(state: ViewState, entry: EntryOf<"answer">): void {
+  const item = state.pendingAsks.get(entry.askId);
+  if (item === undefined) return;
+  if (item.kind === "permission" && "permission" in entry) {
+    item.answer = entry.permission;
+    if (item.ask.subject?.type === "tool_call" && isRefusal(item.ask, entry.permission)) {
+      presumeRefused(state, item.ask.subject.toolCall.toolCallId);
+    }
+  } else if (item.kind === "elicitation" && "elicitation" in entry) item.answer = entry.elicitation;
+  else return;
+  state.pendingAsks.delete(entry.askId);
+  touch(state, item);
+  touchPart(state, "asks");
+}
+
+function isRefusal(ask: PermissionAsk, answer: PermissionAnswer): boolean {
+  if (answer.outcome !== "selected") return true;
+  const kind = ask.options.find((option) => option.optionId === answer.optionId)?.kind;
+  return kind === "reject_once" || kind === "reject_always";
+}

@@ -1,0 +1,41 @@
+// Compactions of the context: upserts that stay where they were first seen.
+
+import type { ContentBlock } from "../model/content.ts";
+import type { Update } from "../model/update.ts";
+import { appendBlock, ownBlocks, patched, patchedMeta } from "./patch.ts";
+import type { CompactionItem } from "./session-view.ts";
+import { addItem, firstSight, type Mutable, touch, type ViewState } from "./view-state.ts";
+
+function compaction(state: ViewState, compactionId: string): Mutable<CompactionItem> {
+  const known = state.fold.compactions.get(compactionId);
+  if (known !== undefined) return known;
+  const item = addItem<Mutable<CompactionItem>>(state, {
+    kind: "compaction",
+    ...firstSight(state, `compaction:${compactionId}`),
+    compactionId,
+    status: "in_progress",
+    summary: [],
+    error: undefined,
+    meta: undefined,
+  });
+  state.fold.compactions.set(compactionId, item);
+  return item;
+}
+
+export function upsertCompaction(
+  state: ViewState,
+  update: Extract<Update, { sessionUpdate: "compaction_update" }>,
+): void {
+  const item = compaction(state, update.compactionId);
+  item.status = update.status;
+  if (update.summary !== undefined) item.summary = ownBlocks(update.summary ?? []);
+  item.error = patched(item.error, update.error);
+  item.meta = patchedMeta(item.meta, update._meta);
+  touch(state, item);
+}
+
+export function appendToCompaction(state: ViewState, compactionId: string, content: ContentBlock): void {
+  const item = compaction(state, compactionId);
+  appendBlock(item.summary, content);
+  touch(state, item);
+}

@@ -1,0 +1,104 @@
+// What is true of the session as a whole: whether it works, how that ended, its options, commands and title.
+
+import type { SessionConfigOption } from "../model/content.ts";
+import type { Outcome, Update } from "../model/update.ts";
+import { patched, patchedMeta } from "./patch.ts";
+import type { CurrentMode } from "./session-view.ts";
+import { presumeCancelled, reviveBackground } from "./tool-calls.ts";
+import { touch, touchPart, type ViewState } from "./view-state.ts";
+
+type UpdateOf<Tag extends string> = Extract<Update, { sessionUpdate: Tag }>;
+
+export function applyState(state: ViewState, update: UpdateOf<"state_update">): void {
+  const wasBusy = state.busy;
+  state.state = update.state;
+  state.busy = update.state !== "idle";
+  const { background } = update;
+  // Not reported is not empty (C57). An unknown state may hold anything under that name.
+  if (Array.isArray(background)) {
+    state.background = background;
+    reviveBackground(state);
+  }
+  if (update.state === "idle") {
+    const outcome = outcomeOfIdle(update);
+    // A snapshot that repeats the end of work is no second end (C56), but may be the first we hear of it.
+    if (wasBusy) state.completions += 1;
+    if (outcome !== undefined && (wasBusy || state.lastOutcome === undefined)) state.lastOutcome = outcome;
+    if (outcome?.stopReason === "cancelled") presumeCancelled(state);
+  }
+  touchPart(state, "state");
+}
+
+function outcomeOfIdle(update: Extract<UpdateOf<"state_update">, { state: "idle" }>): Outcome | undefined {
+  if (typeof update.stopReason !== "string") return undefined;
+  const { usage } = update;
+  const error = update.stopReason === "error" ? update.error : undefined;
+  return {
+    stopReason: update.stopReason,
+    ...(error && { error }),
+    ...(usage && { usage }),
+  };
+}
+
+export function applyOutcome(state: ViewState, messageId: string, outcome: Outcome): void {
+  state.lastOutcome = outcome;
+  const prompt = state.fold.messages.user_message.get(messageId);
+  if (prompt !== undefined) {
+    prompt.outcome = outcome;
+    touch(state, prompt);
+  }
+  if (outcome.stopReason === "cancelled") presumeCancelled(state);
+  touchPart(state, "state");
+}
+
+export function applyUsage(state: ViewState, update: UpdateOf<"usage_update">): void {
+  state.usage = { used: update.used, size: update.size };
+  state.cost = patched(state.cost, update.cost);
+  touchPart(state, "usage");
+}
+
+export function applyInfo(state: ViewState, update: UpdateOf<"session_info_update">): void {
+  state.title = patched(state.title, update.title);
+  state.updatedAt = patched(state.updatedAt, update.updatedAt);
+  state.meta = patchedMeta(state.meta, update._meta);
+  touchPart(state, "info");
+}
+
+export function applyConfigOptions(state: ViewState, update: UpdateOf<"config_option_update">): void {
+  state.configOptions = update.configOptions;
+  state.mode = currentMode(update.configOptions);
+  touchPart(state, "config_options");
+}
+
+/** The agent's order decides between several (C36). */
+function currentMode(options: readonly SessionConfigOption[]): CurrentMode | undefined {
+  for (const option of options) {
+    if (option.category !== "mode" || option.type !== "select") continue;
+    const value = option.currentValue;
+    const choices = option.options.flatMap((choice) => ("options" in choice ? choice.options : [choice]));
+    const name = choices.find((choice) => choice.value === value)?.name ?? value;
+    return { configId: option.configId, value, name };
+  }
+  return undefined;
+}
+
+export function applyPlan(state: ViewState, { plan }: UpdateOf<"plan_update">): void {
+  const { planId } = plan;
+  const known = state.plans.get(planId);
+  const item = known ?? { kind: "plan" as const, key: `plan:${planId}`, version: 0, planId, plan };
+  // Whole, never merged (C28).
+  item.plan = plan;
+  if (known === undefined) {
+    state.plans.set(planId, item);
+    touchPart(state, "plans");
+  }
+  touch(state, item);
+}
+
+export function removePlan(state: ViewState, planId: string): void {
+  const item = state.plans.get(planId);
+  if (item === undefined) return;
+  state.plans.delete(planId);
+  state.fold.changes.forget(item);
+  touchPart(state, "plans");
+}

@@ -1,0 +1,33 @@
+// A view as plain JSON: for tests, exports and whoever wants to compare two views.
+
+import type { SessionView } from "./session-view.ts";
+
+/** Maps and sets are lists in order of first sight; what is not reported is left out. */
+export type ViewSnapshot = { readonly [Field in keyof SessionView]?: unknown };
+
+/** A copy that shares nothing with the view. Equal entries give equal snapshots. */
+export function snapshot(view: SessionView): ViewSnapshot {
+  const { seq, version, timeline, terminals, plans, files, commands, configOptions, mode } = view;
+  const { usage, cost, title, updatedAt, meta, state, busy, background, completions, lastOutcome } = view;
+  const pendingAsks = [...view.pendingAsks.keys()];
+  // Tool calls and subagents are in the timeline.
+  const shown = {
+    seq,
+    version,
+    timeline,
+    terminals,
+    plans,
+    files,
+    pendingAsks,
+    commands,
+    configOptions,
+    mode,
+  };
+  const rest = { usage, cost, title, updatedAt, meta, state, busy, background, completions, lastOutcome };
+  return JSON.parse(JSON.stringify({ ...shown, ...rest }, plain));
+}
+
+function plain(_key: string, value: unknown): unknown {
+  if (value instanceof Map) return [...value.values()];
+  return value instanceof Set ? [...value] : value;
+}

@@ -1,0 +1,117 @@
+// Terminals: version 2's own, those that a tool call shows before anybody spoke of them (C52), and those that
+// some version 1 agents describe in the `_meta` of their tool calls. None is ever taken away (C33).
+
+import type { Meta } from "../model/content.ts";
+import type { Update } from "../model/update.ts";
+import { patched, patchedMeta } from "./patch.ts";
+import type { ToolCallItem } from "./session-view.ts";
+import { bytesFromBase64, TerminalBytes } from "./terminal-bytes.ts";
+import { type Mutable, type TerminalState, touch, type ViewState } from "./view-state.ts";
+
+const none = new Uint8Array(0);
+const utf8 = new TextEncoder();
+
+export function terminal(state: ViewState, terminalId: string): TerminalState {
+  const known = state.terminals.get(terminalId);
+  if (known !== undefined) return known;
+  const item: TerminalState = {
+    kind: "terminal",
+    key: `terminal:${terminalId}`,
+    version: state.seq,
+    terminalId,
+    command: undefined,
+    cwd: undefined,
+    output: new TerminalBytes(state.fold.terminalBytes),
+    exitStatus: undefined,
+    size: undefined,
+    capabilities: undefined,
+    meta: undefined,
+  };
+  state.terminals.set(terminalId, item);
+  touch(state, item);
+  return item;
+}
+
+export function upsertTerminal(
+  state: ViewState,
+  update: Extract<Update, { sessionUpdate: "terminal_update" }>,
+): void {
+  const item = terminal(state, update.terminalId);
+  item.command = patched(item.command, update.command);
+  item.cwd = patched(item.cwd, update.cwd);
+  item.exitStatus = patched(item.exitStatus, update.exitStatus);
+  item.size = patched(item.size, update.size);
+  item.capabilities = patched(item.capabilities, update.capabilities);
+  item.meta = patchedMeta(item.meta, update._meta);
+  if (update.output === null) item.output.replace(none);
+  else if (update.output !== undefined) {
+    const bytes = bytesFromBase64(update.output.data);
+    if (bytes === undefined) item.output.undecodable += 1;
+    else item.output.replace(bytes);
+  }
+  touch(state, item);
+}
+
+export function appendToTerminal(state: ViewState, terminalId: string, data: string): void {
+  const item = terminal(state, terminalId);
+  const bytes = bytesFromBase64(data);
+  if (bytes === undefined) item.output.undecodable += 1;
+  else item.output.append(bytes);
+  touch(state, item);
+}
+
+/** The keys of a tool call's metadata that are events of a terminal and not facts about the call. */
+const terminalKeys = ["terminal_info", "terminal_output", "terminal_output_delta", "terminal_exit"] as const;
+
+/**
+ * Applies the terminal events in a tool call's metadata and answers with the rest of it. Output is text and is
+ * appended, under either of its two keys: that is what the agents that send it and the editors that read it do.
+ */
+export function takeTerminalMeta(
+  state: ViewState,
+  call: Mutable<ToolCallItem>,
+  meta: Meta | null | undefined,
+): Meta | null | undefined {
+  if (meta === undefined || meta === null || !terminalKeys.some((key) => isRecord(meta[key]))) return meta;
+  const info = take(state, call, meta["terminal_info"]);
+  if (info !== undefined) {
+    info.item.cwd = textOr(info.event["cwd"], info.item.cwd);
+    info.item.command = textOr(info.event["command"], info.item.command);
+  }
+  const output = take(state, call, meta["terminal_output_delta"] ?? meta["terminal_output"]);
+  const data = output?.event["data"];
+  if (typeof data === "string") output?.item.output.append(utf8.encode(data));
+  const exit = take(state, call, meta["terminal_exit"]);
+  if (exit !== undefined) {
+    const { exit_code: exitCode, signal } = exit.event;
+    exit.item.exitStatus = {
+      ...(typeof exitCode === "number" && { exitCode }),
+      ...(typeof signal === "string" && { signal }),
+    };
+  }
+  const kept = Object.entries(meta).filter(([key]) => !terminalKeys.some((known) => known === key));
+  return Object.fromEntries(kept);
+}
+
+/** The terminal that an event is about: the one it names, the one the call shows, or one of the call's own. */
+function take(
+  state: ViewState,
+  call: Mutable<ToolCallItem>,
+  event: unknown,
+): { item: TerminalState; event: Readonly<Record<string, unknown>> } | undefined {
+  if (!isRecord(event)) return undefined;
+  const [shown] = call.terminalIds;
+  const terminalId = textOr(event["terminal_id"], shown) ?? call.toolCallId;
+  call.terminalIds.add(terminalId);
+  const item = terminal(state, terminalId);
+  touch(state, item);
+  return { item, event };
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function textOr(value: unknown, otherwise: string | undefined): string | undefined {
+  return typeof value === "string" ? value : otherwise;
+}

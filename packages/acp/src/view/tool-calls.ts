@@ -1,0 +1,146 @@
+// Tool calls: upserts by id in whatever order they come. There is no creation that must come first, and nothing
+// is refused after the end (C27, C50).
+
+import type { ToolCallStatus } from "../model/content.ts";
+import type { ToolCallContent, ToolCallUpdate } from "../model/update.ts";
+import { patched, patchedMeta } from "./patch.ts";
+import type { ToolCallItem } from "./session-view.ts";
+import { takeTerminalMeta, terminal } from "./terminals.ts";
+import { noteDiff, noteLocations } from "./touched-files.ts";
+import { addItem, firstSight, type Mutable, touch, type ViewState } from "./view-state.ts";
+
+type Call = Mutable<ToolCallItem>;
+
+function toolCall(state: ViewState, toolCallId: string): Call {
+  const known = state.toolCalls.get(toolCallId);
+  if (known !== undefined) return known;
+  const item = addItem<Call>(state, {
+    kind: "tool_call",
+    ...firstSight(state, `tool_call:${toolCallId}`),
+    toolCallId,
+    label: "other",
+    title: undefined,
+    name: undefined,
+    toolKind: "other",
+    status: "pending",
+    reportedStatus: "pending",
+    open: true,
+    content: [],
+    locations: [],
+    rawInput: undefined,
+    rawOutput: undefined,
+    terminalIds: new Set(),
+    capabilities: undefined,
+    meta: undefined,
+    endedAt: undefined,
+  });
+  state.toolCalls.set(toolCallId, item);
+  state.fold.openCalls.add(item);
+  return item;
+}
+
+export function upsertToolCall(state: ViewState, update: ToolCallUpdate): void {
+  const item = toolCall(state, update.toolCallId);
+  item.title = patched(item.title, update.title);
+  item.name = patched(item.name, update.name);
+  if (update.kind !== undefined) item.toolKind = update.kind ?? "other";
+  item.label = item.title ?? item.name ?? item.toolKind;
+  item.rawInput = patched(item.rawInput, update.rawInput);
+  item.rawOutput = patched(item.rawOutput, update.rawOutput);
+  item.capabilities = patched(item.capabilities, update.capabilities);
+  applyStatus(state, item, update);
+  if (update.content !== undefined) {
+    item.content = [...(update.content ?? [])];
+    for (const content of item.content) noteContent(state, item, content);
+  }
+  if (update.locations !== undefined) item.locations = [...(update.locations ?? [])];
+  // The kind says what was done at the locations, and either may come first.
+  if (update.locations !== undefined || update.kind !== undefined) noteLocations(state, item);
+  item.meta = patchedMeta(item.meta, takeTerminalMeta(state, item, update._meta));
+  touch(state, item);
+}
+
+export function appendToToolCall(state: ViewState, toolCallId: string, content: ToolCallContent): void {
+  const item = toolCall(state, toolCallId);
+  item.content.push(content);
+  noteContent(state, item, content);
+  touch(state, item);
+}
+
+function noteContent(state: ViewState, item: Call, content: ToolCallContent): void {
+  if (content.type === "terminal") {
+    item.terminalIds.add(content.terminalId);
+    terminal(state, content.terminalId);
+  } else if (content.type === "diff") {
+    noteDiff(state, item, content);
+  }
+}
+
+function isOpen(status: ToolCallStatus): boolean {
+  return status !== "completed" && status !== "failed" && status !== "cancelled";
+}
+
+function applyStatus(state: ViewState, item: Call, update: ToolCallUpdate): void {
+  if (update.status === undefined || isLateAnnouncement(item, update)) return;
+  const reported = update.status ?? "pending";
+  // We said "cancelled" and the agent did not. What trickles in while nothing runs does not bring the call back
+  // to life: only its own end does, or that it runs while the session does.
+  const presumed = item.status !== item.reportedStatus;
+  item.reportedStatus = reported;
+  const runs = state.busy && reported !== "pending";
+  if (!presumed || !isOpen(reported) || runs) show(state, item, reported);
+}
+
+/**
+ * Some agents announce a call that is already running, or over, and say "pending" because announcements do. An
+ * announcement names the call; a patch that means to go back to pending has no reason to repeat the title.
+ */
+function isLateAnnouncement(item: Call, update: ToolCallUpdate): boolean {
+  return update.status === "pending" && typeof update.title === "string" && item.reportedStatus !== "pending";
+}
+
+function show(state: ViewState, item: Call, status: ToolCallStatus): void {
+  item.status = status;
+  item.open = isOpen(status);
+  if (item.open) {
+    item.endedAt = undefined;
+    state.fold.openCalls.add(item);
+  } else {
+    item.endedAt ??= state.fold.time;
+    state.fold.openCalls.delete(item);
+  }
+}
+
+/** Shows what is open as cancelled (C26), but for what goes on in the background. */
+export function presumeCancelled(state: ViewState): void {
+  const background = backgroundCalls(state);
+  for (const item of state.fold.openCalls) {
+    if (background.has(item.toolCallId)) continue;
+    show(state, item, "cancelled");
+    touch(state, item);
+  }
+}
+
+/** A call that may not proceed and never began; some agents say no more about one (A89). */
+export function presumeRefused(state: ViewState, toolCallId: string): void {
+  const item = state.toolCalls.get(toolCallId);
+  if (item === undefined || item.status !== "pending") return;
+  show(state, item, "cancelled");
+  touch(state, item);
+}
+
+/** A call that is reported as running in the background is not cancelled, whatever we presumed. */
+export function reviveBackground(state: ViewState): void {
+  for (const toolCallId of backgroundCalls(state)) {
+    const item = state.toolCalls.get(toolCallId);
+    if (item === undefined || item.status === item.reportedStatus) continue;
+    show(state, item, item.reportedStatus);
+    touch(state, item);
+  }
+}
+
+function backgroundCalls(state: ViewState): Set<string> {
+  const ids = new Set<string>();
+  for (const work of state.background ?? []) if (work.type === "tool_call") ids.add(work.toolCallId);
+  return ids;
+}
