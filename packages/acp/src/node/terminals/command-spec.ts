@@ -1,0 +1,62 @@
+// What to start, checked. Exact argv: a shell line as `command` is for whoever calls us to interpret.
+
+import { isAbsolute } from "node:path";
+import type { CreateTerminalOptions } from "../../model/terminals.ts";
+import { invalidParam } from "./terminal-errors.ts";
+
+export interface CommandSpec {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Throws -32602 for what no system can start. */
+export function commandSpec(
+  options: CreateTerminalOptions,
+  base: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
+): CommandSpec {
+  const { command, args = [], cwd = base.cwd } = options;
+  if (command === "") throw invalidParam("/command", "command must not be empty; give a program or a path");
+  if (command.includes("\0")) throw invalidParam("/command", "command must not contain a NUL character");
+  const bad = args.findIndex((word) => word.includes("\0"));
+  if (bad >= 0) throw invalidParam(`/args/${bad}`, `args[${bad}] must not contain a NUL character`);
+  if (!isAbsolute(cwd) || cwd.includes("\0")) {
+    throw invalidParam("/cwd", `cwd must be an absolute path, got ${JSON.stringify(cwd.slice(0, 200))}`);
+  }
+  checkNames(options.env ?? {});
+  return { command, args, cwd, env: { ...environment(base.env), ...options.env } };
+}
+
+/** Throws -32602 for anything but a whole number of bytes. */
+export function checkedByteLimit(limit: number): number {
+  if (Number.isSafeInteger(limit) && limit >= 0) return limit;
+  throw invalidParam(
+    "/outputByteLimit",
+    `outputByteLimit must be a number of bytes, 0 or more, got ${limit}`,
+  );
+}
+
+function checkNames(env: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(env)) {
+    if (name === "" || /[=\0]/.test(name)) {
+      const got = JSON.stringify(name.slice(0, 200));
+      throw invalidParam("/env", `an environment name must be without "=" and NUL and not empty, got ${got}`);
+    }
+    if (value.includes("\0")) throw invalidParam("/env", `env ${name} must not contain a NUL character`);
+  }
+}
+
+/** Ours with the changes, but without what is meant for this process alone. */
+function environment(changes: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const ours = { ...process.env };
+  delete ours.PARLEY_WIRE_FD;
+  // Set by our launcher, for our own cache. One that the user had set is the user's.
+  if (ours.PARLEY_CACHE_SET !== undefined) delete ours.NODE_COMPILE_CACHE;
+  delete ours.PARLEY_CACHE_SET;
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries({ ...ours, ...changes })) {
+    if (value !== undefined) env[name] = value;
+  }
+  return env;
+}

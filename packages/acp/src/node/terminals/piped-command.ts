@@ -1,0 +1,115 @@
+// A command whose output comes through a pipe. Its stdin is empty.
+
+import { Buffer } from "node:buffer";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync } from "node:fs";
+import { Socket } from "node:net";
+import type { Readable } from "node:stream";
+import type { ExitStatus } from "../../model/terminals.ts";
+import { ProcessGroup } from "../process-group.ts";
+import type { CommandSpec } from "./command-spec.ts";
+import { type OutputFifo, openFifo } from "./output-fifo.ts";
+import type { ByteSink, RunningCommand } from "./running-command.ts";
+import { startFailure } from "./terminal-errors.ts";
+import { partialCharacterLength } from "./utf8-boundary.ts";
+
+/** As much as Linux keeps in a pipe. */
+const readBytes = 64 * 1024;
+
+/** Resolves when the command runs; rejects with a RequestError when it cannot be started. */
+export async function startPiped(spec: CommandSpec, sink: ByteSink): Promise<RunningCommand> {
+  const fifo = await openFifo();
+  const child = await startChild(spec, fifo);
+  const output = fifo === undefined ? readTwo(child, sink) : readFifo(fifo.readFd, sink);
+  const exit = Promise.withResolvers<ExitStatus>();
+  child.once("exit", (code, signal) => exit.resolve(signal === null ? { exitCode: code } : { signal }));
+  child.on("error", () => {
+    // it could not be signalled, which the poll of its group finds out
+  });
+  return {
+    pid: child.pid,
+    group: new ProcessGroup(child),
+    exited: exit.promise,
+    outputEnded: output.ended,
+    pty: undefined,
+    stopReading: output.stop,
+  };
+}
+
+async function startChild(
+  spec: CommandSpec,
+  fifo: OutputFifo | undefined,
+): Promise<ChildProcess & { readonly pid: number }> {
+  const output = fifo?.writeFd ?? "pipe";
+  try {
+    const child = spawn(spec.command, spec.args, {
+      cwd: spec.cwd,
+      env: spec.env,
+      detached: process.platform !== "win32",
+      windowsHide: true,
+      stdio: ["ignore", output, output],
+    });
+    if (hasPid(child)) return child;
+    const [error] = await once(child, "error");
+    throw error;
+  } catch (error) {
+    if (fifo !== undefined) closeSync(fifo.readFd);
+    // Thrown or reported by spawn, which fails with nothing else.
+    throw startFailure(spec.command, spec.cwd, error as NodeJS.ErrnoException);
+  } finally {
+    // The reader sees the end when the last writer has gone, and we are one.
+    if (fifo !== undefined) closeSync(fifo.writeFd);
+  }
+}
+
+interface OutputReader {
+  readonly ended: Promise<void>;
+  readonly stop: () => void;
+}
+
+function readFifo(fd: number, sink: ByteSink): OutputReader {
+  // One buffer for all reads: a third faster, and a flood leaves nothing for the collector.
+  const buffer = Buffer.allocUnsafeSlow(readBytes);
+  const callback = (length: number): boolean => {
+    sink(buffer.subarray(0, length));
+    return true;
+  };
+  const stream = new Socket({ fd, readable: true, writable: false, onread: { buffer, callback } });
+  stream.resume();
+  return { ended: closed(stream), stop: () => stream.destroy() };
+}
+
+/** In the order of arrival, except that a character is never torn apart by bytes of the other stream. */
+function readTwo({ stdout, stderr }: ChildProcess, sink: ByteSink): OutputReader {
+  const streams = [stdout, stderr].filter((stream) => stream !== null);
+  for (const stream of streams) {
+    let pending = Buffer.alloc(0);
+    stream.on("data", (chunk: Buffer) => {
+      const bytes = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+      const whole = bytes.length - partialCharacterLength(bytes);
+      pending = Buffer.from(bytes.subarray(whole));
+      if (whole > 0) sink(bytes.subarray(0, whole));
+    });
+    stream.on("end", () => {
+      if (pending.length > 0) sink(pending);
+    });
+  }
+  return {
+    ended: Promise.all(streams.map(closed)).then(() => {}),
+    stop: () => {
+      for (const stream of streams) stream.destroy();
+    },
+  };
+}
+
+function closed(stream: Readable): Promise<void> {
+  stream.on("error", () => {
+    // a broken pipe is an end like any other, and 'close' follows
+  });
+  return new Promise((resolve) => stream.once("close", () => resolve()));
+}
+
+function hasPid(child: ChildProcess): child is ChildProcess & { readonly pid: number } {
+  return child.pid !== undefined;
+}

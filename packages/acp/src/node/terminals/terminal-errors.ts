@@ -1,0 +1,101 @@
+// What is answered when a terminal cannot be had. Every error has a `reason` for programs, and says
+// what to do for people. -32002 is the protocol's "not found", -32067 our "unavailable".
+
+import { accessSync, constants, existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+
+const notFound = -32002;
+const unavailable = -32067;
+
+/** `path` is a JSON pointer to what is wrong. */
+export function invalidParam(path: string, message: string): RequestError {
+  return new RequestError(rpcCodes.invalidParams, `terminal/create: ${message}`, {
+    reason: "invalid_params",
+    path,
+  });
+}
+
+export function unknownTerminal(): RequestError {
+  return new RequestError(notFound, "there is no such terminal: it was released, or never created here", {
+    reason: "terminal_not_found",
+  });
+}
+
+export function tooManyTerminals(most: number): RequestError {
+  return new RequestError(
+    rpcCodes.limitExceeded,
+    `terminal/create: there are ${most} terminals already, which is the limit; release one that has ended`,
+    { reason: "limit_exceeded" },
+  );
+}
+
+export function terminalsClosed(): RequestError {
+  return new RequestError(unavailable, "terminal/create: the session's terminals have been closed", {
+    reason: "unavailable",
+  });
+}
+
+/** Why a command did not start, from the system's answer. */
+export function startFailure(command: string, cwd: string, cause: NodeJS.ErrnoException): RequestError {
+  const { code, reason, message, path } = explain(command, cwd, cause);
+  const error = new RequestError(code, `could not start ${JSON.stringify(command)}: ${message}`, {
+    reason,
+    ...(path === undefined ? {} : { path }),
+  });
+  error.cause = cause;
+  return error;
+}
+
+interface Explanation {
+  readonly code: number;
+  readonly reason: string;
+  readonly message: string;
+  readonly path?: string;
+}
+
+function explain(command: string, cwd: string, cause: NodeJS.ErrnoException): Explanation {
+  if (!canEnter(cwd)) {
+    const message = `its working directory ${cwd} does not exist or cannot be entered; give another cwd`;
+    return { code: notFound, reason: "cwd_not_found", path: "/cwd", message };
+  }
+  if (cause.code === "ENOENT") {
+    return {
+      code: notFound,
+      reason: "command_not_found",
+      path: "/command",
+      message: whyMissing(command, cwd),
+    };
+  }
+  if (cause.code === "EACCES" || cause.code === "EPERM") {
+    const message =
+      "it is not executable; chmod +x it, or start it through its interpreter (sh, node, python)";
+    return { code: rpcCodes.invalidParams, reason: "not_executable", path: "/command", message };
+  }
+  if (cause.code === "E2BIG") {
+    const message = "its arguments and environment are too long; pass large input in a file";
+    return { code: rpcCodes.invalidParams, reason: "too_long", path: "/args", message };
+  }
+  // Out of processes, descriptors or memory, most of all.
+  return { code: unavailable, reason: "unavailable", message: cause.code ?? "the system refused" };
+}
+
+function whyMissing(command: string, cwd: string): string {
+  if (!command.includes("/")) {
+    const hint = /\s/.test(command) ? "; arguments belong in args, a shell line in sh -c" : "";
+    return `there is no such command on PATH; install it, or give the full path${hint}`;
+  }
+  return existsSync(resolve(cwd, command))
+    ? "the interpreter named in its first line does not exist; install it, or start the file through another one"
+    : "there is no such file; check the path";
+}
+
+function canEnter(folder: string): boolean {
+  try {
+    accessSync(`${folder}/.`, constants.X_OK);
+    return true;
+  } catch {
+    // missing, a file, or forbidden
+    return false;
+  }
+}
