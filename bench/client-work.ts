@@ -15,10 +15,15 @@ export interface BenchClient {
 
 export type Block = { type: "text"; text: string } | { type: "image"; data: string; mimeType: string };
 
-/** What to measure; passed to the client process as JSON. */
+/** What to measure, after so many messages to warm up; passed to the client process as JSON. */
 export type Task =
-  | { readonly kind: "stream"; readonly stream: "chunks" | "mix"; readonly count: number }
-  | { readonly kind: "requests"; readonly count: number; readonly inFlight: number }
+  | {
+      readonly kind: "stream";
+      readonly stream: "chunks" | "mix";
+      readonly count: number;
+      readonly warmUp: number;
+    }
+  | { readonly kind: "requests"; readonly count: number; readonly inFlight: number; readonly warmUp: number }
   | { readonly kind: "prompt"; readonly mib: number };
 
 /** One measurement of one entrant in a fresh pair of processes. */
@@ -76,11 +81,11 @@ function prepare(client: BenchClient, task: Task): Prepared {
   switch (task.kind) {
     case "stream": {
       const turn = (count: number) => streamed(client, task.stream, count);
-      return { warmUp: () => turn(task.count / 2), measured: () => turn(task.count) };
+      return { warmUp: () => turn(task.warmUp), measured: () => turn(task.count) };
     }
     case "requests": {
       const ask = (count: number) => lanes(client, count, task.inFlight);
-      return { warmUp: () => ask(task.count / 2), measured: () => ask(task.count) };
+      return { warmUp: () => ask(task.warmUp), measured: () => ask(task.count) };
     }
     case "prompt": {
       const image = (bytes: number): Block => ({ type: "image", data: base64(bytes), mimeType: "image/png" });

@@ -24,7 +24,7 @@ const v2ToolUpdate: Benchmark = {
   async run(options) {
     const task: MemoryTask = options.quick
       ? { warmUpMs: 5, measureMs: 20 }
-      : { warmUpMs: 700, measureMs: 1000 };
+      : { warmUpMs: 500, measureMs: 700 };
     const samples = await interleave(
       entrants,
       options,

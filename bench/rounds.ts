@@ -37,19 +37,16 @@ export async function interleave<Name extends string, Sample>(
 
 export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Extra flags for Node. */
-  readonly flags?: readonly string[];
+  /** A command that starts the program, such as `taskset`. Default: none. */
+  readonly launcher?: readonly string[];
 }
 
 /** Runs a program in a fresh Node, hands it `task` as JSON, and reads the sample that it prints. */
 export async function runProgram(file: URL, task: object, options: ProgramOptions = {}): Promise<unknown> {
   const path = fileURLToPath(file);
-  const flags = [
-    "--conditions=parley-source",
-    "--disable-warning=ExperimentalWarning",
-    ...(options.flags ?? []),
-  ];
-  const child = spawn(process.execPath, [...flags, path, JSON.stringify(task)], {
+  const node = [process.execPath, "--conditions=parley-source", "--disable-warning=ExperimentalWarning"];
+  const [command = "", ...args] = [...(options.launcher ?? []), ...node, path, JSON.stringify(task)];
+  const child = spawn(command, args, {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...options.env },
   });
