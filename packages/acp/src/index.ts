@@ -1,5 +1,12 @@
-// The library without Node: JSON-RPC, transports, errors. Runs wherever JavaScript runs.
+// The library without Node: agents and clients, JSON-RPC, transports, errors. Runs wherever JavaScript runs.
 
+export type {
+  Activation,
+  AgentFeatures,
+  ClientFeatures,
+} from "./edition/agent-ops.ts";
+export type { SessionListing } from "./edition/client-edition.ts";
+export type { ProtocolVersion } from "./edition/negotiate.ts";
 export { Connection } from "./jsonrpc/connection.ts";
 export type {
   BatchCall,

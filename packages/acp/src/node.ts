@@ -1,7 +1,16 @@
-// What the library needs of Node: stdio, processes.
+// What the library needs of Node: stdio, processes, files, terminals, the store.
 
+export { serveStdio } from "./node/serve.ts";
 export { type AgentProcess, type ExitStatus, type SpawnOptions, spawnAgent } from "./node/spawn.ts";
 export { type StdioOptions, stdioChannel } from "./node/stdio.ts";
+export {
+  type LocalTerminals,
+  type LocalTerminalsOptions,
+  localTerminals,
+} from "./node/terminals/local-terminals.ts";
+export type { Pty, PtyOptions, PtySpawn } from "./node/terminals/pty-command.ts";
+export type { PtyControl } from "./node/terminals/running-command.ts";
+export type { LocalTerminal } from "./node/terminals/terminal.ts";
 export { nodePlatform } from "./node/text-platform.ts";
 export {
   type SpawnTransportOptions,

@@ -1,0 +1,104 @@
+// What a client can ask of an agent, in the model's terms. An edition turns the wire's requests into these
+// and their results back; the agent never sees a method name.
+
+import type {
+  AuthMethod,
+  AvailableCommand,
+  ContentBlock,
+  Implementation,
+  McpServer,
+  Meta,
+  SessionConfigOption,
+  SystemPrompt,
+} from "../model/content.ts";
+
+/** What a client offers. Omitted is unsupported, always (A8). */
+export interface ClientFeatures {
+  readonly readFiles: boolean;
+  readonly writeFiles: boolean;
+  readonly terminals: boolean;
+  readonly terminalAuth: boolean;
+  readonly elicitationForm: boolean;
+  readonly elicitationUrl: boolean;
+  /** Whether these kinds of update may be sent. */
+  readonly booleanOptions: boolean;
+  readonly notices: boolean;
+  readonly compaction: boolean;
+}
+
+/** What an agent offers. */
+export interface AgentFeatures {
+  readonly image: boolean;
+  readonly audio: boolean;
+  readonly embeddedContext: boolean;
+  readonly mcpStdio: boolean;
+  readonly mcpHttp: boolean;
+  readonly mcpSse: boolean;
+  readonly load: boolean;
+  readonly resume: boolean;
+  readonly list: boolean;
+  readonly close: boolean;
+  readonly delete: boolean;
+  readonly fork: boolean;
+  readonly additionalDirectories: boolean;
+  readonly systemPrompt: boolean;
+  readonly logout: boolean;
+}
+
+/** One side's part of the handshake. */
+export interface Introduction<Features> {
+  readonly info: Implementation | undefined;
+  readonly features: Features;
+  readonly meta: Meta | undefined;
+}
+
+export interface AgentIntroduction extends Introduction<AgentFeatures> {
+  readonly authMethods: readonly AuthMethod[];
+}
+
+/** The complete environment of one activation of a session; nothing is inherited from an earlier one. */
+export interface Activation {
+  readonly cwd: string;
+  readonly additionalDirectories: readonly string[];
+  readonly mcpServers: readonly McpServer[];
+  readonly systemPrompt?: SystemPrompt;
+  readonly meta?: Meta;
+}
+
+export type AgentOp =
+  | { readonly op: "login"; readonly methodId: string; readonly meta?: Meta }
+  | { readonly op: "logout"; readonly meta?: Meta }
+  | { readonly op: "new"; readonly activation: Activation }
+  | {
+      readonly op: "activate";
+      readonly sessionId: string;
+      readonly activation: Activation;
+      /** Whether the history is sent before the answer. */
+      readonly replay: boolean;
+    }
+  | { readonly op: "fork"; readonly sessionId: string; readonly activation: Activation }
+  | { readonly op: "list"; readonly cwd?: string; readonly cursor?: string; readonly meta?: Meta }
+  | { readonly op: "close" | "delete"; readonly sessionId: string; readonly meta?: Meta }
+  | {
+      readonly op: "prompt";
+      readonly sessionId: string;
+      readonly prompt: readonly ContentBlock[];
+      readonly meta?: Meta;
+    }
+  | {
+      readonly op: "set_option";
+      readonly sessionId: string;
+      readonly configId: string;
+      readonly value: string | boolean;
+      readonly meta?: Meta;
+    }
+  | { readonly op: "cancel_tool"; readonly sessionId: string; readonly toolCallId: string }
+  | { readonly op: "cancel_terminal"; readonly sessionId: string; readonly terminalId: string };
+
+/** What a session shows when it is opened. */
+export interface SessionFace {
+  readonly sessionId: string;
+  readonly configOptions: readonly SessionConfigOption[];
+  readonly availableCommands: readonly AvailableCommand[];
+  readonly meta?: Meta;
+}

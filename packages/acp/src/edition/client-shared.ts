@@ -1,0 +1,49 @@
+// What the client's ends of both versions share.
+
+import type { ElicitationAsk, PermissionAnswer } from "../model/ask.ts";
+import type { SessionListing } from "./client-edition.ts";
+
+export function listingFromWire(result: object): { sessions: SessionListing[]; nextCursor?: string } {
+  const { sessions, nextCursor } = result as {
+    sessions: {
+      sessionId: string;
+      cwd: string;
+      additionalDirectories?: string[];
+      title?: string | null;
+      updatedAt?: string | null;
+    }[];
+    nextCursor?: string | null;
+  };
+  const listed = sessions.map(({ sessionId, cwd, additionalDirectories = [], title, updatedAt }) => ({
+    sessionId,
+    cwd,
+    additionalDirectories,
+    ...(title == null ? {} : { title }),
+    ...(updatedAt == null ? {} : { updatedAt }),
+  }));
+  // a null cursor is the end, an empty one is not (C20)
+  return { sessions: listed, ...(nextCursor == null ? {} : { nextCursor }) };
+}
+
+export function permissionResultToWire(answer: PermissionAnswer): object {
+  return { outcome: answer };
+}
+
+export function elicitationFromWire(params: object): { sessionId?: string; ask: ElicitationAsk } | undefined {
+  const {
+    sessionId,
+    requestId: _,
+    ...rest
+  } = params as {
+    sessionId?: string;
+    requestId?: unknown;
+    mode?: unknown;
+    requestedSchema?: { type?: string; properties?: object };
+  };
+  const scope = sessionId === undefined ? {} : { sessionId };
+  // validated by the method's row; an unknown mode must not be taken for a known one (C47)
+  if (rest.mode === "url") return { ...scope, ask: rest as ElicitationAsk };
+  if (rest.mode !== "form") return undefined;
+  const requestedSchema = { type: "object", properties: {}, ...rest.requestedSchema };
+  return { ...scope, ask: { ...rest, requestedSchema } as ElicitationAsk };
+}

@@ -1,0 +1,110 @@
+// The one module that may see both versions: which one a connection speaks, and the handshake that works with
+// peers of either.
+
+import { RequestError } from "../jsonrpc/errors.ts";
+import type { Implementation, Meta } from "../model/content.ts";
+import type { WireVersion } from "../wire/method-row.ts";
+import type { AgentEdition } from "./agent-edition.ts";
+import type { ClientFeatures } from "./agent-ops.ts";
+import type { ClientEdition } from "./client-edition.ts";
+
+export type ProtocolVersion = 1 | 2;
+
+/** Newest first. */
+export const protocolVersions: readonly ProtocolVersion[] = [2, 1];
+
+export interface BoundVersion<Edition> {
+  readonly edition: Edition;
+  readonly wire: WireVersion;
+}
+
+/** Loaded when a connection needs it: most connections need one. */
+export async function loadAgentVersion(version: ProtocolVersion): Promise<BoundVersion<AgentEdition>> {
+  if (version === 1) {
+    const [{ v1AgentEdition }, { methods }] = await Promise.all([
+      import("./v1/agent.ts"),
+      import("../wire/v1/methods.gen.ts"),
+    ]);
+    return { edition: v1AgentEdition, wire: { methods, idPolicy: "any" } };
+  }
+  const [{ v2AgentEdition }, { methods }] = await Promise.all([
+    import("./v2/agent.ts"),
+    import("../wire/v2/methods.gen.ts"),
+  ]);
+  return { edition: v2AgentEdition, wire: { methods, idPolicy: "strict" } };
+}
+
+export async function loadClientVersion(version: ProtocolVersion): Promise<BoundVersion<ClientEdition>> {
+  if (version === 1) {
+    const [{ v1ClientEdition }, { methods }] = await Promise.all([
+      import("./v1/client.ts"),
+      import("../wire/v1/methods.gen.ts"),
+    ]);
+    return { edition: v1ClientEdition, wire: { methods, idPolicy: "any" } };
+  }
+  const [{ v2ClientEdition }, { methods }] = await Promise.all([
+    import("./v2/client.ts"),
+    import("../wire/v2/methods.gen.ts"),
+  ]);
+  return { edition: v2ClientEdition, wire: { methods, idPolicy: "strict" } };
+}
+
+/** The version that an agent answers with. Throws -32602 for what is no version, -32022 where none fits. */
+export function chooseVersion(params: unknown, supported: readonly ProtocolVersion[]): ProtocolVersion {
+  const requested = (params as { protocolVersion?: unknown } | null | undefined)?.protocolVersion;
+  if (!Number.isInteger(requested) || (requested as number) < 0 || (requested as number) > 65_535) {
+    throw new RequestError(-32602, "initialize: params/protocolVersion must be an integer from 0 to 65535", {
+      reason: "invalid_params",
+      path: "/protocolVersion",
+    });
+  }
+  const wanted = requested as number;
+  const fits = supported.find((version) => version <= wanted);
+  if (fits !== undefined) return fits;
+  const newest = supported[0] ?? 1;
+  // an agent that only knows version 1 answers its own and never errs (A3); one that knows more says what it has (A5)
+  if (supported.length === 1 && newest === 1) return 1;
+  throw new RequestError(-32022, `protocol version ${wanted} is not supported`, {
+    requested: wanted,
+    supported,
+  });
+}
+
+/** A request that an agent of either version understands: each reads its own half. */
+export function initializeParams(
+  client: { info: Implementation; features: ClientFeatures; meta: Meta | undefined },
+  versions: readonly ProtocolVersion[],
+): object {
+  const { info, features: can, meta } = client;
+  const newest = versions[0] ?? 1;
+  const elicitation = {
+    ...(can.elicitationForm ? { form: {} } : {}),
+    ...(can.elicitationUrl ? { url: {} } : {}),
+  };
+  const extra = meta === undefined ? {} : { _meta: meta };
+  const v1 = {
+    clientInfo: info,
+    clientCapabilities: {
+      fs: { readTextFile: can.readFiles, writeTextFile: can.writeFiles },
+      terminal: can.terminals,
+      session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
+      ...(can.terminalAuth ? { auth: { terminal: true } } : {}),
+      elicitation,
+      ...extra,
+    },
+  };
+  const v2 = {
+    info,
+    capabilities: { ...(can.terminalAuth ? { auth: { terminal: {} } } : {}), elicitation, ...extra },
+  };
+  return { protocolVersion: newest, ...(newest >= 2 ? v2 : {}), ...(versions.includes(1) ? v1 : {}) };
+}
+
+/** The version that an agent's answer speaks. */
+export function answeredVersion(result: unknown): number | undefined {
+  const { protocolVersion, info, agentCapabilities } = (result ?? {}) as Record<string, unknown>;
+  if (!Number.isInteger(protocolVersion)) return undefined;
+  // some agents echo the number and then speak version 1
+  if (protocolVersion === 2 && info === undefined && agentCapabilities !== undefined) return 1;
+  return protocolVersion as number;
+}

@@ -1,0 +1,99 @@
+// Working directories, MCP servers, authentication methods and commands between version 1 and the model.
+
+import type { AuthMethod, AvailableCommand, McpServer } from "../../model/content.ts";
+import type * as wire from "../../wire/v1/types.gen.ts";
+import type { Activation } from "../agent-ops.ts";
+
+interface V1Activation {
+  cwd: string;
+  additionalDirectories?: string[];
+  mcpServers?: wire.McpServer[];
+  systemPrompt?: wire.SystemPrompt | null;
+  _meta?: wire.Meta | null;
+}
+
+export function activationFromV1(params: V1Activation): Activation {
+  return {
+    cwd: params.cwd,
+    additionalDirectories: params.additionalDirectories ?? [],
+    mcpServers: (params.mcpServers ?? []).map(serverFromV1),
+    ...(params.systemPrompt ? { systemPrompt: params.systemPrompt } : {}),
+    ...(params._meta ? { meta: params._meta } : {}),
+  };
+}
+
+export function activationToV1(activation: Activation): V1Activation & { mcpServers: wire.McpServer[] } {
+  return {
+    cwd: activation.cwd,
+    mcpServers: activation.mcpServers.map(serverToV1),
+    ...(activation.additionalDirectories.length === 0
+      ? {}
+      : { additionalDirectories: [...activation.additionalDirectories] }),
+    // the content of a system prompt is text, which both versions write alike
+    ...(activation.systemPrompt === undefined
+      ? {}
+      : { systemPrompt: activation.systemPrompt as wire.SystemPrompt }),
+    ...(activation.meta === undefined ? {} : { _meta: activation.meta }),
+  };
+}
+
+/** In version 1 a server on stdio has no type. */
+function serverFromV1(server: wire.McpServer): McpServer {
+  if (server.type === undefined) return { ...server, type: "stdio" };
+  // version 2 knows no sse: to the model it is a server of an unknown type, kept whole
+  return server as McpServer;
+}
+
+function serverToV1(server: McpServer): wire.McpServer {
+  if (server.type === "stdio") {
+    const { type: _, ...rest } = server;
+    return { ...rest, args: rest.args ?? [], env: rest.env ?? [] };
+  }
+  if (server.type === "http") return { ...server, headers: server.headers ?? [] };
+  return server as wire.McpServer;
+}
+
+export function authMethodFromV1(method: wire.AuthMethod): AuthMethod {
+  const { id, ...rest } = method;
+  if (rest.type === undefined) return { ...rest, type: "agent", methodId: id };
+  const env = Object.entries(rest.env ?? {}).map(([name, value]) => ({ name, value }));
+  return { ...rest, methodId: id, env };
+}
+
+export function authMethodToV1(method: AuthMethod): wire.AuthMethod {
+  const { methodId, name, _meta } = method as { methodId: string; name: string; _meta?: wire.Meta | null };
+  const description = (method as { description?: string | null }).description;
+  const common = {
+    id: methodId,
+    name,
+    ...(description == null ? {} : { description }),
+    ...(_meta == null ? {} : { _meta }),
+  };
+  if (method.type !== "terminal") return common;
+  const env = Object.fromEntries((method.env ?? []).map((variable) => [variable.name, variable.value]));
+  return { ...common, type: "terminal", args: method.args ?? [], env };
+}
+
+export function commandsFromV1(commands: readonly wire.AvailableCommand[]): AvailableCommand[] {
+  return commands.map((command) => {
+    const { input, ...rest } = command;
+    return { ...rest, type: "command", ...(input ? { input: { ...input, type: "text" } } : {}) };
+  });
+}
+
+/** Kinds of command that version 1 does not know are left out. */
+export function commandsToV1(commands: readonly AvailableCommand[]): wire.AvailableCommand[] {
+  return commands.flatMap((command): wire.AvailableCommand[] => {
+    if (command.type !== "command") return [];
+    const { name, description, input, _meta } = command;
+    const hint = input?.type === "text" ? input.hint : undefined;
+    return [
+      {
+        name,
+        description,
+        ...(hint === undefined ? {} : { input: { hint } }),
+        ...(_meta == null ? {} : { _meta }),
+      },
+    ];
+  });
+}

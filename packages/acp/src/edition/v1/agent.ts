@@ -1,0 +1,209 @@
+// The agent's end in version 1.
+
+import { RequestError } from "../../jsonrpc/errors.ts";
+import type { PermissionAsk } from "../../model/ask.ts";
+import type { SessionConfigOption } from "../../model/content.ts";
+import type { Outcome } from "../../model/update.ts";
+import type * as wire from "../../wire/v1/types.gen.ts";
+import type { AgentEdition, AgentOpResult, OptionsOf, WireCall } from "../agent-edition.ts";
+import type {
+  AgentFeatures,
+  AgentIntroduction,
+  AgentOp,
+  ClientFeatures,
+  Introduction,
+} from "../agent-ops.ts";
+import {
+  elicitationAnswerFromWire,
+  elicitationToWire,
+  metaOf,
+  permissionAnswerFromWire,
+  withMeta,
+} from "../asks.ts";
+import { activationFromV1, authMethodToV1 } from "./activation.ts";
+import { modelsToV1, modesToV1, optionsToV1, selectOf, valueForOption } from "./config-options.ts";
+import { permissionToV1 } from "./permission.ts";
+import { V1UpdateEncoder } from "./update-encoder.ts";
+
+export const v1AgentEdition: AgentEdition = {
+  version: 1,
+  prompts: {
+    answersAtInsertion: false,
+    inserted: () => ({}),
+    ended: promptResult,
+  },
+  facesCarryCommands: false,
+  legacyMethods: new Set(["session/set_model"]),
+  legacyFace(face) {
+    const models = modelsToV1(face.configOptions);
+    return models === undefined ? {} : { models };
+  },
+  client,
+  introduce,
+  decode,
+  encode,
+  session(face, features) {
+    const encoder = new V1UpdateEncoder(features);
+    encoder.setMode(selectOf(face.configOptions, "mode")?.currentValue);
+    return encoder;
+  },
+  permission: (sessionId, ask: PermissionAsk): WireCall => ({
+    method: "session/request_permission",
+    params: permissionToV1(sessionId, ask),
+  }),
+  permissionAnswer: permissionAnswerFromWire,
+  elicitation: elicitationToWire,
+  elicitationAnswer: elicitationAnswerFromWire,
+};
+
+function client(params: object): Introduction<ClientFeatures> {
+  const { clientInfo, clientCapabilities: can = {} } = params as wire.InitializeRequest;
+  return {
+    info: clientInfo ?? undefined,
+    features: {
+      readFiles: can.fs?.readTextFile === true,
+      writeFiles: can.fs?.writeTextFile === true,
+      terminals: can.terminal === true,
+      terminalAuth: can.auth?.terminal === true,
+      elicitationForm: can.elicitation?.form != null,
+      elicitationUrl: can.elicitation?.url != null,
+      booleanOptions: can.session?.configOptions?.boolean != null,
+      notices: can.session?.notices != null,
+      compaction: can.session?.compaction != null,
+    },
+    meta: can._meta ?? undefined,
+  };
+}
+
+function introduce(agent: AgentIntroduction): wire.InitializeResponse {
+  return {
+    protocolVersion: 1,
+    agentCapabilities: capabilities(agent.features, agent.meta),
+    authMethods: agent.authMethods.map(authMethodToV1),
+    ...(agent.info === undefined ? {} : { agentInfo: agent.info }),
+  };
+}
+
+function capabilities(can: AgentFeatures, meta: wire.Meta | undefined): wire.AgentCapabilities {
+  const marker = (has: boolean, name: string) => (has ? { [name]: {} } : {});
+  return {
+    loadSession: can.load,
+    promptCapabilities: { image: can.image, audio: can.audio, embeddedContext: can.embeddedContext },
+    mcpCapabilities: { http: can.mcpHttp, sse: can.mcpSse },
+    sessionCapabilities: {
+      ...marker(can.list, "list"),
+      ...marker(can.resume, "resume"),
+      ...marker(can.close, "close"),
+      ...marker(can.delete, "delete"),
+      ...marker(can.fork, "fork"),
+      ...marker(can.additionalDirectories, "additionalDirectories"),
+      ...marker(can.systemPrompt, "systemPrompt"),
+    },
+    ...(can.logout ? { auth: { logout: {} } } : {}),
+    ...withMeta(meta),
+  };
+}
+
+function decode(method: string, given: object, optionsOf: OptionsOf): AgentOp | undefined {
+  // validated by the method's row before it comes here
+  const params = given as never as wire.LoadSessionRequest & Record<string, never>;
+  const { sessionId } = params;
+  const meta = metaOf(given);
+  switch (method) {
+    case "authenticate":
+      return { op: "login", methodId: params.methodId as unknown as string, ...meta };
+    case "logout":
+      return { op: "logout", ...meta };
+    case "session/new":
+      return { op: "new", activation: activationFromV1(params) };
+    case "session/load":
+    case "session/resume":
+      return {
+        op: "activate",
+        sessionId,
+        activation: activationFromV1(params),
+        replay: method === "session/load",
+      };
+    case "session/fork":
+      return { op: "fork", sessionId, activation: activationFromV1(params) };
+    case "session/list": {
+      const { cwd, cursor } = given as wire.ListSessionsRequest;
+      return { op: "list", ...(cwd == null ? {} : { cwd }), ...(cursor == null ? {} : { cursor }), ...meta };
+    }
+    case "session/close":
+      return { op: "close", sessionId, ...meta };
+    case "session/delete":
+      return { op: "delete", sessionId, ...meta };
+    case "session/prompt":
+      return { op: "prompt", sessionId, prompt: (given as wire.PromptRequest).prompt, ...meta };
+    case "session/set_mode":
+      return byCategory("mode", given as wire.SetSessionModeRequest, optionsOf(sessionId));
+    case "session/set_model": {
+      const { modelId } = given as { modelId?: unknown };
+      return byCategory("model", { sessionId, modeId: String(modelId) }, optionsOf(sessionId));
+    }
+    case "session/set_config_option": {
+      const { configId, value } = given as wire.SetSessionConfigOptionRequest;
+      const option = optionsOf(sessionId).find((each) => each.configId === configId);
+      return { op: "set_option", sessionId, configId, value: valueForOption(option, value), ...meta };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function byCategory(
+  category: "mode" | "model",
+  { sessionId, modeId }: { sessionId: string; modeId: string },
+  options: readonly SessionConfigOption[],
+): AgentOp {
+  const option = selectOf(options, category);
+  if (option === undefined) {
+    throw new RequestError(-32602, `this session has no ${category} to set`, { reason: "invalid_params" });
+  }
+  return { op: "set_option", sessionId, configId: option.configId, value: modeId };
+}
+
+function encode(op: AgentOp, result: AgentOpResult): object {
+  switch (result.kind) {
+    case "none":
+      return {};
+    case "options":
+      // set_mode and set_model have empty results; only set_config_option shows the list
+      return { configOptions: optionsToV1(result.options, result.client.booleanOptions) };
+    case "page": {
+      const { sessions, nextCursor } = result.page;
+      const infos = sessions.map(({ sessionId, cwd, additionalDirectories, title, updatedAt }) => ({
+        sessionId,
+        cwd,
+        updatedAt: new Date(updatedAt).toISOString(),
+        ...(title === undefined ? {} : { title }),
+        ...(additionalDirectories.length === 0 ? {} : { additionalDirectories: [...additionalDirectories] }),
+      }));
+      return { sessions: infos, ...(nextCursor === undefined ? {} : { nextCursor }) };
+    }
+    case "face": {
+      const { sessionId, configOptions, meta } = result.face;
+      const modes = modesToV1(configOptions);
+      return {
+        ...(op.op === "activate" ? {} : { sessionId }),
+        ...(modes === undefined ? {} : { modes }),
+        ...(configOptions.length === 0
+          ? {}
+          : { configOptions: optionsToV1(configOptions, result.client.booleanOptions) }),
+        ...withMeta(meta),
+      };
+    }
+  }
+}
+
+const stopReasons = new Set(["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]);
+
+/** Version 1 has no stop reason for errors: those are answered as errors. */
+function promptResult(outcome: Outcome): wire.PromptResponse {
+  const { stopReason, error } = outcome;
+  if (stopReason === "error") {
+    throw new RequestError(error?.code ?? -32603, error?.message ?? "the turn failed", error?.data);
+  }
+  return { stopReason: stopReasons.has(stopReason) ? (stopReason as wire.StopReason) : "end_turn" };
+}

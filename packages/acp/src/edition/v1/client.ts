@@ -1,0 +1,206 @@
+// The client's end in version 1.
+
+import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import type { ContentBlock, SessionConfigOption } from "../../model/content.ts";
+import type { Outcome } from "../../model/update.ts";
+import type * as wire from "../../wire/v1/types.gen.ts";
+import type { WireCall } from "../agent-edition.ts";
+import type { AgentIntroduction } from "../agent-ops.ts";
+import { metaOf } from "../asks.ts";
+import type { ClientEdition, ClientSessionEdition, ClientSessionSink, ServiceOp } from "../client-edition.ts";
+import { elicitationFromWire, permissionResultToWire } from "../client-shared.ts";
+import { activationToV1, authMethodFromV1 } from "./activation.ts";
+import { modeConfigId, modelConfigId, optionsFromResult, optionsFromV1 } from "./config-options.ts";
+import { permissionFromV1 } from "./permission.ts";
+import { V1UpdateDecoder } from "./update-decoder.ts";
+
+export const v1ClientEdition: ClientEdition = {
+  version: 1,
+  pipelinesPrompts: false,
+  agent,
+  login: (methodId) => ({ method: "authenticate", params: { methodId } }),
+  logout: () => ({ method: "logout", params: {} }),
+  open: (activation) => ({ method: "session/new", params: activationToV1(activation) }),
+  activate: (sessionId, activation, replay) => ({
+    method: replay ? "session/load" : "session/resume",
+    params: { sessionId, ...activationToV1(activation) },
+  }),
+  face: (result, sessionId) => ({
+    sessionId: (result as { sessionId?: string }).sessionId ?? sessionId ?? "",
+    configOptions: optionsFromResult(result),
+    availableCommands: [],
+    ...metaOf(result),
+  }),
+  setOption,
+  optionsAfter: (method, result) =>
+    method === "session/set_config_option"
+      ? optionsFromV1((result as wire.SetSessionConfigOptionResponse).configOptions)
+      : undefined,
+  session: () => new V1ClientSession(),
+  permission(params) {
+    const request = params as wire.RequestPermissionRequest;
+    return { sessionId: request.sessionId, ask: permissionFromV1(request, undefined) };
+  },
+  permissionResult: permissionResultToWire,
+  elicitation: elicitationFromWire,
+  elicitationResult: (answer) => answer,
+  service,
+  repair: () => undefined,
+};
+
+function agent(result: object): AgentIntroduction {
+  const { agentInfo, agentCapabilities: can = {}, authMethods = [] } = result as wire.InitializeResponse;
+  const {
+    promptCapabilities: prompt = {},
+    mcpCapabilities: mcp = {},
+    sessionCapabilities: session = {},
+  } = can;
+  return {
+    info: agentInfo ?? undefined,
+    features: {
+      image: prompt.image === true,
+      audio: prompt.audio === true,
+      embeddedContext: prompt.embeddedContext === true,
+      mcpStdio: true,
+      mcpHttp: mcp.http === true,
+      mcpSse: mcp.sse === true,
+      load: can.loadSession === true,
+      resume: session.resume != null,
+      list: session.list != null,
+      close: session.close != null,
+      delete: session.delete != null,
+      fork: session.fork != null,
+      additionalDirectories: session.additionalDirectories != null,
+      systemPrompt: session.systemPrompt != null,
+      logout: can.auth?.logout != null,
+    },
+    authMethods: authMethods.map(authMethodFromV1),
+    meta: can._meta ?? undefined,
+  };
+}
+
+/** Options that stand for modes and models are set the way version 1 sets those. */
+function setOption(sessionId: string, option: SessionConfigOption, value: string | boolean): WireCall {
+  if (option.configId === modeConfigId) {
+    return { method: "session/set_mode", params: { sessionId, modeId: String(value) } };
+  }
+  if (option.configId === modelConfigId) {
+    return { method: "session/set_model", params: { sessionId, modelId: String(value) } };
+  }
+  const type = typeof value === "boolean" ? { type: "boolean" } : {};
+  return {
+    method: "session/set_config_option",
+    params: { sessionId, configId: option.configId, ...type, value },
+  };
+}
+
+function service(method: string, params: object): { sessionId: string; op: ServiceOp } | undefined {
+  const { sessionId, terminalId } = params as { sessionId: string; terminalId: string };
+  switch (method) {
+    case "fs/read_text_file": {
+      const { path, line, limit } = params as wire.ReadTextFileRequest;
+      return {
+        sessionId,
+        op: { op: "read", path, ...(line == null ? {} : { line }), ...(limit == null ? {} : { limit }) },
+      };
+    }
+    case "fs/write_text_file": {
+      const { path, content } = params as wire.WriteTextFileRequest;
+      return { sessionId, op: { op: "write", path, content } };
+    }
+    case "terminal/create":
+      return { sessionId, op: createTerminal(params as wire.CreateTerminalRequest) };
+    case "terminal/output":
+      return { sessionId, op: { op: "output", terminalId } };
+    case "terminal/wait_for_exit":
+      return { sessionId, op: { op: "wait", terminalId } };
+    case "terminal/kill":
+      return { sessionId, op: { op: "kill", terminalId } };
+    case "terminal/release":
+      return { sessionId, op: { op: "release", terminalId } };
+    default:
+      return undefined;
+  }
+}
+
+function createTerminal(params: wire.CreateTerminalRequest): ServiceOp {
+  const { command, args = [], env = [], cwd, outputByteLimit } = params;
+  return {
+    op: "create_terminal",
+    command,
+    args,
+    env: Object.fromEntries(env.map(({ name, value }) => [name, value])),
+    ...(cwd == null ? {} : { cwd }),
+    ...(outputByteLimit == null ? {} : { outputByteLimit }),
+  };
+}
+
+/** Version 1 has no states and does not echo: both are made up here, so that apps see one machine. */
+class V1ClientSession implements ClientSessionEdition {
+  readonly #decoder = new V1UpdateDecoder();
+  #open: number | undefined;
+  #cancelled = false;
+
+  setOptions(options: readonly SessionConfigOption[]): void {
+    this.#decoder.options = options;
+  }
+
+  setReplaying(): void {
+    this.#decoder.endRun();
+  }
+
+  receive(update: object, out: ClientSessionSink): void {
+    out.update(this.#decoder.decode(update as wire.SessionUpdate)); // validated by the method's row
+  }
+
+  promptSent(prompt: number, content: readonly ContentBlock[], out: ClientSessionSink): void {
+    this.#open = prompt;
+    this.#cancelled = false;
+    this.#decoder.endRun();
+    const messageId = this.#decoder.mintMessageId();
+    out.update({ sessionUpdate: "state_update", state: "running" });
+    out.accepted(prompt, messageId);
+    out.update({ sessionUpdate: "user_message", messageId, content: [...content] });
+  }
+
+  promptAnswered(prompt: number, result: object, out: ClientSessionSink): void {
+    const { stopReason, usage } = result as wire.PromptResponse;
+    this.#end(prompt, { stopReason: this.#reason(stopReason), ...(usage == null ? {} : { usage }) }, out);
+  }
+
+  promptFailed(prompt: number, error: Error, out: ClientSessionSink): void {
+    const withdrawn = error instanceof RequestError && error.code === rpcCodes.cancelled;
+    if (withdrawn || this.#cancelled) return this.#end(prompt, { stopReason: "cancelled" }, out);
+    this.#decoder.endRun();
+    if (this.#open === prompt) this.#open = undefined;
+    const data = error instanceof RequestError ? { error: wireError(error) } : {};
+    out.update({ sessionUpdate: "state_update", state: "idle", stopReason: "error", ...data });
+    out.failed(prompt, error);
+  }
+
+  cancelled(): void {
+    if (this.#open !== undefined) this.#cancelled = true;
+  }
+
+  #reason(stopReason: string): string {
+    return this.#cancelled ? "cancelled" : stopReason;
+  }
+
+  #end(prompt: number, outcome: Outcome, out: ClientSessionSink): void {
+    this.#decoder.endRun();
+    if (this.#open === prompt) this.#open = undefined;
+    this.#cancelled = false;
+    const { stopReason, usage } = outcome;
+    out.update({
+      sessionUpdate: "state_update",
+      state: "idle",
+      stopReason: stopReason as "end_turn", // an unknown reason is kept as it came
+      ...(usage === undefined ? {} : { usage }),
+    });
+    out.outcome(prompt, outcome);
+  }
+}
+
+function wireError({ code, message, data }: RequestError): { code: number; message: string; data?: unknown } {
+  return { code, message, ...(data === undefined ? {} : { data }) };
+}

@@ -1,0 +1,174 @@
+// Options, modes and models of version 1, and what they are in the model: options. Version 1 says the same
+// thing up to three times: config options, session modes, and the legacy models that six agents still send.
+
+import type { SessionConfigOption } from "../../model/content.ts";
+import type * as wire from "../../wire/v1/types.gen.ts";
+
+/** The ids of options that stand for what version 1 says elsewhere. */
+export const modeConfigId = "_mode";
+export const modelConfigId = "_model";
+
+/** Not in the schema any more, but on many wires. */
+export interface LegacyModels {
+  currentModelId: string;
+  availableModels: { modelId: string; name: string; description?: string | null }[];
+}
+
+interface SessionResult {
+  modes?: wire.SessionModeState | null;
+  configOptions?: wire.SessionConfigOption[] | null;
+  models?: unknown;
+}
+
+type Choice = { value: string; name: string; description?: string | null };
+
+export function optionsFromV1(options: readonly wire.SessionConfigOption[]): SessionConfigOption[] {
+  return options.map((option) => {
+    const { id, ...rest } = option;
+    if (rest.type !== "select") return { configId: id, ...rest };
+    return { configId: id, ...rest, options: groupsFromV1(rest.options) };
+  });
+}
+
+function groupsFromV1(options: wire.SessionConfigSelectOptions): wireV2Options {
+  return options.map((option) => {
+    if (!("group" in option)) return option;
+    const { group, ...rest } = option;
+    return { groupId: group, ...rest };
+  }) as wireV2Options; // all of one kind, as the schema demands
+}
+
+type wireV2Options = Extract<SessionConfigOption, { type: "select" }>["options"];
+
+/** Everything that a session's answer says about options, as options. */
+export function optionsFromResult(result: SessionResult): SessionConfigOption[] {
+  const options = optionsFromV1(result.configOptions ?? []);
+  if (result.modes && !options.some((option) => option.category === "mode")) {
+    options.unshift(modeOption(result.modes.currentModeId, result.modes.availableModes));
+  }
+  const models = legacyModels(result.models);
+  if (models !== undefined && !options.some((option) => option.category === "model")) {
+    const choices = models.availableModels.map(({ modelId, ...rest }) => ({ value: modelId, ...rest }));
+    options.push(selectOption(modelConfigId, "Model", "model", models.currentModelId, choices));
+  }
+  return options;
+}
+
+/** The option that stands for session modes. */
+export function modeOption(currentModeId: string, modes: readonly wire.SessionMode[]): SessionConfigOption {
+  const choices: Choice[] = modes.map(({ id, name, description }) => ({
+    value: id,
+    name,
+    ...(description == null ? {} : { description }),
+  }));
+  if (!choices.some(({ value }) => value === currentModeId)) {
+    choices.push({ value: currentModeId, name: currentModeId });
+  }
+  return selectOption(modeConfigId, "Mode", "mode", currentModeId, choices);
+}
+
+function selectOption(
+  configId: string,
+  name: string,
+  category: string,
+  currentValue: string,
+  options: Choice[],
+): SessionConfigOption {
+  return { configId, name, category, type: "select", currentValue, options };
+}
+
+function legacyModels(value: unknown): LegacyModels | undefined {
+  const models = value as Partial<LegacyModels> | null | undefined;
+  if (typeof models?.currentModelId !== "string" || !Array.isArray(models.availableModels)) return undefined;
+  const known = models.availableModels.filter(
+    (model) => typeof model?.modelId === "string" && typeof model.name === "string",
+  );
+  return { currentModelId: models.currentModelId, availableModels: known };
+}
+
+/** Options for a v1 client. Booleans become a choice of on and off where it knows no booleans (A81). */
+export function optionsToV1(
+  options: readonly SessionConfigOption[],
+  knowsBooleans: boolean,
+): wire.SessionConfigOption[] {
+  return options.flatMap((option): wire.SessionConfigOption[] => {
+    const { configId: id, name, description, category, _meta } = option;
+    const common = {
+      id,
+      name,
+      ...(description === undefined ? {} : { description }),
+      ...(category === undefined ? {} : { category }),
+      ...(_meta === undefined ? {} : { _meta }),
+    };
+    if (option.type === "boolean") {
+      if (knowsBooleans) return [{ ...common, type: "boolean", currentValue: option.currentValue }];
+      return [
+        { ...common, type: "select", currentValue: onOff(option.currentValue), options: onOffChoices() },
+      ];
+    }
+    if (option.type !== "select") return [];
+    return [
+      { ...common, type: "select", currentValue: option.currentValue, options: groupsToV1(option.options) },
+    ];
+  });
+}
+
+function groupsToV1(options: wireV2Options): wire.SessionConfigSelectOptions {
+  return options.map((option) => {
+    if (!("groupId" in option)) return option;
+    const { groupId, ...rest } = option;
+    return { group: groupId, ...rest };
+  }) as wire.SessionConfigSelectOptions; // all of one kind, as they came
+}
+
+const onOff = (value: boolean): string => (value ? "on" : "off");
+const onOffChoices = (): Choice[] => [
+  { value: "on", name: "On" },
+  { value: "off", name: "Off" },
+];
+
+/** The value of a choice for an option that is a boolean in the model. */
+export function valueForOption(
+  option: SessionConfigOption | undefined,
+  value: string | boolean,
+): string | boolean {
+  if (option?.type === "boolean" && (value === "on" || value === "off")) return value === "on";
+  return value;
+}
+
+/** The first option that chooses a mode, and what version 1 makes of it. */
+export function modesToV1(options: readonly SessionConfigOption[]): wire.SessionModeState | undefined {
+  const option = selectOf(options, "mode");
+  if (option === undefined) return undefined;
+  const availableModes = choicesOf(option).map(({ value, name, description }) => ({
+    id: value,
+    name,
+    ...(description == null ? {} : { description }),
+  }));
+  return { currentModeId: option.currentValue, availableModes };
+}
+
+export function modelsToV1(options: readonly SessionConfigOption[]): LegacyModels | undefined {
+  const option = selectOf(options, "model");
+  if (option === undefined) return undefined;
+  const availableModels = choicesOf(option).map(({ value, name, description }) => ({
+    modelId: value,
+    name,
+    ...(description == null ? {} : { description }),
+  }));
+  return { currentModelId: option.currentValue, availableModels };
+}
+
+type SelectOption = Extract<SessionConfigOption, { type: "select" }>;
+
+export function selectOf(
+  options: readonly SessionConfigOption[],
+  category: "mode" | "model",
+): SelectOption | undefined {
+  for (const option of options) if (option.category === category && option.type === "select") return option;
+  return undefined;
+}
+
+export function choicesOf(option: SelectOption): Choice[] {
+  return option.options.flatMap((choice) => ("groupId" in choice ? choice.options : [choice]));
+}

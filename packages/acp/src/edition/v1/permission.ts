@@ -1,0 +1,63 @@
+// Permission requests: version 1 asks about a tool call, the model about anything.
+
+import type { PermissionAsk } from "../../model/ask.ts";
+import type { ToolCallUpdate } from "../../model/update.ts";
+import type * as wire from "../../wire/v1/types.gen.ts";
+import { ToolEncoder } from "./tool-encoder.ts";
+
+/** A v1 client shows the tool call; where there is none, the question is dressed up as one. */
+export function permissionToV1(sessionId: string, ask: PermissionAsk): wire.RequestPermissionRequest {
+  const { title, description, subject, options, _meta } = ask;
+  const call: ToolCallUpdate =
+    subject?.type === "tool_call"
+      ? { title, ...subject.toolCall }
+      : {
+          toolCallId: `ask-${hash(JSON.stringify(ask))}`,
+          title,
+          status: "pending",
+          ...(subject?.type === "command"
+            ? { kind: "execute", rawInput: { command: subject.command, cwd: subject.cwd } }
+            : { kind: "other" }),
+        };
+  if (description != null) {
+    const said = { type: "content", content: { type: "text", text: description } } as const;
+    call.content = [...(call.content ?? []), said];
+  }
+  const { sessionUpdate: _, ...toolCall } = new ToolEncoder().update({
+    sessionUpdate: "tool_call_update",
+    ...call,
+  });
+  return {
+    sessionId,
+    toolCall: toolCall as wire.ToolCallUpdate, // what the encoder makes of a tool call
+    options: options.map((option) => ({ ...option, kind: optionKind(option.kind) })),
+    ...(_meta == null ? {} : { _meta }),
+  };
+}
+
+export function permissionFromV1(
+  params: wire.RequestPermissionRequest,
+  title: string | undefined,
+): PermissionAsk {
+  const { toolCall, options, _meta } = params;
+  return {
+    title: toolCall.title ?? title ?? "Permission required",
+    subject: { type: "tool_call", toolCall: toolCall as ToolCallUpdate },
+    options,
+    ...(_meta == null ? {} : { _meta }),
+  };
+}
+
+const optionKinds = ["allow_once", "allow_always", "reject_once", "reject_always"];
+
+/** An unknown kind must not look like an approval. */
+function optionKind(kind: string): wire.PermissionOptionKind {
+  return optionKinds.includes(kind) ? (kind as wire.PermissionOptionKind) : "reject_once";
+}
+
+/** Equal questions get equal ids: deterministic, and only to tell questions apart. */
+function hash(text: string): string {
+  let value = 5381;
+  for (let i = 0; i < text.length; i++) value = (value * 33 + text.charCodeAt(i)) >>> 0;
+  return value.toString(36);
+}

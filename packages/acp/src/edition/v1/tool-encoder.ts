@@ -1,0 +1,165 @@
+// Tool calls and the agent's own terminals, as version 1 has them: announced once, content always whole,
+// terminals as text.
+
+import type { ToolCallContent, ToolCallUpdate, Update } from "../../model/update.ts";
+import type * as wire from "../../wire/v1/types.gen.ts";
+import { isV1Content } from "./content.ts";
+
+interface Tool {
+  content: readonly ToolCallContent[];
+}
+
+interface DisplayTerminal {
+  /** Decoded output so far. */
+  text: string;
+  readonly decoder: TextDecoder;
+  /** How long the text was when it was last sent: it is sent again when it has doubled, and at the end. */
+  sentLength: number;
+  exited: boolean;
+}
+
+/** Version 1 has no display terminals; what a person wants to see is the end of the output. */
+const shownChars = 64 * 1024;
+
+export class ToolEncoder {
+  readonly #tools = new Map<string, Tool>();
+  readonly #terminals = new Map<string, DisplayTerminal>();
+  readonly #clientTerminals = new Set<string>();
+
+  addClientTerminal(terminalId: string): void {
+    this.#clientTerminals.add(terminalId);
+  }
+
+  update(update: ToolCallUpdate & { sessionUpdate: "tool_call_update" }): wire.SessionUpdate {
+    const { toolCallId, content } = update;
+    let tool = this.#tools.get(toolCallId);
+    const first = tool === undefined;
+    tool ??= { content: [] };
+    this.#tools.set(toolCallId, tool);
+    if (content !== undefined) tool.content = content ?? [];
+    const fields = {
+      toolCallId,
+      ...(update.name == null ? {} : { name: update.name }),
+      ...(update.kind == null ? {} : { kind: toolKind(update.kind) }),
+      ...(update.status == null ? {} : { status: toolStatus(update.status) }),
+      ...(content === undefined ? {} : { content: this.#content(tool) }),
+      ...(update.locations === undefined ? {} : { locations: update.locations ?? [] }),
+      ...(update.rawInput == null ? {} : { rawInput: update.rawInput }),
+      ...(update.rawOutput == null ? {} : { rawOutput: update.rawOutput }),
+      ...(update._meta == null ? {} : { _meta: update._meta }),
+    };
+    if (!first) {
+      const title = update.title == null ? {} : { title: update.title };
+      return { sessionUpdate: "tool_call_update", ...fields, ...title };
+    }
+    const title = update.title ?? update.name ?? update.kind ?? "Tool";
+    return { sessionUpdate: "tool_call", title, ...fields };
+  }
+
+  /** Version 1 has no chunks of content: the whole of it is sent again. */
+  chunk(toolCallId: string, content: ToolCallContent): wire.SessionUpdate {
+    const known = this.#tools.get(toolCallId)?.content ?? [];
+    return this.update({ sessionUpdate: "tool_call_update", toolCallId, content: [...known, content] });
+  }
+
+  terminal(
+    update: Extract<Update, { sessionUpdate: "terminal_update" | "terminal_output_chunk" }>,
+  ): readonly wire.SessionUpdate[] {
+    const { terminalId } = update;
+    let terminal = this.#terminals.get(terminalId);
+    if (terminal === undefined) {
+      terminal = { text: "", decoder: new TextDecoder(), sentLength: 0, exited: false };
+      this.#terminals.set(terminalId, terminal);
+    }
+    if (update.sessionUpdate === "terminal_output_chunk") append(terminal, update.data);
+    else {
+      if (update.output !== undefined) terminal.text = "";
+      if (update.output) append(terminal, update.output.data);
+      if (update.exitStatus) terminal.exited = true;
+    }
+    // sent when it has doubled, so that all of it together is at most three times what is shown
+    const due = terminal.exited
+      ? terminal.text.length !== terminal.sentLength
+      : terminal.text.length >= 2 * terminal.sentLength;
+    if (!due || terminal.text === "") return [];
+    terminal.sentLength = terminal.text.length;
+    return this.#toolsShowing(terminalId).map(([toolCallId, tool]) => ({
+      sessionUpdate: "tool_call_update",
+      toolCallId,
+      content: this.#content(tool),
+    }));
+  }
+
+  #toolsShowing(terminalId: string): [string, Tool][] {
+    return [...this.#tools].filter(([, { content }]) =>
+      content.some((item) => item.type === "terminal" && item.terminalId === terminalId),
+    );
+  }
+
+  #content({ content }: Tool): wire.ToolCallContent[] {
+    return content.flatMap((item): wire.ToolCallContent[] => {
+      if (item.type === "content") {
+        return isV1Content(item.content) ? [{ ...item, content: item.content }] : [];
+      }
+      if (item.type === "diff") return [diffToV1(item)];
+      if (item.type !== "terminal") return [];
+      if (this.#clientTerminals.has(item.terminalId)) return [item];
+      const text = this.#terminals.get(item.terminalId)?.text ?? "";
+      return text === ""
+        ? []
+        : [textContent(text.length > shownChars ? `…${text.slice(-shownChars)}` : text)];
+    });
+  }
+}
+
+function append(terminal: DisplayTerminal, base64: string): void {
+  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  terminal.text += plainText(terminal.decoder.decode(bytes, { stream: true }));
+}
+
+/** Escape sequences would be shown as they are, or worse, obeyed. */
+function plainText(text: string): string {
+  return (
+    text
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+      .replace(/\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g, "")
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: as above
+      .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "")
+  );
+}
+
+function textContent(text: string): wire.ToolCallContent {
+  return { type: "content", content: { type: "text", text } };
+}
+
+/** Version 1 shows one file by its texts. Where only a patch is known, the patch is shown. */
+function diffToV1(diff: Extract<ToolCallContent, { type: "diff" }>): wire.ToolCallContent {
+  if (diff.path !== undefined && diff.newText !== undefined) {
+    const { path, oldText, newText } = diff;
+    return { type: "diff", path, newText, ...(oldText == null ? {} : { oldText }) };
+  }
+  const changes = diff.changes.map((change) => `${String(change.operation)} ${String(change.path ?? "")}`);
+  return textContent(diff.patch?.text ?? changes.join("\n"));
+}
+
+const kinds = new Set([
+  "read",
+  "edit",
+  "delete",
+  "move",
+  "search",
+  "execute",
+  "think",
+  "fetch",
+  "switch_mode",
+]);
+
+function toolKind(kind: string): wire.ToolKind {
+  return kinds.has(kind) ? (kind as wire.ToolKind) : "other";
+}
+
+function toolStatus(status: string): wire.ToolCallStatus {
+  if (status === "pending" || status === "completed" || status === "failed") return status;
+  // a tool that was cancelled did not do its work; paused and unknown ones still may
+  return status === "cancelled" ? "failed" : "in_progress";
+}

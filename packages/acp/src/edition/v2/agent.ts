@@ -1,0 +1,171 @@
+// The agent's end in version 2, whose JSON is the model's own.
+
+import type * as wire from "../../wire/v2/types.gen.ts";
+import type { ClientCapabilities, InitializeRequest, InitializeResponse } from "../../wire/v2/types.gen.ts";
+import type { AgentEdition, AgentOpResult } from "../agent-edition.ts";
+import type { Activation, AgentFeatures, AgentOp, ClientFeatures, Introduction } from "../agent-ops.ts";
+import {
+  elicitationAnswerFromWire,
+  elicitationToWire,
+  metaOf,
+  permissionAnswerFromWire,
+  withMeta,
+} from "../asks.ts";
+import { askWithoutV1Facts, withoutV1Facts } from "./update.ts";
+
+export const v2AgentEdition: AgentEdition = {
+  version: 2,
+  prompts: {
+    answersAtInsertion: true,
+    inserted: (messageId) => ({ messageId }),
+    ended: () => ({}),
+  },
+  facesCarryCommands: true,
+  legacyMethods: new Set(),
+  legacyFace: () => ({}),
+  client,
+  introduce: (agent): InitializeResponse => ({
+    protocolVersion: 2,
+    info: agent.info ?? { name: "unknown", version: "unknown" },
+    capabilities: { ...capabilities(agent.features), ...withMeta(agent.meta) },
+    authMethods: [...agent.authMethods],
+  }),
+  decode,
+  encode,
+  session: () => ({
+    encode: (update) => (update.sessionUpdate === "tool_call_update" ? withoutV1Facts(update) : update),
+    addClientTerminal: () => undefined,
+  }),
+  permission: (sessionId, ask) => ({
+    method: "session/request_permission",
+    params: { sessionId, ...askWithoutV1Facts(ask) },
+  }),
+  permissionAnswer: permissionAnswerFromWire,
+  elicitation: elicitationToWire,
+  elicitationAnswer: elicitationAnswerFromWire,
+};
+
+function client(params: object): Introduction<ClientFeatures> {
+  const { info, capabilities: can = {} as ClientCapabilities } = params as InitializeRequest;
+  return {
+    info,
+    features: {
+      readFiles: false,
+      writeFiles: false,
+      terminals: false,
+      terminalAuth: can.auth?.terminal != null,
+      elicitationForm: can.elicitation?.form != null,
+      elicitationUrl: can.elicitation?.url != null,
+      booleanOptions: true,
+      notices: true,
+      compaction: true,
+    },
+    meta: can._meta ?? undefined,
+  };
+}
+
+function capabilities(can: AgentFeatures): wire.AgentCapabilities {
+  const marker = (has: boolean, name: string) => (has ? { [name]: {} } : {});
+  return {
+    session: {
+      prompt: {
+        ...marker(can.image, "image"),
+        ...marker(can.audio, "audio"),
+        ...marker(can.embeddedContext, "embeddedContext"),
+      },
+      mcp: { ...marker(can.mcpStdio, "stdio"), ...marker(can.mcpHttp, "http") },
+      ...marker(can.delete, "delete"),
+      ...marker(can.fork, "fork"),
+      ...marker(can.additionalDirectories, "additionalDirectories"),
+      ...marker(can.systemPrompt, "systemPrompt"),
+    },
+  };
+}
+
+function decode(method: string, given: object): AgentOp | undefined {
+  // validated by the method's row before it comes here
+  const { sessionId } = given as { sessionId: string };
+  const meta = metaOf(given);
+  switch (method) {
+    case "auth/login":
+      return { op: "login", methodId: (given as wire.LoginAuthRequest).methodId, ...meta };
+    case "auth/logout":
+      return { op: "logout", ...meta };
+    case "session/new":
+      return { op: "new", activation: activation(given as wire.NewSessionRequest) };
+    case "session/resume": {
+      const params = given as wire.ResumeSessionRequest;
+      return {
+        op: "activate",
+        sessionId,
+        activation: activation(params),
+        replay: params.replayFrom?.type === "start",
+      };
+    }
+    case "session/fork":
+      return { op: "fork", sessionId, activation: activation(given as wire.ForkSessionRequest) };
+    case "session/list": {
+      const { cwd, cursor } = given as wire.ListSessionsRequest;
+      return { op: "list", ...(cwd == null ? {} : { cwd }), ...(cursor == null ? {} : { cursor }), ...meta };
+    }
+    case "session/close":
+      return { op: "close", sessionId, ...meta };
+    case "session/delete":
+      return { op: "delete", sessionId, ...meta };
+    case "session/prompt":
+      return { op: "prompt", sessionId, prompt: (given as wire.PromptRequest).prompt, ...meta };
+    case "session/set_config_option": {
+      const { configId, value } = given as { configId: string; value: string | boolean };
+      return { op: "set_option", sessionId, configId, value, ...meta };
+    }
+    case "tool_call/cancel":
+      return { op: "cancel_tool", sessionId, toolCallId: (given as wire.CancelToolCallRequest).toolCallId };
+    case "terminal/cancel":
+      return {
+        op: "cancel_terminal",
+        sessionId,
+        terminalId: (given as wire.CancelTerminalRequest).terminalId,
+      };
+    default:
+      return undefined;
+  }
+}
+
+function activation(params: wire.NewSessionRequest): Activation {
+  return {
+    cwd: params.cwd,
+    additionalDirectories: params.additionalDirectories ?? [],
+    mcpServers: params.mcpServers ?? [],
+    ...(params.systemPrompt == null ? {} : { systemPrompt: params.systemPrompt }),
+    ...metaOf(params),
+  };
+}
+
+function encode(op: AgentOp, result: AgentOpResult): object {
+  switch (result.kind) {
+    case "none":
+      return {};
+    case "options":
+      return { configOptions: result.options };
+    case "page": {
+      const { sessions, nextCursor } = result.page;
+      const infos = sessions.map(({ sessionId, cwd, additionalDirectories, title, updatedAt }) => ({
+        sessionId,
+        cwd,
+        updatedAt: new Date(updatedAt).toISOString(),
+        ...(title === undefined ? {} : { title }),
+        ...(additionalDirectories.length === 0 ? {} : { additionalDirectories: [...additionalDirectories] }),
+      }));
+      return { sessions: infos, ...(nextCursor === undefined ? {} : { nextCursor }) };
+    }
+    case "face": {
+      const { sessionId, configOptions, availableCommands, meta } = result.face;
+      return {
+        ...(op.op === "activate" ? {} : { sessionId }),
+        configOptions,
+        availableCommands,
+        ...withMeta(meta),
+      };
+    }
+  }
+}

@@ -1,0 +1,102 @@
+// The client's end in version 2, whose JSON is the model's own.
+
+import type { PermissionAsk } from "../../model/ask.ts";
+import type { SessionConfigOption } from "../../model/content.ts";
+import type * as wire from "../../wire/v2/types.gen.ts";
+import type { Activation, AgentIntroduction } from "../agent-ops.ts";
+import { metaOf, withMeta } from "../asks.ts";
+import type { ClientEdition } from "../client-edition.ts";
+import { elicitationFromWire, permissionResultToWire } from "../client-shared.ts";
+import { V2ClientSession } from "./client-session.ts";
+
+export const v2ClientEdition: ClientEdition = {
+  version: 2,
+  pipelinesPrompts: true,
+  agent,
+  login: (methodId) => ({ method: "auth/login", params: { methodId } }),
+  logout: () => ({ method: "auth/logout", params: {} }),
+  open: (activation) => ({ method: "session/new", params: activationToWire(activation) }),
+  activate: (sessionId, activation, replay) => ({
+    method: "session/resume",
+    params: {
+      sessionId,
+      ...activationToWire(activation),
+      ...(replay ? { replayFrom: { type: "start" } } : {}),
+    },
+  }),
+  face(result, sessionId) {
+    const face = result as wire.NewSessionResponse;
+    return {
+      sessionId: face.sessionId ?? sessionId ?? "",
+      configOptions: face.configOptions ?? [],
+      availableCommands: face.availableCommands ?? [],
+      ...metaOf(result),
+    };
+  },
+  setOption: (sessionId, { configId }, value) => ({
+    method: "session/set_config_option",
+    params: { sessionId, configId, type: typeof value === "boolean" ? "boolean" : "id", value },
+  }),
+  optionsAfter: (_, result) => (result as { configOptions: SessionConfigOption[] }).configOptions,
+  session: () => new V2ClientSession(),
+  permission(params) {
+    const { sessionId, ...ask } = params as wire.RequestPermissionRequest;
+    return { sessionId, ask: ask as PermissionAsk };
+  },
+  permissionResult: permissionResultToWire,
+  elicitation: elicitationFromWire,
+  elicitationResult: (answer) => answer,
+  service: () => undefined,
+  repair,
+};
+
+function agent(result: object): AgentIntroduction {
+  const { info, capabilities: can = {}, authMethods = [] } = result as wire.InitializeResponse;
+  const session = can.session ?? undefined;
+  const has = session !== undefined;
+  return {
+    info,
+    features: {
+      image: session?.prompt?.image != null,
+      audio: session?.prompt?.audio != null,
+      embeddedContext: session?.prompt?.embeddedContext != null,
+      mcpStdio: session?.mcp?.stdio != null,
+      mcpHttp: session?.mcp?.http != null,
+      mcpSse: false,
+      load: has,
+      resume: has,
+      list: has,
+      close: has,
+      delete: session?.delete != null,
+      fork: session?.fork != null,
+      additionalDirectories: session?.additionalDirectories != null,
+      systemPrompt: session?.systemPrompt != null,
+      logout: authMethods.length > 0,
+    },
+    authMethods,
+    meta: can._meta ?? undefined,
+  };
+}
+
+function activationToWire(activation: Activation): wire.NewSessionRequest {
+  const { cwd, additionalDirectories, mcpServers, systemPrompt, meta } = activation;
+  return {
+    cwd,
+    mcpServers: [...mcpServers],
+    ...(additionalDirectories.length === 0 ? {} : { additionalDirectories: [...additionalDirectories] }),
+    ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    ...withMeta(meta),
+  };
+}
+
+/** Older drafts sent commands without their type (E10) and prompts without the id of their message (E1). */
+function repair(method: string, value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  const { update, availableCommands } = value as { update?: unknown; availableCommands?: unknown };
+  if (method === "session/update") return repair("", update);
+  if (method === "session/prompt" && !("messageId" in value)) (value as { messageId: string }).messageId = "";
+  if (!Array.isArray(availableCommands)) return;
+  for (const command of availableCommands) {
+    if (typeof command === "object" && command !== null && !("type" in command)) command.type = "command";
+  }
+}

@@ -1,0 +1,4 @@
+import { memoryStore } from "./memory-store.ts";
+import { storeContract } from "./store-contract.ts";
+
+storeContract("memory store", memoryStore);

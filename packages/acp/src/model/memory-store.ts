@@ -1,0 +1,125 @@
+// A session store that forgets everything with its process: for tests, and for apps that keep no history.
+// It holds JSON texts, so that what a caller changes later does not change what was said.
+
+import type { Entry } from "./entry.ts";
+import type { SessionPage, SessionQuery, SessionRecord, SessionStore } from "./store.ts";
+import {
+  checkSequence,
+  cursorAfter,
+  forked,
+  type ListPlace,
+  notClaimed,
+  pageSize,
+  patched,
+  placeFromCursor,
+  sessionExists,
+  unknownSession,
+} from "./store-rules.ts";
+
+interface HeldSession {
+  record: SessionRecord;
+  readonly entries: string[];
+  isClaimed: boolean;
+}
+
+/** Keeps sessions in memory. One process, so a claim is always granted; a fork shares the texts. */
+export function memoryStore(): SessionStore {
+  const sessions = new Map<string, HeldSession>();
+  let isClosed = false;
+
+  function checkOpen(): void {
+    if (isClosed) throw new Error("the session store is closed");
+  }
+
+  function held(sessionId: string): HeldSession {
+    checkOpen();
+    const session = sessions.get(sessionId);
+    if (session === undefined) throw unknownSession(sessionId);
+    return session;
+  }
+
+  function add(record: SessionRecord, entries: string[]): void {
+    checkOpen();
+    if (sessions.has(record.sessionId)) throw sessionExists(record.sessionId);
+    sessions.set(record.sessionId, { record: copyOf(record), entries, isClaimed: true });
+  }
+
+  return {
+    async create(record) {
+      add(record, []);
+    },
+    async get(sessionId) {
+      checkOpen();
+      const session = sessions.get(sessionId);
+      return session && copyOf(session.record);
+    },
+    async patch(sessionId, patch) {
+      const session = held(sessionId);
+      session.record = copyOf(patched(session.record, patch));
+    },
+    async list(query = {}) {
+      checkOpen();
+      return pageOf([...sessions.values()], query);
+    },
+    async append(sessionId, entries) {
+      const session = held(sessionId);
+      if (!session.isClaimed) throw notClaimed(sessionId);
+      checkSequence(sessionId, session.entries.length, entries);
+      const texts = entries.map((entry) => JSON.stringify(entry));
+      for (const text of texts) session.entries.push(text);
+    },
+    async *entries(sessionId, fromSeq = 1) {
+      const { entries } = held(sessionId);
+      const end = entries.length;
+      for (let at = Math.max(fromSeq, 1) - 1; at < end; at++) {
+        if (held(sessionId).entries !== entries) throw unknownSession(sessionId);
+        // as: the text of an entry that `append` took; `at` is below the length, which never shrinks
+        yield JSON.parse(entries[at] as string) as Entry;
+      }
+    },
+    async fork(sessionId, record) {
+      const source = held(sessionId);
+      add(forked(source.record, record), source.entries.slice());
+    },
+    async delete(sessionId) {
+      checkOpen();
+      sessions.delete(sessionId);
+    },
+    async claim(sessionId) {
+      held(sessionId).isClaimed = true;
+    },
+    async release(sessionId) {
+      checkOpen();
+      const session = sessions.get(sessionId);
+      if (session !== undefined) session.isClaimed = false;
+    },
+    async close() {
+      isClosed = true;
+      sessions.clear();
+    },
+  };
+}
+
+function pageOf(sessions: readonly HeldSession[], query: SessionQuery): SessionPage {
+  const place = placeFromCursor(query);
+  const size = pageSize(query);
+  const found = sessions
+    .map(({ record }) => record)
+    .filter((record) => query.cwd === undefined || record.cwd === query.cwd)
+    .filter((record) => place === undefined || newestFirst(place, record) < 0)
+    .sort(newestFirst);
+  const page = found.slice(0, size).map(copyOf);
+  const last = page.at(-1);
+  if (last === undefined || found.length <= size) return { sessions: page };
+  return { sessions: page, nextCursor: cursorAfter(last, query) };
+}
+
+function newestFirst(one: ListPlace, other: ListPlace): number {
+  if (one.updatedAt !== other.updatedAt) return other.updatedAt - one.updatedAt;
+  if (one.sessionId === other.sessionId) return 0;
+  return one.sessionId > other.sessionId ? -1 : 1;
+}
+
+function copyOf(record: SessionRecord): SessionRecord {
+  return JSON.parse(JSON.stringify(record));
+}

@@ -1,0 +1,123 @@
+// What every session store decides alike: what it refuses, what a patch does, how a list is cut into pages.
+
+import { RequestError, rpcCodes } from "../jsonrpc/errors.ts";
+import type { SessionHolder, SessionPatch, SessionQuery, SessionRecord } from "./store.ts";
+
+const notFound = -32002;
+const conflict = -32066;
+
+/** An id as messages show it: ids may be long, and may hold anything. */
+export function quoted(sessionId: string): string {
+  return JSON.stringify(sessionId.length > 80 ? `${sessionId.slice(0, 80)}…` : sessionId);
+}
+
+export function unknownSession(sessionId: string): RequestError {
+  return new RequestError(notFound, `there is no session ${quoted(sessionId)}`, {
+    reason: "session_not_found",
+  });
+}
+
+export function sessionExists(sessionId: string): RequestError {
+  return new RequestError(conflict, `session ${quoted(sessionId)} exists already: take another id`, {
+    reason: "session_exists",
+  });
+}
+
+export function notClaimed(sessionId: string): RequestError {
+  const message = `session ${quoted(sessionId)} is not claimed: claim it before appending`;
+  return new RequestError(conflict, message, { reason: "not_claimed" });
+}
+
+export function heldElsewhere(sessionId: string, { pid, since }: SessionHolder): RequestError {
+  const message =
+    `session ${quoted(sessionId)} is in use by process ${pid} since ${new Date(since).toISOString()}: ` +
+    "close it there first";
+  return new RequestError(conflict, message, { reason: "session_held", holder: { pid, since } });
+}
+
+/** Throws unless the entries continue a sequence whose last number is `last`. */
+export function checkSequence(sessionId: string, last: number, entries: readonly { seq: number }[]): void {
+  let expected = last;
+  for (const { seq } of entries) {
+    expected++;
+    if (seq === expected) continue;
+    const message = `session ${quoted(sessionId)} goes on with entry ${expected}, got ${seq}: nothing was stored`;
+    throw new RequestError(rpcCodes.internalError, message, { reason: "out_of_sequence" });
+  }
+}
+
+export function patched(record: SessionRecord, patch: SessionPatch): SessionRecord {
+  const changes = Object.entries(patch).filter(([, value]) => value !== undefined);
+  // as: only fields of a record, absent ones left out
+  return { ...record, ...(Object.fromEntries(changes) as SessionPatch) };
+}
+
+/** The record of a fork: what the caller set wins over the config of the source. */
+export function forked(source: SessionRecord, record: SessionRecord): SessionRecord {
+  return { ...record, config: { ...source.config, ...record.config } };
+}
+
+/** The place in a list after which the next page begins. Sessions that are added later do not move it. */
+export interface ListPlace {
+  readonly updatedAt: number;
+  readonly sessionId: string;
+}
+
+const defaultPage = 50;
+const largestPage = 1_000;
+
+export function pageSize(query: SessionQuery): number {
+  const limit = Math.trunc(query.limit ?? defaultPage);
+  return Math.min(Math.max(Number.isNaN(limit) ? defaultPage : limit, 1), largestPage);
+}
+
+const cursorVersion = 1;
+
+export function cursorAfter({ updatedAt, sessionId }: ListPlace, query: SessionQuery): string {
+  const text = JSON.stringify([cursorVersion, updatedAt, sessionId, query.cwd ?? null]);
+  return base64url(`${checksum(text)}${text}`);
+}
+
+/** Throws RequestError -32602 for a cursor that was not made for this very query. */
+export function placeFromCursor(query: SessionQuery): ListPlace | undefined {
+  if (query.cursor === undefined) return undefined;
+  const text = textFromBase64url(query.cursor);
+  const body = text.slice(8);
+  if (text.slice(0, 8) !== checksum(body)) throw badCursor("was not given out by this store");
+  // as: the checksum says that we wrote it
+  const [version, updatedAt, sessionId, cwd] = JSON.parse(body) as [number, number, string, string | null];
+  if (version !== cursorVersion) throw badCursor("is of another version");
+  if (cwd !== (query.cwd ?? null)) throw badCursor("belongs to a list with another cwd");
+  return { updatedAt, sessionId };
+}
+
+function badCursor(problem: string): RequestError {
+  return new RequestError(rpcCodes.invalidParams, `the cursor ${problem}: list again without one`, {
+    reason: "bad_cursor",
+    path: "/cursor",
+  });
+}
+
+/** FNV-1a over UTF-16 units, as 8 hex digits. It tells accidents, not attackers: a cursor grants nothing. */
+function checksum(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return (hash >>> 0).toString(16).padStart(8, "0");
+}
+
+function base64url(text: string): string {
+  const bytes = new TextEncoder().encode(text);
+  const base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+  return base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/** Empty when it is no base64url. */
+function textFromBase64url(text: string): string {
+  try {
+    const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+    return new TextDecoder().decode(Uint8Array.from(binary, (unit) => unit.charCodeAt(0)));
+  } catch {
+    // not ours; the checksum of nothing does not match either
+    return "";
+  }
+}

@@ -1,0 +1,27 @@
+// What a session and a turn need of their connection, and no more.
+
+import type { AgentEdition } from "../edition/agent-edition.ts";
+import type { ClientFeatures } from "../edition/agent-ops.ts";
+import type { Log } from "../jsonrpc/log.ts";
+import type { Implementation, Meta } from "../model/content.ts";
+import type { AgentDefinition } from "./agent-definition.ts";
+import type { AgentSession, PromptTicket } from "./agent-session.ts";
+
+export interface AgentLink {
+  readonly definition: AgentDefinition;
+  readonly edition: AgentEdition;
+  readonly features: ClientFeatures;
+  readonly clientInfo: Implementation | undefined;
+  readonly clientMeta: Meta | undefined;
+  readonly log: Log;
+  sendUpdate(sessionId: string, update: object): Promise<void> | undefined;
+  /** A request to the client, validated both ways. */
+  ask(method: string, params: unknown, signal?: AbortSignal): Promise<unknown>;
+  askExtension(method: string, params: unknown, signal?: AbortSignal): Promise<unknown>;
+  /** A prompt that will never be part of the conversation. */
+  withdrawn(ticket: PromptTicket): void;
+  /** Whether the client has been told of the session, so that changes must be announced. */
+  isAnnounced(session: AgentSession): boolean;
+  saveOptions(session: AgentSession): void;
+  saveTitle(session: AgentSession, title: string): void;
+}

@@ -1,0 +1,18 @@
+// agent(): written once, speaks every version.
+
+import type { Transport } from "../jsonrpc/transport.ts";
+import { memoryStore } from "../model/memory-store.ts";
+import { AgentConnection } from "./agent-connection.ts";
+import type { AgentDefinition } from "./agent-definition.ts";
+
+export interface Agent {
+  readonly definition: AgentDefinition;
+  /** Serves one client. Several may be served at once; they share the store. */
+  connect(transport: Transport): AgentConnection;
+}
+
+/** An agent from what it does with a prompt, and whatever else it wants to decide. */
+export function agent(definition: AgentDefinition): Agent {
+  const store = definition.store ?? memoryStore();
+  return { definition, connect: (transport) => new AgentConnection(transport, definition, store) };
+}

@@ -1,0 +1,54 @@
+// What somebody who writes a client brings.
+
+import type { ProtocolVersion } from "../edition/negotiate.ts";
+import type { ConnectionOptions } from "../jsonrpc/connection-options.ts";
+import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../model/ask.ts";
+import type { AuthMethod, Meta } from "../model/content.ts";
+import type { Files } from "../model/files.ts";
+import type { Terminals } from "../model/terminals.ts";
+import type { UnstableMethods } from "../wire/decode.ts";
+import type { ClientSession } from "./client-session.ts";
+import type { ExtensionContext } from "./extensions.ts";
+
+/** Where a question comes from, and when it is no longer worth an answer. */
+export interface AskContext {
+  /** Undefined for a question that belongs to no session. */
+  readonly session: ClientSession | undefined;
+  /** Aborts when the user cancels, the agent withdraws the question, or the connection ends. */
+  readonly signal: AbortSignal;
+}
+
+export interface ClientDefinition
+  extends Pick<ConnectionOptions, "limits" | "log" | "tap" | "batches" | "noise" | "drainMs"> {
+  readonly name: string;
+  readonly version: string;
+  readonly title?: string;
+  /** Asks the user. The id of an option will do as an answer; nothing means no. Default: always no. */
+  permission?(
+    ask: PermissionAsk,
+    context: AskContext,
+  ): Promise<PermissionAnswer | string | undefined> | PermissionAnswer | string | undefined;
+  /** Lets the user fill in a form or visit an address. Without it the client offers neither. */
+  elicit?(ask: ElicitationAsk, context: AskContext): Promise<ElicitationAnswer> | ElicitationAnswer;
+  /** What `elicit` can do. Default both. */
+  readonly elicitationModes?: readonly ("form" | "url")[];
+  /** Files for v1 agents. Without them the client offers none. */
+  readonly files?: Files | ((session: ClientSession) => Files);
+  readonly terminals?: Terminals | ((session: ClientSession) => Terminals);
+  /** The agent wants a login: choose a method, or nothing to give up. Then the call that failed is tried once more. */
+  authenticate?(methods: readonly AuthMethod[]): Promise<string | undefined> | string | undefined;
+  /** Runs the agent's own login in a terminal. Without it such methods are not offered. */
+  terminalLogin?(method: Extract<AuthMethod, { type: "terminal" }>): Promise<void>;
+  /** Newest first. Default both. */
+  readonly versions?: readonly ProtocolVersion[];
+  readonly unstable?: UnstableMethods;
+  /** How long the agent may take to answer `initialize`. Default 60,000 ms. */
+  readonly handshakeTimeoutMs?: number;
+  /** Put into the client's capabilities. */
+  readonly meta?: Meta;
+  /** Requests and notifications outside the protocol; names begin with `_`. */
+  readonly requests?: Readonly<Record<`_${string}`, (params: unknown, context: ExtensionContext) => unknown>>;
+  readonly notifications?: Readonly<
+    Record<`_${string}`, (params: unknown, context: ExtensionContext) => undefined>
+  >;
+}

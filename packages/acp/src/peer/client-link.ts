@@ -1,0 +1,25 @@
+// What a session needs of its connection, and no more.
+
+import type { Log } from "../jsonrpc/log.ts";
+import type { ContentBlock, SessionConfigOption } from "../model/content.ts";
+import type { ClientSession } from "./client-session.ts";
+
+export interface ClientLink {
+  readonly log: Log;
+  /** Whether the agent orders several prompts of one session by itself. */
+  readonly pipelinesPrompts: boolean;
+  notify(method: string, params: object): Promise<void> | undefined;
+  /** `answered` is called when the answer is dispatched, before anything later. Rejects when there is none. */
+  prompt(
+    sessionId: string,
+    content: readonly ContentBlock[],
+    signal: AbortSignal,
+    answered: (result: object) => void,
+  ): Promise<void>;
+  setOption(
+    sessionId: string,
+    option: SessionConfigOption,
+    value: string | boolean,
+  ): Promise<readonly SessionConfigOption[] | undefined>;
+  closeSession(session: ClientSession): Promise<void>;
+}

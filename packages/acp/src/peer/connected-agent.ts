@@ -1,0 +1,281 @@
+// One agent at a client: the handshake, its sessions, and what it asks of us.
+
+import type { Activation, AgentFeatures, AgentIntroduction, SessionFace } from "../edition/agent-ops.ts";
+import type { ClientEdition, SessionListing } from "../edition/client-edition.ts";
+import { listingFromWire } from "../edition/client-shared.ts";
+import { type ConnectionError, RequestError } from "../jsonrpc/errors.ts";
+import type { RequestOptions } from "../jsonrpc/pending-requests.ts";
+import type {
+  AuthMethod,
+  ContentBlock,
+  Implementation,
+  McpServer,
+  SessionConfigOption,
+  SystemPrompt,
+} from "../model/content.ts";
+import type { ClientDefinition } from "./client-definition.ts";
+import type { ClientLink } from "./client-link.ts";
+import { ClientSession } from "./client-session.ts";
+import type { ClientWire } from "./client-wire.ts";
+import { unsupportedContent } from "./prompt-content.ts";
+
+/** Everything a session needs to live here; nothing is inherited from an earlier time (C16). */
+export interface SessionPlace {
+  /** Absolute. */
+  readonly cwd: string;
+  readonly additionalDirectories?: readonly string[];
+  readonly mcpServers?: readonly McpServer[];
+  readonly systemPrompt?: SystemPrompt;
+}
+
+export interface SessionList {
+  readonly sessions: readonly SessionListing[];
+  readonly nextCursor?: string;
+}
+
+export class ConnectedAgent implements ClientLink {
+  readonly info: Implementation | undefined;
+  /** What the agent offers; what it does not say, it does not offer (C5). */
+  readonly features: AgentFeatures;
+  readonly authMethods: readonly AuthMethod[];
+  /** The version that was agreed on. */
+  readonly version: number;
+  /** Resolves when the connection has closed, with the reason; never rejects. */
+  readonly closed: Promise<ConnectionError>;
+  readonly #definition: ClientDefinition;
+  readonly #wire: ClientWire;
+  readonly #edition: ClientEdition;
+
+  /** @internal Made by client().connect(). */
+  constructor(
+    definition: ClientDefinition,
+    wire: ClientWire,
+    edition: ClientEdition,
+    agent: AgentIntroduction,
+  ) {
+    this.#definition = definition;
+    this.#wire = wire;
+    this.#edition = edition;
+    this.info = agent.info;
+    this.features = agent.features;
+    this.authMethods = agent.authMethods;
+    this.version = edition.version;
+    this.closed = wire.closed;
+  }
+
+  get log(): ClientLink["log"] {
+    return this.#wire.log;
+  }
+
+  get pipelinesPrompts(): boolean {
+    return this.#edition.pipelinesPrompts;
+  }
+
+  /** A new session. */
+  open(place: SessionPlace): Promise<ClientSession> {
+    const activation = this.#activation(place);
+    return this.#named(place.cwd, () => this.#edition.open(activation));
+  }
+
+  /** An old session with its history, which arrives as updates before this resolves. */
+  load(sessionId: string, place: SessionPlace): Promise<ClientSession> {
+    this.#needs(this.features.load, "load sessions");
+    return this.#activate(sessionId, place, true);
+  }
+
+  /** An old session without its history. */
+  resume(sessionId: string, place: SessionPlace): Promise<ClientSession> {
+    this.#needs(this.features.resume, "resume sessions");
+    return this.#activate(sessionId, place, false);
+  }
+
+  /** A new session that begins where another one is. Unstable: list "session/fork". */
+  fork(sessionId: string, place: SessionPlace): Promise<ClientSession> {
+    this.#needs(this.features.fork, "fork sessions");
+    const activation = this.#activation(place);
+    return this.#named(place.cwd, () => {
+      const { params } = this.#edition.open(activation);
+      return { method: "session/fork", params: { ...(params as object), sessionId } };
+    });
+  }
+
+  /** One page of the agent's sessions; pass `nextCursor` on as it is. */
+  async list(query: { readonly cwd?: string; readonly cursor?: string } = {}): Promise<SessionList> {
+    this.#needs(this.features.list, "list sessions");
+    return listingFromWire(await this.#call("session/list", query));
+  }
+
+  async delete(sessionId: string): Promise<void> {
+    this.#needs(this.features.delete, "delete sessions");
+    await this.#call("session/delete", { sessionId });
+    this.#wire.forget(sessionId);
+  }
+
+  async login(methodId: string): Promise<void> {
+    const method = this.authMethods.find((each) => each.methodId === methodId);
+    if (method === undefined) {
+      const known = this.authMethods.map((each) => String(each.methodId)).join(", ");
+      throw new TypeError(`login: the agent has no method ${methodId}; it has: ${known || "none"}`);
+    }
+    if (method.type === "terminal") {
+      // never passed to the agent: it is run, and the agent is started anew afterwards (C11, C12)
+      if (this.#definition.terminalLogin === undefined)
+        throw new TypeError("login: this client runs no terminal logins");
+      return this.#definition.terminalLogin(method);
+    }
+    const { method: name, params } = this.#edition.login(methodId);
+    await this.#wire.request(name, params);
+  }
+
+  async logout(): Promise<void> {
+    this.#needs(this.features.logout, "log out");
+    const { method, params } = this.#edition.logout();
+    await this.#wire.request(method, params);
+  }
+
+  /** A request outside the protocol; its name begins with `_`. */
+  request(method: `_${string}`, params?: unknown, options?: RequestOptions<unknown>): Promise<unknown> {
+    return this.#wire.extension(method, params, options);
+  }
+
+  notifyExtension(method: `_${string}`, params?: unknown): Promise<void> | undefined {
+    return this.#wire.notifyExtension(method, params);
+  }
+
+  close(reason?: string): Promise<void> {
+    return this.#wire.close(reason);
+  }
+
+  // ---- ClientLink
+
+  /** @internal */
+  notify(method: string, params: object): Promise<void> | undefined {
+    return this.#wire.notify(method, params);
+  }
+
+  /** @internal */
+  async prompt(
+    sessionId: string,
+    content: readonly ContentBlock[],
+    signal: AbortSignal,
+    answered: (result: object) => void,
+  ): Promise<void> {
+    const wrong = unsupportedContent(content, this.features);
+    if (wrong !== undefined) throw new TypeError(`prompt: ${wrong}`);
+    await this.#wire.request(
+      "session/prompt",
+      { sessionId, prompt: [...content] },
+      { signal, receive: answered },
+    );
+  }
+
+  /** @internal */
+  async setOption(
+    sessionId: string,
+    option: SessionConfigOption,
+    value: string | boolean,
+  ): Promise<readonly SessionConfigOption[] | undefined> {
+    const { method, params } = this.#edition.setOption(sessionId, option, value);
+    return this.#edition.optionsAfter(method, await this.#wire.request(method, params));
+  }
+
+  /** @internal */
+  async closeSession(session: ClientSession): Promise<void> {
+    const { sessionId } = session;
+    if (this.features.close) {
+      await this.#wire.request("session/close", { sessionId }).catch((error: unknown) => {
+        // unknown to the agent is as good as closed (C59)
+        if (!(error instanceof RequestError && error.code === -32002)) throw error;
+      });
+    } else session.cancel();
+    this.#wire.forget(sessionId);
+  }
+
+  // ----
+
+  #activate(sessionId: string, place: SessionPlace, replay: boolean): Promise<ClientSession> {
+    const activation = this.#activation(place);
+    return this.#named(place.cwd, () => this.#edition.activate(sessionId, activation, replay), sessionId);
+  }
+
+  /** Sends a request whose answer names a session, which is there before any later message is handled. */
+  #named(
+    cwd: string,
+    call: () => { readonly method: string; readonly params: unknown },
+    sessionId?: string,
+  ): Promise<ClientSession> {
+    return this.#wire.naming(() =>
+      this.#authenticated(async () => {
+        const { method, params } = call();
+        // history comes before the answer: the session is there to receive it
+        const early =
+          sessionId === undefined
+            ? undefined
+            : this.#install({ sessionId, configOptions: [], availableCommands: [] }, cwd);
+        const receive = (result: object) => {
+          const face = this.#edition.face(result, sessionId);
+          if (early === undefined) return this.#install(face, cwd);
+          early.setFace(face);
+          return early;
+        };
+        const send = () => this.#wire.request(method, params, { receive });
+        if (early === undefined) return send();
+        return early.replaying(send).catch((error: unknown) => {
+          this.#wire.forget(early.sessionId);
+          throw error;
+        });
+      }),
+    );
+  }
+
+  #install(face: SessionFace, cwd: string): ClientSession {
+    const known = this.#wire.find(face.sessionId);
+    if (known !== undefined) return known;
+    const session = new ClientSession(face, cwd, this, this.#edition.session());
+    this.#wire.install(session);
+    return session;
+  }
+
+  /** Tries, logs in when the agent wants it, and tries once more. */
+  async #authenticated<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      const { authenticate } = this.#definition;
+      if (!(error instanceof RequestError) || error.code !== -32000 || authenticate === undefined)
+        throw error;
+      const methodId = await authenticate.call(this.#definition, this.authMethods);
+      if (methodId === undefined) throw error;
+      await this.login(methodId);
+      return work();
+    }
+  }
+
+  #activation(place: SessionPlace): Activation {
+    const { cwd, additionalDirectories = [], mcpServers = [], systemPrompt } = place;
+    if (additionalDirectories.length > 0)
+      this.#needs(this.features.additionalDirectories, "take additional directories");
+    if (systemPrompt !== undefined) this.#needs(this.features.systemPrompt, "take a system prompt");
+    for (const { type } of mcpServers) {
+      if (type === "http") this.#needs(this.features.mcpHttp, "use MCP servers over HTTP");
+      else if (type === "stdio") this.#needs(this.features.mcpStdio, "use MCP servers over stdio");
+      else if (String(type) === "sse") this.#needs(this.features.mcpSse, "use MCP servers over SSE");
+    }
+    const roots = [...new Set(additionalDirectories)].filter((root) => root !== cwd);
+    return {
+      cwd,
+      additionalDirectories: roots,
+      mcpServers,
+      ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    };
+  }
+
+  #call(method: string, params: object): Promise<object> {
+    return this.#authenticated(() => this.#wire.request(method, params));
+  }
+
+  /** Asking for what the agent does not offer is a mistake on this side (C6-C10). */
+  #needs(offered: boolean, what: string): void {
+    if (!offered) throw new TypeError(`this agent does not ${what}`);
+  }
+}

@@ -1,0 +1,36 @@
+// Keeps the order of the wire while the version of the protocol is being loaded: what comes meanwhile starts
+// afterwards, in the order in which it came.
+
+export class HeldInput {
+  #held: (() => void)[] | undefined = [];
+
+  get isHolding(): boolean {
+    return this.#held !== undefined;
+  }
+
+  /** Runs the work now, or in its turn when `release` is called. */
+  notification(work: () => void): void {
+    if (this.#held === undefined) work();
+    else this.#held.push(work);
+  }
+
+  request(work: () => unknown): unknown {
+    const held = this.#held;
+    if (held === undefined) return work();
+    return new Promise((resolve, reject) => {
+      held.push(() => {
+        try {
+          resolve(work());
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+  }
+
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const work of held) work();
+  }
+}

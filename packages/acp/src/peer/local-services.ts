@@ -1,0 +1,70 @@
+// Serves what a v1 agent asks of the client's machine: files and terminals, of one session each.
+
+import type { ServiceOp } from "../edition/client-edition.ts";
+import { RequestError, rpcCodes } from "../jsonrpc/errors.ts";
+import type { Files } from "../model/files.ts";
+import type { TerminalHandle, Terminals } from "../model/terminals.ts";
+
+export class ClientServices {
+  readonly #files: Files | undefined;
+  readonly #terminals: Terminals | undefined;
+  readonly #open = new Map<string, TerminalHandle>();
+
+  constructor(files: Files | undefined, terminals: Terminals | undefined) {
+    this.#files = files;
+    this.#terminals = terminals;
+  }
+
+  async run(op: ServiceOp, signal: AbortSignal): Promise<object> {
+    switch (op.op) {
+      case "read": {
+        const { path, line, limit } = op;
+        const range = { ...(line === undefined ? {} : { line }), ...(limit === undefined ? {} : { limit }) };
+        return { content: await offered(this.#files, "files").readText(path, { ...range, signal }) };
+      }
+      case "write":
+        await offered(this.#files, "files").writeText(op.path, op.content, { signal });
+        return {};
+      case "create_terminal": {
+        const { op: _, ...options } = op;
+        const terminal = await offered(this.#terminals, "terminals").create({ ...options, signal });
+        this.#open.set(terminal.terminalId, terminal);
+        return { terminalId: terminal.terminalId };
+      }
+      case "output":
+        return { ...(await this.#find(op.terminalId).output()) };
+      case "wait":
+        return { ...(await this.#find(op.terminalId).waitForExit({ signal })) };
+      case "kill":
+        await this.#find(op.terminalId).kill();
+        return {};
+      case "release": {
+        const terminal = this.#find(op.terminalId);
+        this.#open.delete(op.terminalId);
+        await terminal.release();
+        return {};
+      }
+    }
+  }
+
+  /** Nothing of a session outlives it. */
+  async close(): Promise<void> {
+    const open = [...this.#open.values()];
+    this.#open.clear();
+    await Promise.allSettled(open.map((terminal) => terminal.release()));
+  }
+
+  #find(terminalId: string): TerminalHandle {
+    const terminal = this.#open.get(terminalId);
+    if (terminal !== undefined) return terminal;
+    throw new RequestError(-32002, "this session has no such terminal, or it has been released", {
+      reason: "resource_not_found",
+    });
+  }
+}
+
+function offered<Service>(service: Service | undefined, what: string): Service {
+  if (service !== undefined) return service;
+  const data = { reason: "capability_missing" };
+  throw new RequestError(rpcCodes.methodNotFound, `this client offers no ${what}`, data);
+}

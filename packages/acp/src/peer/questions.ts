@@ -1,0 +1,92 @@
+// What a turn asks of the user. A cancelled turn stops waiting and takes no answer for a yes (A63, A89).
+
+import { ConnectionError, RequestError, rpcCodes } from "../jsonrpc/errors.ts";
+import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../model/ask.ts";
+import type { PermissionOption } from "../model/content.ts";
+import type { AgentSession } from "./agent-session.ts";
+import { newId } from "./new-id.ts";
+
+/** What the user decided. */
+export interface Permission {
+  readonly allowed: boolean;
+  /** The chosen option; absent when the question was cancelled. */
+  readonly optionId?: string;
+}
+
+const usualOptions: readonly PermissionOption[] = [
+  { optionId: "allow_once", name: "Allow", kind: "allow_once" },
+  { optionId: "allow_always", name: "Always allow", kind: "allow_always" },
+  { optionId: "reject_once", name: "Reject", kind: "reject_once" },
+];
+
+export class Questions {
+  readonly #session: AgentSession;
+  readonly #signal: AbortSignal;
+  #open = 0;
+
+  constructor(session: AgentSession, signal: AbortSignal) {
+    this.#session = session;
+    this.#signal = signal;
+  }
+
+  async permission(given: PermissionAsk): Promise<Permission> {
+    const options = given.options.length === 0 ? [...usualOptions] : given.options;
+    const permission: PermissionAsk = { ...given, options };
+    const { edition } = this.#session.link;
+    const askId = newId();
+    this.#session.log.append({ kind: "ask", askId, permission });
+    const { method, params } = edition.permission(this.#session.sessionId, permission);
+    const result = await this.#ask(method, params);
+    const answer: PermissionAnswer =
+      result === undefined ? { outcome: "cancelled" } : edition.permissionAnswer(result);
+    this.#session.log.append({ kind: "answer", askId, permission: answer });
+    if (answer.outcome !== "selected") return { allowed: false };
+    // an option that was never offered is no permission (A90)
+    const chosen = options.find(({ optionId }) => optionId === answer.optionId);
+    if (chosen === undefined) return { allowed: false };
+    return {
+      allowed: chosen.kind === "allow_once" || chosen.kind === "allow_always",
+      optionId: chosen.optionId,
+    };
+  }
+
+  async elicit(elicitation: ElicitationAsk): Promise<ElicitationAnswer> {
+    const { edition, features } = this.#session.link;
+    const offered = elicitation.mode === "form" ? features.elicitationForm : features.elicitationUrl;
+    if (!offered) {
+      throw new RequestError(
+        rpcCodes.methodNotFound,
+        `the client offers no ${elicitation.mode} elicitation`,
+        {
+          reason: "capability_missing",
+        },
+      );
+    }
+    const askId = newId();
+    this.#session.log.append({ kind: "ask", askId, elicitation });
+    const { method, params } = edition.elicitation(this.#session.sessionId, elicitation);
+    const result = await this.#ask(method, params);
+    const answer: ElicitationAnswer =
+      result === undefined ? { action: "cancel" } : edition.elicitationAnswer(result);
+    this.#session.log.append({ kind: "answer", askId, elicitation: answer });
+    return answer;
+  }
+
+  /** The answer, or nothing when the turn was cancelled or the client withdrew. */
+  async #ask(method: string, params: unknown): Promise<object | undefined> {
+    if (this.#open++ === 0)
+      void this.#session.show({ sessionUpdate: "state_update", state: "requires_action" });
+    try {
+      const result = await this.#session.link.ask(method, params, this.#signal);
+      return this.#signal.aborted ? undefined : (result as object); // validated by the method's row
+    } catch (error) {
+      const withdrawn = error instanceof RequestError && error.code === rpcCodes.cancelled;
+      if (this.#signal.aborted || withdrawn || error instanceof ConnectionError) return undefined;
+      throw error;
+    } finally {
+      if (--this.#open === 0 && !this.#signal.aborted) {
+        void this.#session.show({ sessionUpdate: "state_update", state: "running" });
+      }
+    }
+  }
+}

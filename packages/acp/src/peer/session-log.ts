@@ -1,0 +1,90 @@
+// Writes a session's entries to its store. Streamed text is joined per message and written at most every 250
+// ms, because a chunk is worth little and there are many; everything else is written as it comes, and what
+// must be stored before it is answered is waited for.
+
+import type { Entry, EntryBody } from "../model/entry.ts";
+import type { SessionStore } from "../model/store.ts";
+import type { Update } from "../model/update.ts";
+
+const flushMs = 250;
+
+interface OpenText {
+  readonly sessionUpdate: "agent_message_chunk" | "agent_thought_chunk";
+  readonly messageId: string;
+  text: string;
+}
+
+export class SessionLog {
+  readonly #store: SessionStore;
+  readonly #sessionId: string;
+  readonly #fail: (error: unknown) => void;
+  #nextSeq: number;
+  #open: OpenText | undefined;
+  #pending: Entry[] = [];
+  #writing: Promise<void> = Promise.resolve();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(store: SessionStore, sessionId: string, nextSeq: number, fail: (error: unknown) => void) {
+    this.#store = store;
+    this.#sessionId = sessionId;
+    this.#nextSeq = nextSeq;
+    this.#fail = fail;
+  }
+
+  update(update: Update): void {
+    if (update.sessionUpdate === "agent_message_chunk" || update.sessionUpdate === "agent_thought_chunk") {
+      const { content, messageId, sessionUpdate } = update;
+      if (
+        content.type === "text" &&
+        content.annotations == null &&
+        content._meta == null &&
+        update._meta == null
+      ) {
+        const open = this.#open;
+        if (open !== undefined && open.messageId === messageId && open.sessionUpdate === sessionUpdate) {
+          open.text += content.text;
+          return;
+        }
+        this.#closeText();
+        this.#open = { sessionUpdate, messageId, text: content.text };
+        this.#timer ??= setTimeout(() => this.#tick(), flushMs);
+        return;
+      }
+    }
+    // states follow from prompts and outcomes, and notices are not history (A32)
+    if (update.sessionUpdate === "state_update" || update.sessionUpdate === "notice") return;
+    this.append({ kind: "update", update });
+  }
+
+  append(body: EntryBody): void {
+    this.#closeText();
+    this.#pending.push({ seq: this.#nextSeq++, time: Date.now(), ...body });
+    this.#timer ??= setTimeout(() => this.#tick(), flushMs);
+  }
+
+  /** Resolves when everything so far is stored; rejects when it could not be. */
+  flush(): Promise<void> {
+    this.#closeText();
+    if (this.#timer !== undefined) clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#pending.length === 0) return this.#writing;
+    const entries = this.#pending;
+    this.#pending = [];
+    this.#writing = this.#writing.then(() => this.#store.append(this.#sessionId, entries));
+    return this.#writing;
+  }
+
+  #tick(): void {
+    this.#timer = undefined;
+    this.flush().catch(this.#fail);
+  }
+
+  #closeText(): void {
+    const open = this.#open;
+    if (open === undefined) return;
+    this.#open = undefined;
+    const { sessionUpdate, messageId, text } = open;
+    const update: Update = { sessionUpdate, messageId, content: { type: "text", text } };
+    this.#pending.push({ seq: this.#nextSeq++, time: Date.now(), kind: "update", update });
+  }
+}

@@ -1,0 +1,265 @@
+// One turn of an agent: what it can say and ask while it works on a prompt, and how that ends.
+
+import { RequestError, rpcCodes } from "../jsonrpc/errors.ts";
+import type { ElicitationAnswer, ElicitationAsk, PermissionAsk } from "../model/ask.ts";
+import type { AvailableCommand, ContentBlock, Cost, PlanEntry, Usage } from "../model/content.ts";
+import type { Outcome, Update } from "../model/update.ts";
+import type { TurnEnd } from "./agent-definition.ts";
+import type { AgentSession, PromptTicket } from "./agent-session.ts";
+import { DisplayTerminal, type DisplayTerminalOptions } from "./display-terminal.ts";
+import { Inbox } from "./inbox.ts";
+import { newId } from "./new-id.ts";
+import { type Permission, Questions } from "./questions.ts";
+import { ToolCall, type ToolCallStart } from "./tool-call.ts";
+import { TurnClient } from "./turn-client.ts";
+
+export class Turn {
+  readonly session: AgentSession;
+  /** The user's message. */
+  readonly prompt: readonly ContentBlock[];
+  readonly messageId: string;
+  /** What the client offers. */
+  readonly client: TurnClient;
+  /** Prompts that came while this turn runs; only for agents that declare `steering`. */
+  readonly inbox: Inbox;
+  /** @internal */ readonly joined: PromptTicket[] = [];
+  readonly #controller = new AbortController();
+  readonly #questions: Questions;
+  readonly #tools = new Set<ToolCall>();
+  readonly #terminals = new Set<DisplayTerminal>();
+  #message: { kind: string; id: string } | undefined;
+  #usage: Usage | undefined;
+
+  /** @internal */
+  constructor(session: AgentSession, ticket: PromptTicket, taken: (ticket: PromptTicket) => void) {
+    this.session = session;
+    this.prompt = ticket.prompt;
+    this.messageId = ticket.messageId;
+    this.inbox = new Inbox(taken);
+    this.client = new TurnClient(session, this.signal);
+    this.#questions = new Questions(session, this.signal);
+  }
+
+  /** Aborts when the user cancels or the connection ends. Pass it to everything that takes one. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** The text of the prompt. */
+  get text(): string {
+    return this.prompt.map((block) => (block.type === "text" ? block.text : "")).join("");
+  }
+
+  /** Streams a piece of the answer. Returns a promise only when the client is slow. */
+  say(content: string | ContentBlock): Promise<void> | undefined {
+    return this.#chunk("agent_message_chunk", content);
+  }
+
+  /** Streams a piece of what the agent thinks. */
+  think(content: string | ContentBlock): Promise<void> | undefined {
+    return this.#chunk("agent_thought_chunk", content);
+  }
+
+  /** Shows the whole plan, every entry each time (A74). */
+  plan(entries: readonly PlanEntry[], planId = "main"): Promise<void> | undefined {
+    return this.session.update({
+      sessionUpdate: "plan_update",
+      plan: { type: "items", planId, entries: [...entries] },
+    });
+  }
+
+  /**
+   * Reports a tool call and runs it: pending, in progress, then completed, failed or cancelled, whatever the
+   * callback does. Its result is the callback's.
+   */
+  async tool<Result>(
+    start: ToolCallStart,
+    run: (tool: ToolCall) => Promise<Result> | Result,
+  ): Promise<Result> {
+    this.#message = undefined;
+    const tool = new ToolCall(this, start, this.#questions);
+    this.#tools.add(tool);
+    try {
+      // what was done and then forgotten would be done again: a start is stored before it starts
+      await this.session.log.flush();
+      const result = await run(tool);
+      await tool.finish(this.signal.aborted ? "cancelled" : "completed");
+      return result;
+    } catch (error) {
+      await tool.fail(error, this.signal.aborted);
+      throw error;
+    } finally {
+      this.#tools.delete(tool);
+    }
+  }
+
+  /** A terminal that the agent owns and the client only shows. Its process is yours. */
+  terminal(options: DisplayTerminalOptions = {}): DisplayTerminal {
+    const terminal = new DisplayTerminal(this.session, options);
+    this.#terminals.add(terminal);
+    return terminal;
+  }
+
+  /** Asks for permission. Anything but the user's yes is a no; a cancelled turn is a no too. */
+  ask(ask: string | PermissionAsk): Promise<Permission> {
+    return this.#questions.permission(typeof ask === "string" ? { title: ask, options: [] } : ask);
+  }
+
+  /** Asks the user to fill in a form or to visit an address. */
+  elicit(ask: ElicitationAsk): Promise<ElicitationAnswer> {
+    return this.#questions.elicit(ask);
+  }
+
+  /** A short message beside the conversation; never for what matters (A104). */
+  notice(
+    severity: "info" | "warning" | "error",
+    title: string,
+    description?: string,
+  ): Promise<void> | undefined {
+    const more = description === undefined ? {} : { description };
+    return this.session.update({ sessionUpdate: "notice", severity, title, ...more });
+  }
+
+  /** How full the context is, and what it cost so far. */
+  usage(usage: {
+    readonly used: number;
+    readonly size: number;
+    readonly cost?: Cost;
+  }): Promise<void> | undefined {
+    return this.session.update({ sessionUpdate: "usage_update", ...usage });
+  }
+
+  /** Tokens of this turn, reported with its end. */
+  setTokens(usage: Usage): void {
+    this.#usage = usage;
+  }
+
+  title(title: string): void {
+    this.session.setTitle(title);
+  }
+
+  commands(commands: readonly AvailableCommand[]): void {
+    this.session.setCommands(commands);
+  }
+
+  /** Any update of the model. */
+  update(update: Update): Promise<void> | undefined {
+    this.#message = undefined;
+    return this.session.update(update);
+  }
+
+  /** @internal */
+  cancel(): void {
+    if (!this.signal.aborted) {
+      this.#controller.abort(new DOMException("the turn was cancelled", "AbortError"));
+    }
+  }
+
+  /** @internal Whatever is still open ends with the turn. */
+  async finish(): Promise<{ readonly usage?: Usage }> {
+    for (const tool of this.#tools) await tool.finish(this.signal.aborted ? "cancelled" : "failed");
+    for (const terminal of this.#terminals) terminal.close();
+    return this.#usage === undefined ? {} : { usage: this.#usage };
+  }
+
+  #chunk(
+    kind: "agent_message_chunk" | "agent_thought_chunk",
+    content: string | ContentBlock,
+  ): Promise<void> | undefined {
+    if (this.#message?.kind !== kind) this.#message = { kind, id: newId() };
+    return this.session.update({
+      sessionUpdate: kind,
+      messageId: this.#message.id,
+      content: typeof content === "string" ? { type: "text", text: content } : content,
+    });
+  }
+}
+
+/** Runs one turn to its end. Gives the prompts that arrived meanwhile and that nobody took. */
+export async function runTurn(
+  session: AgentSession,
+  ticket: PromptTicket,
+  started: (turn: Turn) => void,
+): Promise<PromptTicket[]> {
+  const { link } = session;
+  const turn: Turn = new Turn(session, ticket, (taken) => {
+    turn.joined.push(taken);
+    void insert(session, taken);
+  });
+  started(turn);
+  if (!(await insert(session, ticket))) return turn.inbox.close();
+  void session.show({ sessionUpdate: "state_update", state: "running" });
+  let outcome: Outcome;
+  try {
+    outcome = outcomeOf(await link.definition.prompt(turn), turn);
+  } catch (error) {
+    outcome = failureOf(error, turn, link.log);
+  }
+  const left = turn.inbox.close();
+  outcome = { ...outcome, ...(await turn.finish()) };
+  await end(session, turn, ticket, outcome);
+  return left;
+}
+
+/** Makes the message part of the conversation: stored first, then acknowledged. */
+async function insert(session: AgentSession, ticket: PromptTicket): Promise<boolean> {
+  const { messageId, prompt } = ticket;
+  session.log.append({ kind: "prompt", messageId, prompt });
+  try {
+    await session.log.flush();
+  } catch (error) {
+    session.link.log("error", "the session's store failed", { error });
+    ticket.refused(unavailable());
+    return false;
+  }
+  ticket.inserted();
+  if (session.link.edition.prompts.answersAtInsertion) {
+    void session.show({ sessionUpdate: "user_message", messageId, content: [...prompt] });
+  }
+  return true;
+}
+
+async function end(session: AgentSession, turn: Turn, ticket: PromptTicket, outcome: Outcome): Promise<void> {
+  for (const { messageId } of [ticket, ...turn.joined])
+    session.log.append({ kind: "outcome", messageId, outcome });
+  try {
+    await session.log.flush();
+  } catch (error) {
+    session.link.log("error", "the session's store failed", { error });
+  }
+  const { stopReason, error, usage } = outcome;
+  void session.show({
+    sessionUpdate: "state_update",
+    state: "idle",
+    stopReason: stopReason as "error", // an agent may have reasons of its own
+    ...(error === undefined ? {} : { error: error as { code: number; message: string } }),
+    ...(usage === undefined ? {} : { usage }),
+  });
+  ticket.ended(outcome);
+  for (const joined of turn.joined) joined.ended({ ...outcome, joined: true });
+}
+
+function outcomeOf(end: TurnEnd, turn: Turn): Outcome {
+  // a cancelled turn is cancelled, whatever its handler made of it (A47)
+  if (turn.signal.aborted) return { stopReason: "cancelled" };
+  if (typeof end === "string") return { stopReason: end };
+  return end ?? { stopReason: "end_turn" };
+}
+
+function failureOf(error: unknown, turn: Turn, log: AgentSession["link"]["log"]): Outcome {
+  if (turn.signal.aborted) return { stopReason: "cancelled" };
+  if (error instanceof RequestError) {
+    const { code, message, data } = error;
+    return { stopReason: "error", error: { code, message, ...(data === undefined ? {} : { data }) } };
+  }
+  const correlationId = newId();
+  log("error", "a prompt handler failed", { correlationId, error });
+  const data = { reason: "internal_error", correlationId };
+  return { stopReason: "error", error: { code: rpcCodes.internalError, message: "internal error", data } };
+}
+
+function unavailable(): RequestError {
+  return new RequestError(-32067, "the session cannot be stored right now: try again", {
+    reason: "unavailable",
+  });
+}
