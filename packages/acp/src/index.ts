@@ -27,6 +27,79 @@ export type { Log, LogLevel } from "./jsonrpc/log.ts";
 export type { RequestId } from "./jsonrpc/message-id.ts";
 export type { RequestOptions } from "./jsonrpc/pending-requests.ts";
 export type { EndReason, Fault, Sink, Transport } from "./jsonrpc/transport.ts";
+export type {
+  ElicitationAnswer,
+  ElicitationAsk,
+  PermissionAnswer,
+  PermissionAsk,
+  PermissionSubject,
+} from "./model/ask.ts";
+export type {
+  Annotations,
+  AuthMethod,
+  AvailableCommand,
+  BackgroundWork,
+  ContentBlock,
+  Cost,
+  DiffChange,
+  DiffPatch,
+  Implementation,
+  McpServer,
+  Meta,
+  PermissionOption,
+  PlanEntry,
+  SessionConfigOption,
+  StateUpdate,
+  SystemPrompt,
+  TerminalExitStatus,
+  ToolCallLocation,
+  ToolCallStatus,
+  ToolKind,
+  Usage,
+} from "./model/content.ts";
+export type { Entry, EntryBody } from "./model/entry.ts";
+export type { Files, ReadTextOptions, WriteTextOptions } from "./model/files.ts";
+export { gitPatch } from "./model/git-patch.ts";
+export { memoryStore } from "./model/memory-store.ts";
+export type {
+  SessionPage,
+  SessionPatch,
+  SessionQuery,
+  SessionRecord,
+  SessionStore,
+} from "./model/store.ts";
+export type {
+  CreateTerminalOptions,
+  ExitStatus,
+  TerminalHandle,
+  TerminalOutput,
+  Terminals,
+} from "./model/terminals.ts";
+export type {
+  Diff,
+  Outcome,
+  StopReason,
+  ToolCallContent,
+  ToolCallUpdate,
+  UnknownUpdate,
+  Update,
+} from "./model/update.ts";
+export { type Agent, agent } from "./peer/agent.ts";
+export type { AgentConnection } from "./peer/agent-connection.ts";
+export type { AgentDefinition, SessionOrigin, TurnEnd } from "./peer/agent-definition.ts";
+export type { AgentSession } from "./peer/agent-session.ts";
+export { type Client, client } from "./peer/client.ts";
+export type { AskContext, ClientDefinition } from "./peer/client-definition.ts";
+export type { ClientSession } from "./peer/client-session.ts";
+export type { ConnectedAgent, SessionList, SessionPlace } from "./peer/connected-agent.ts";
+export type { DisplayTerminal, DisplayTerminalOptions } from "./peer/display-terminal.ts";
+export { authRequired, type ExtensionContext, sessionNotFound } from "./peer/extensions.ts";
+export type { Inbox, InboxMessage } from "./peer/inbox.ts";
+export type { Prompt } from "./peer/prompt.ts";
+export type { Permission } from "./peer/questions.ts";
+export { type ToolCall, type ToolCallStart, textDiff } from "./peer/tool-call.ts";
+export type { Turn } from "./peer/turn.ts";
+export type { TurnClient } from "./peer/turn-client.ts";
 export {
   type ByteChannel,
   type ByteReceiver,
