@@ -48,8 +48,13 @@ export async function run({ values }: Invocation): Promise<number> {
         };
         const text = prompt.map((block) => (block.type === "text" ? block.text : "")).join(" ");
         const turn: Turn = { client, sessionId, cwd: session.cwd, can, signal, say };
-        if (/\bwait\b/i.test(text)) await waitForCancel(turn);
-        else await summarise(turn);
+        try {
+          if (/\bwait\b/i.test(text)) await waitForCancel(turn);
+          else await summarise(turn);
+        } catch (error) {
+          // what a cancelled turn was waiting for rejects; a cancel is an outcome, not an error (A48)
+          if (!signal.aborted) throw error;
+        }
         return { stopReason: signal.aborted ? "cancelled" : "end_turn" };
       },
     },
