@@ -1,8 +1,9 @@
 // The source text of each entry of a batch, so that an entry is handled exactly like a message that
 // came alone: its ids digit for digit, and for a handler the text of its own message, not of the array.
 
+import { endOfString } from "./json-string.ts";
+
 const quote = 0x22;
-const backslash = 0x5c;
 const comma = 0x2c;
 const openBrace = 0x7b;
 const openBracket = 0x5b;
@@ -27,11 +28,4 @@ export function batchEntryTexts(text: string): string[] {
     }
   }
   return texts;
-}
-
-/** The index of the quote that ends the string that begins at `start`. */
-function endOfString(text: string, start: number): number {
-  let i = start + 1;
-  while (text.charCodeAt(i) !== quote) i += text.charCodeAt(i) === backslash ? 2 : 1;
-  return i;
 }

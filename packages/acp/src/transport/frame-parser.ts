@@ -1,6 +1,7 @@
 // From the text of one frame to a message or a fault: size, depth, JSON. Used by every transport, so
 // that they all refuse the same things in the same way.
 
+import { endOfString } from "../jsonrpc/json-string.ts";
 import type { Fault, Sink } from "../jsonrpc/transport.ts";
 import type { FrameLimits } from "./frame-limits.ts";
 
@@ -94,14 +95,4 @@ function walksDeeper(text: string, max: number): boolean {
     }
   }
   return false;
-}
-
-/** The index of the quote that ends the string that begins at `start`. */
-function endOfString(text: string, start: number): number {
-  for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
-    let slashes = 0;
-    while (text.charCodeAt(quote - 1 - slashes) === 0x5c) slashes++;
-    if (slashes % 2 === 0) return quote;
-  }
-  return text.length;
 }
