@@ -1,22 +1,18 @@
-// The smallest useful agent on the raw wire of protocol version 1. client.ts starts it; so can any editor.
+// An agent that counts the lines of a file. client.ts starts it; so can any editor that speaks ACP.
 
-import { stdioTransport } from "@parley/acp/node";
-import { agentPeer } from "@parley/acp/v1";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { agent } from "@parley/acp";
+import { serveStdio } from "@parley/acp/node";
 
-const client = agentPeer(stdioTransport(), {
-  requests: {
-    initialize: () => ({ protocolVersion: 1, agentInfo: { name: "example-agent", version: "1.0.0" } }),
-    "session/new": () => ({ sessionId: crypto.randomUUID() }),
-    async "session/prompt"({ sessionId, prompt }) {
-      const words = prompt.flatMap((block) => (block.type === "text" ? block.text.split(" ") : []));
-      for (const word of words.reverse()) {
-        const content = { type: "text", text: `${word} ` } as const;
-        await client.notify("session/update", {
-          sessionId,
-          update: { sessionUpdate: "agent_message_chunk", content },
-        });
-      }
-      return { stopReason: "end_turn" };
-    },
+const counter = agent({
+  name: "line-counter",
+  version: "1.0.0",
+  async prompt(turn) {
+    const path = resolve(turn.session.cwd, turn.text);
+    const text = await turn.tool({ title: `Read ${turn.text}`, kind: "read" }, () => readFile(path, "utf8"));
+    const words = [turn.text, "has", text.split("\n").length - 1, "lines."];
+    for (const word of words) await turn.say(`${word} `);
   },
 });
+await serveStdio(counter);

@@ -1,27 +1,23 @@
-// Starts an agent, prompts it and prints what it streams. Run it: npx node --conditions=parley-source examples/client.ts
+// Starts an agent, prompts it and prints what it does. Run it: npx node --conditions=parley-source examples/client.ts
 
-import { fileURLToPath } from "node:url";
+import { client } from "@parley/acp";
 import { spawnTransport } from "@parley/acp/node";
-import { clientPeer } from "@parley/acp/v1";
 
-const program = fileURLToPath(new URL("agent.ts", import.meta.url));
-const { transport } = spawnTransport(process.execPath, ["--conditions=parley-source", program]);
+const { transport } = spawnTransport(process.execPath, ["--conditions=parley-source", "examples/agent.ts"]);
+const agent = await client({ name: "example-client", version: "1.0.0" }).connect(transport);
+const session = await agent.open({ cwd: process.cwd() });
 
-const agent = clientPeer(transport, {
-  notifications: {
-    "session/update": ({ update }) => {
-      if (update.sessionUpdate !== "agent_message_chunk" || update.content.type !== "text") return;
-      process.stdout.write(update.content.text);
-    },
-  },
-});
-
-await agent.request("initialize", { protocolVersion: 1 });
-const { sessionId } = await agent.request("session/new", { cwd: process.cwd(), mcpServers: [] });
-const prompt = [{ type: "text" as const, text: "order. keeps wire The" }];
-const { stopReason } = await agent.request("session/prompt", { sessionId, prompt });
-console.log(`(${stopReason})`);
+const prompt = session.prompt("LICENSE");
+for await (const update of prompt) {
+  if (update.sessionUpdate === "tool_call_update") console.log(`[${update.title ?? "it"}: ${update.status}]`);
+  if (update.sessionUpdate !== "agent_message_chunk" || update.content.type !== "text") continue;
+  process.stdout.write(update.content.text);
+}
+console.log(`(${(await prompt.outcome).stopReason})`);
 await agent.close();
 
 // prints:
-// The wire keeps order. (end_turn)
+// [Read LICENSE: pending]
+// [it: in_progress]
+// [it: completed]
+// LICENSE has 202 lines. (end_turn)

@@ -1,0 +1,60 @@
+// An agent that asks before it acts, and a client that answers: once yes, once no, and once nothing because the
+// user cancels while the question is open.
+
+import { agent, client, memoryPair } from "@parley/acp";
+
+const cleaner = agent({
+  name: "cleaner",
+  version: "1.0.0",
+  async prompt(turn) {
+    await turn
+      .tool({ title: `Delete ${turn.text}`, kind: "delete" }, async (tool) => {
+        const { allowed } = await tool.ask();
+        if (turn.signal.aborted) return;
+        if (!allowed) throw new Error("the user said no");
+        await tool.add("deleted");
+      })
+      .catch(() => turn.say("I left it alone."));
+  },
+});
+
+const answers = new Map([
+  ["Delete old.log", "allow_once"],
+  ["Delete notes.txt", "reject_once"],
+]);
+
+const [near, far] = memoryPair();
+cleaner.connect(far);
+const agentSide = await client({
+  name: "example-client",
+  version: "1.0.0",
+  async permission(ask, { session, signal }) {
+    const answer = answers.get(ask.title);
+    console.log(`${ask.title}? ${ask.options.map(({ name }) => name).join(", ")}: ${answer ?? "..."}`);
+    if (answer !== undefined) return answer;
+    // the user does not answer, but presses the stop button
+    session?.cancel();
+    console.log("the question is withdrawn:", signal.aborted);
+    return undefined;
+  },
+}).connect(near);
+
+const session = await agentSide.open({ cwd: process.cwd() });
+let status: unknown;
+session.onUpdate((update) => {
+  if (update.sessionUpdate === "tool_call_update") status = update.status ?? status;
+});
+for (const file of ["old.log", "notes.txt", "everything"]) {
+  const { stopReason } = await session.prompt(file).outcome;
+  console.log(`${file}: the tool call ${status}, the turn ended with ${stopReason}`);
+}
+await agentSide.close();
+
+// prints:
+// Delete old.log? Allow, Always allow, Reject: allow_once
+// old.log: the tool call completed, the turn ended with end_turn
+// Delete notes.txt? Allow, Always allow, Reject: reject_once
+// notes.txt: the tool call failed, the turn ended with end_turn
+// Delete everything? Allow, Always allow, Reject: ...
+// the question is withdrawn: true
+// everything: the tool call cancelled, the turn ended with cancelled

@@ -1,0 +1,74 @@
+// A session that outlives its client: one client works in it, another finds it, loads it and goes on. Both keep
+// a view, which is what a user interface draws. A store on disk does the same: sqliteStore of @parley/acp/node.
+
+import { agent, type ClientSession, client, memoryPair, memoryStore } from "@parley/acp";
+import { applyEntry, createView, type SessionView } from "@parley/acp/view";
+
+const notes = agent({
+  name: "notes",
+  version: "1.0.0",
+  store: memoryStore(),
+  async prompt(turn) {
+    turn.title(`About ${turn.text}`);
+    await turn.tool({ title: `Remember ${turn.text}` }, () => undefined);
+    await turn.say(`I will remember ${turn.text}.`);
+  },
+});
+
+async function connect(name: string) {
+  const [near, far] = memoryPair();
+  notes.connect(far);
+  return client({ name, version: "1.0.0" }).connect(near);
+}
+
+/** Folds everything that happens in the session into a view. */
+function show(session: ClientSession): SessionView {
+  const view = createView();
+  let seq = 0;
+  session.onUpdate((update) => applyEntry(view, { seq: ++seq, time: 0, kind: "update", update }));
+  return view;
+}
+
+function print(view: SessionView): void {
+  for (const item of view.timeline) {
+    if (item.kind === "tool_call") console.log(`  [${item.label}: ${item.status}]`);
+    else if ("content" in item) {
+      console.log(
+        `  ${item.kind}:`,
+        item.content.map((block) => (block.type === "text" ? block.text : "")).join(""),
+      );
+    }
+  }
+}
+
+const cwd = process.cwd();
+const first = await connect("first");
+const session = await first.open({ cwd });
+const view = show(session);
+await session.prompt("apples").outcome;
+console.log(`live: ${view.title}, ${view.state}`);
+print(view);
+await first.close();
+
+const second = await connect("second");
+const { sessions } = await second.list({ cwd });
+for (const { sessionId, title } of sessions) {
+  const loaded = await second.load(sessionId, { cwd });
+  const replayed = show(loaded);
+  console.log(`loaded: ${title}`);
+  print(replayed);
+  await loaded.prompt("pears").outcome;
+  console.log(`then: ${replayed.title}, ${replayed.timeline.length} items`);
+}
+await second.close();
+
+// prints:
+// live: About apples, idle
+//   user_message: apples
+//   [Remember apples: completed]
+//   agent_message: I will remember apples.
+// loaded: About apples
+//   user_message: apples
+//   [Remember apples: completed]
+//   agent_message: I will remember apples.
+// then: About pears, 6 items
