@@ -1,0 +1,99 @@
+// What can go wrong with a file, as the peer may see it: a code, a reason, the caller's own path. A name
+// that only the system gave us, such as the target of a link, must never appear in it.
+
+import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+
+const codes = {
+  invalid_path: rpcCodes.invalidParams,
+  invalid_argument: rpcCodes.invalidParams,
+  not_a_file: rpcCodes.invalidParams,
+  not_a_directory: rpcCodes.invalidParams,
+  not_found: -32002,
+  permission_denied: -32060,
+  outside_workspace: -32061,
+  not_text: -32062,
+  limit_exceeded: rpcCodes.limitExceeded,
+  conflict: -32066,
+  unavailable: -32067,
+} as const;
+
+export type FileErrorReason = keyof typeof codes;
+
+/** The `data` of every RequestError that files reject with. */
+export interface FileErrorData {
+  readonly reason: FileErrorReason;
+  /** As the caller wrote it. Absent where it is no path at all. */
+  readonly path?: string;
+}
+
+export function fileError(reason: FileErrorReason, message: string, path?: string): RequestError {
+  const data: FileErrorData = path === undefined ? { reason } : { reason, path };
+  return new RequestError(codes[reason], message, data);
+}
+
+const reasonOf: Readonly<Record<string, FileErrorReason>> = {
+  ENOENT: "not_found",
+  EACCES: "permission_denied",
+  EPERM: "permission_denied",
+  EROFS: "permission_denied",
+  ENOTDIR: "not_a_directory",
+  EISDIR: "not_a_file",
+  ENXIO: "not_a_file",
+  ENAMETOOLONG: "invalid_path",
+  ELOOP: "outside_workspace",
+  ENOSPC: "limit_exceeded",
+  EDQUOT: "limit_exceeded",
+  EFBIG: "limit_exceeded",
+  EEXIST: "conflict",
+  ENOTEMPTY: "conflict",
+  ESTALE: "conflict",
+};
+
+const explanations: Readonly<Record<string, string>> = {
+  // Agents look for the word: one that asks before it creates a file takes any other failure for a fault.
+  ENOENT: "ENOENT, no such file or directory",
+  EACCES: "EACCES, the system does not permit it to this user",
+  EPERM: "EPERM, the system does not permit it",
+  EROFS: "EROFS, the file system is read-only",
+  ENOTDIR: "ENOTDIR, a part of the path is not a directory",
+  EISDIR: "EISDIR, it is a directory; name a file in it",
+  ENOSPC: "ENOSPC, no space is left; free some and try again",
+  EDQUOT: "EDQUOT, the quota is used up; free some space and try again",
+  EEXIST: "EEXIST, something else was created there meanwhile; read it, then try again",
+};
+
+/** The code of a failed system call, such as "ENOENT". */
+export function systemCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !("code" in error) || !("syscall" in error)) return undefined;
+  return typeof error.code === "string" ? error.code : undefined;
+}
+
+/** Turns a failed system call into an error that may cross the wire. Anything else is returned as it is. */
+export function fileErrorFrom(error: unknown, action: "read" | "write" | "stat", path: string): unknown {
+  const code = systemCode(error);
+  if (code === undefined) return error;
+  const explanation = explanations[code] ?? `${code}, try again or use another path`;
+  return fileError(reasonOf[code] ?? "unavailable", `cannot ${action} ${quoted(path)}: ${explanation}`, path);
+}
+
+// Control and direction characters: a name is shown in a log or a terminal, and must not act there.
+const unsafe = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+const shownLength = 300;
+
+/** A path for a message: quoted, escaped, and shortened in the middle. */
+export function quoted(path: string): string {
+  const half = shownLength / 2;
+  const shown = path.length > shownLength ? `${path.slice(0, half)}...${path.slice(-half)}` : path;
+  return JSON.stringify(shown).replaceAll(
+    unsafe,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** Aborting rejects as it does for a request that is on its way to a peer. */
+export function throwIfAborted(signal: AbortSignal | undefined, path: string): void {
+  if (!signal?.aborted) return;
+  throw new ConnectionError("aborted", `${quoted(path)}: aborted before it was done`, {
+    cause: signal.reason,
+  });
+}

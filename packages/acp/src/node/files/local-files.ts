@@ -1,0 +1,137 @@
+// Files of this machine below a set of roots, for a client that serves `fs/*` and for an agent's tools.
+// Whatever path it is given and whatever other processes do to the tree meanwhile, nothing outside the roots
+// is read or written. Who may do it, and which paths are protected, is decided before this is called.
+
+import { constants } from "node:buffer";
+import type { Files, ReadTextOptions } from "../../model/files.ts";
+import type { Descent } from "./descent.ts";
+import { canUseDescriptors, descriptorDescent } from "./descriptor-descent.ts";
+import { fileError, fileErrorFrom, quoted, throwIfAborted } from "./file-error.ts";
+import { type FilePath, parseFilePath } from "./file-path.ts";
+import { portableDescent } from "./portable-descent.ts";
+import { type FileFacts, factsOf, readBytes, readTextFile, type TextFile } from "./read-file.ts";
+import { Roots } from "./roots.ts";
+import { SeenVersions } from "./seen-versions.ts";
+import type { Workspace } from "./workspace.ts";
+import { type LocalWriteOptions, type WrittenFile, writeTextFile } from "./write-file.ts";
+
+export interface LocalFilesOptions {
+  /** Absolute paths of directories that exist: the working directory and the additional ones of a session. */
+  readonly roots: readonly string[];
+  /** A larger file is refused with -32063. Default 10 MiB. */
+  readonly maxReadBytes?: number;
+  /**
+   * Refuses with -32066 to overwrite a file that has changed since it was last read or written through this
+   * object. Files that were not read before are not checked. Default true.
+   */
+  readonly expectUnchanged?: boolean;
+}
+
+/** Rejects with RequestError, whose `data` is FileErrorData, and with ConnectionError "aborted". */
+export interface LocalFiles extends Files {
+  /** As `readText`, with the version to write against. */
+  read(path: string, options?: ReadTextOptions): Promise<TextFile>;
+  /** Any regular file, such as an image. */
+  readBytes(path: string, options?: { readonly signal?: AbortSignal }): Promise<Uint8Array>;
+  /** Follows links as far as they stay inside. */
+  stat(path: string): Promise<FileFacts>;
+  writeText(path: string, content: string, options?: LocalWriteOptions): Promise<void>;
+  /** As `writeText`, and says what came of it. */
+  write(path: string, content: string, options?: LocalWriteOptions): Promise<WrittenFile>;
+  /** Waits for what is under way, then lets go of the roots. Afterwards everything rejects with -32067. */
+  close(): Promise<void>;
+}
+
+const defaultMaxReadBytes = 10 * 1024 * 1024;
+
+/** Opens the roots at once and throws where one cannot be. Must be closed. */
+export function localFiles(options: LocalFilesOptions): LocalFiles {
+  return localFilesBy(canUseDescriptors() ? descriptorDescent : portableDescent, options);
+}
+
+export function localFilesBy(descent: Descent, options: LocalFilesOptions): LocalFiles {
+  return new RootedFiles(descent, options);
+}
+
+class RootedFiles implements LocalFiles {
+  readonly canRead = true;
+  readonly canWrite = true;
+  readonly #workspace: Workspace;
+  #running = 0;
+  #closed: PromiseWithResolvers<void> | undefined;
+
+  constructor(descent: Descent, options: LocalFilesOptions) {
+    const { maxReadBytes = defaultMaxReadBytes, expectUnchanged = true } = options;
+    const most = constants.MAX_STRING_LENGTH;
+    if (!Number.isInteger(maxReadBytes) || maxReadBytes < 1 || maxReadBytes > most) {
+      const wanted = `maxReadBytes must be a whole number from 1 to ${most}`;
+      throw fileError("invalid_argument", `${wanted}, got ${String(maxReadBytes)}`);
+    }
+    const seen = expectUnchanged ? new SeenVersions() : undefined;
+    this.#workspace = { descent, roots: new Roots(options.roots, descent), maxReadBytes, seen };
+  }
+
+  async readText(path: string, options: ReadTextOptions = {}): Promise<string> {
+    return (await this.read(path, options)).text;
+  }
+
+  read(path: string, options: ReadTextOptions = {}): Promise<TextFile> {
+    return this.#at("read", path, options.signal, (target) => readTextFile(this.#workspace, target, options));
+  }
+
+  readBytes(path: string, options: { readonly signal?: AbortSignal } = {}): Promise<Uint8Array> {
+    const { signal } = options;
+    return this.#at("read", path, signal, async (target) => {
+      return (await readBytes(this.#workspace, target, signal)).bytes;
+    });
+  }
+
+  stat(path: string): Promise<FileFacts> {
+    return this.#at("stat", path, undefined, async (target) => factsOf(this.#workspace, target));
+  }
+
+  async writeText(path: string, content: string, options: LocalWriteOptions = {}): Promise<void> {
+    await this.write(path, content, options);
+  }
+
+  write(path: string, content: string, options: LocalWriteOptions = {}): Promise<WrittenFile> {
+    return this.#at("write", path, options.signal, (target) =>
+      writeTextFile(this.#workspace, target, content, options),
+    );
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= Promise.withResolvers<void>();
+    this.#closeWhenIdle();
+    return this.#closed.promise;
+  }
+
+  async #at<Result>(
+    action: "read" | "write" | "stat",
+    path: string,
+    signal: AbortSignal | undefined,
+    work: (target: FilePath) => Promise<Result>,
+  ): Promise<Result> {
+    const target = parseFilePath(path);
+    if (this.#closed !== undefined) {
+      throw fileError("unavailable", `cannot ${action} ${quoted(path)}: these files have been closed`, path);
+    }
+    throwIfAborted(signal, path);
+    this.#running += 1;
+    try {
+      return await work(target);
+    } catch (error) {
+      throw fileErrorFrom(error, action, path);
+    } finally {
+      this.#running -= 1;
+      this.#closeWhenIdle();
+    }
+  }
+
+  // Not before: a descriptor that is closed under somebody's feet may come to mean another file.
+  #closeWhenIdle(): void {
+    if (this.#closed === undefined || this.#running > 0) return;
+    this.#workspace.roots.close();
+    this.#closed.resolve();
+  }
+}

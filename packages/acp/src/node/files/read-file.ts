@@ -1,0 +1,92 @@
+// Reading: walk to the file, check what it is, then read the very file that was checked.
+
+import { closeSync } from "node:fs";
+import type { ReadTextOptions } from "../../model/files.ts";
+import type { Handle } from "./descent.ts";
+import { readContent, versionOf } from "./file-content.ts";
+import { fileError, quoted } from "./file-error.ts";
+import type { FilePath } from "./file-path.ts";
+import { checkLineRange, decodeText, sliceLines } from "./text-format.ts";
+import { type Place, Walk } from "./walk.ts";
+import { refuseDirectoryName, requireRegularFile, type Workspace } from "./workspace.ts";
+
+export interface TextFile {
+  /** The lines that were asked for. */
+  readonly text: string;
+  /** Of the whole file. */
+  readonly version: string;
+  /** More than 1: the file has other names, maybe outside the roots. Writing leaves those as they are. */
+  readonly links: number;
+}
+
+export interface FileFacts {
+  readonly kind: "file" | "directory" | "other";
+  /** In bytes. */
+  readonly size: number;
+  /** In milliseconds since 1970. */
+  readonly modifiedMs: number;
+  /** How many names the file has. */
+  readonly links: number;
+}
+
+export async function readTextFile(
+  workspace: Workspace,
+  target: FilePath,
+  options: ReadTextOptions,
+): Promise<TextFile> {
+  checkLineRange(options, target.text);
+  const { bytes, links, canonical } = await readBytes(workspace, target, options.signal);
+  const text = sliceLines(decodeText(bytes, target.text), options);
+  const version = versionOf(bytes);
+  workspace.seen?.set(canonical, version);
+  return { text, version, links };
+}
+
+export async function readBytes(
+  { roots, descent, maxReadBytes }: Workspace,
+  target: FilePath,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly bytes: Buffer; readonly links: number; readonly canonical: string }> {
+  refuseDirectoryName(target);
+  const place = new Walk(roots, descent, target).toEnd();
+  try {
+    const file = existing(place, target);
+    requireRegularFile(file, target);
+    const fd = descent.openFile(file, place.root);
+    try {
+      const options = { maxBytes: maxReadBytes, path: target.text, signal };
+      const bytes = await readContent(fd, file.stat.size, options);
+      return { bytes, links: Number(file.stat.nlink), canonical: place.canonical };
+    } finally {
+      closeSync(fd);
+    }
+  } finally {
+    place.close();
+  }
+}
+
+export function factsOf({ roots, descent }: Workspace, target: FilePath): FileFacts {
+  const place = new Walk(roots, descent, target).toEnd();
+  try {
+    const { stat } = existing(place, target);
+    const kind = stat.isFile() ? "file" : stat.isDirectory() ? "directory" : "other";
+    if (target.directory && kind !== "directory") {
+      const message = `${quoted(target.text)} is not a directory; drop the slash at the end`;
+      throw fileError("not_a_directory", message, target.text);
+    }
+    return {
+      kind,
+      size: Number(stat.size),
+      modifiedMs: Number(stat.mtimeMs),
+      links: Number(stat.nlink),
+    };
+  } finally {
+    place.close();
+  }
+}
+
+function existing(place: Place, target: FilePath): Handle {
+  if (place.entry !== undefined) return place.entry;
+  const what = place.dangling ? "the symbolic link leads to nothing" : "no such file or directory";
+  throw fileError("not_found", `cannot find ${quoted(target.text)}: ENOENT, ${what}`, target.text);
+}

@@ -1,0 +1,91 @@
+// The directories that a session may touch. Each is opened once and stays that directory, also when its path
+// comes to mean another one. A path belongs to a root by its name, as it was given or without links; where it
+// then leads is decided by walking down from the open root, so a sloppy match of names could never escape.
+
+import { type Descent, type Handle, isSameInode, type OpenedRoot } from "./descent.ts";
+import { fileError, fileErrorFrom, quoted } from "./file-error.ts";
+import { type FilePath, parseFilePath } from "./file-path.ts";
+
+interface Alias {
+  readonly root: OpenedRoot;
+  /** Folded. */
+  readonly names: readonly string[];
+}
+
+export interface Location {
+  readonly root: OpenedRoot;
+  /** What is left of the path below the root. */
+  readonly rest: readonly string[];
+}
+
+export class Roots {
+  readonly #roots: OpenedRoot[] = [];
+  readonly #aliases: Alias[] = [];
+  readonly #shown: string;
+
+  constructor(paths: readonly string[], descent: Descent) {
+    if (paths.length === 0)
+      throw fileError("invalid_argument", "roots must name at least one directory, got none");
+    try {
+      for (const path of paths) this.#add(parseFilePath(path), descent);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+    // A root within another one is found by its own name first.
+    this.#aliases.sort((one, other) => other.names.length - one.names.length);
+    this.#shown = paths.map(quoted).join(", ");
+  }
+
+  /** Undefined: outside of all roots. */
+  locate(names: readonly string[]): Location | undefined {
+    const folded = names.map(fold);
+    const alias = this.#aliases.find((known) => known.names.every((name, index) => name === folded[index]));
+    return alias && { root: alias.root, rest: names.slice(alias.names.length) };
+  }
+
+  isRoot(handle: Handle): boolean {
+    return this.#roots.some((root) => root.handle === handle);
+  }
+
+  outside(path: string, why = "is outside the workspace"): Error {
+    const advice = `use a path below ${this.#shown}`;
+    return fileError("outside_workspace", `${quoted(path)} ${why}; ${advice}`, path);
+  }
+
+  close(): void {
+    for (const root of this.#roots.splice(0)) root.handle.close();
+    this.#aliases.length = 0;
+  }
+
+  #add(path: FilePath, descent: Descent): void {
+    const opened = this.#open(path, descent);
+    const known = this.#roots.find((root) => isSameInode(root.handle.stat, opened.handle.stat));
+    if (known !== undefined) opened.handle.close();
+    else this.#roots.push(opened);
+    for (const names of [path.names, parseFilePath(opened.path).names]) {
+      this.#aliases.push({ root: known ?? opened, names: names.map(fold) });
+    }
+  }
+
+  #open(path: FilePath, descent: Descent): OpenedRoot {
+    try {
+      return descent.openRoot(pathFrom(path.names));
+    } catch (error) {
+      throw fileErrorFrom(error, "read", path.text);
+    }
+  }
+}
+
+/** The path that has these names. */
+export function pathFrom(names: readonly string[]): string {
+  if (process.platform !== "win32") return `/${names.join("/")}`;
+  return names.length === 1 ? `${names[0]}\\` : names.join("\\");
+}
+
+// File systems of these two take names that differ in case or in Unicode normalisation for the same.
+const folds = process.platform === "darwin" || process.platform === "win32";
+
+function fold(name: string): string {
+  return folds ? name.normalize("NFC").toLowerCase() : name;
+}

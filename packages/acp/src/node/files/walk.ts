@@ -1,0 +1,219 @@
+// From a path to the directory and the entry it means, one name at a time from an open root. Links are read
+// and walked in their turn, always below the roots; nothing is ever opened by a path that a link could bend.
+// Synchronous: a step takes microseconds, and nothing else of this process runs in between.
+
+import { mkdirSync, readlinkSync } from "node:fs";
+import type { Descent, Handle, OpenedRoot } from "./descent.ts";
+import { fileError, quoted, systemCode } from "./file-error.ts";
+import type { FilePath } from "./file-path.ts";
+import { type Location, pathFrom, type Roots } from "./roots.ts";
+
+/** As many as Linux follows. */
+const maxLinks = 40;
+/** Names looked at for one path, links included. Bounds the time that a hostile tree of links can take. */
+const maxSteps = 4096;
+
+/** The end of a walk. Whoever gets one closes it. */
+export interface Place {
+  readonly root: OpenedRoot;
+  readonly directory: Handle;
+  /** Its name in the directory. Empty where the path means the directory itself, such as a root. */
+  readonly name: string;
+  /** Never a link. Undefined: there is nothing of that name. */
+  readonly entry: Handle | undefined;
+  /** The name that is missing was asked for by a link, not by the caller. */
+  readonly dangling: boolean;
+  /** The same for all paths that lead here. */
+  readonly canonical: string;
+  close(): void;
+}
+
+export interface WalkOptions {
+  /** Makes the directories that are missing on the way; never those that a link asks for. */
+  readonly makeDirectories?: boolean;
+}
+
+export class Walk {
+  readonly #roots: Roots;
+  readonly #descent: Descent;
+  readonly #path: FilePath;
+  #root: OpenedRoot;
+  #here: Handle;
+  /** The names from the root to here: directories, no links. */
+  #walked: string[] = [];
+  #pending: readonly string[];
+  /** How many of the pending names come from links. */
+  #linked = 0;
+  #links = 0;
+
+  constructor(roots: Roots, descent: Descent, path: FilePath) {
+    this.#roots = roots;
+    this.#descent = descent;
+    this.#path = path;
+    const location = roots.locate(path.names);
+    if (location === undefined) throw roots.outside(path.text);
+    this.#root = location.root;
+    this.#here = location.root.handle;
+    this.#pending = location.rest;
+  }
+
+  toEnd(options: WalkOptions = {}): Place {
+    try {
+      for (let step = 0; step < maxSteps; step += 1) {
+        const place = this.#step(options.makeDirectories === true);
+        if (place !== undefined) return place;
+      }
+      const message = `${quoted(this.#path.text)} takes more than ${maxSteps} steps through links to resolve`;
+      throw fileError("limit_exceeded", message, this.#path.text);
+    } catch (error) {
+      this.#leaveHere();
+      throw error;
+    }
+  }
+
+  #step(makeDirectories: boolean): Place | undefined {
+    const name = this.#pending[0];
+    if (name === undefined) return this.#place("", this.#here);
+    // Only links still have it; here it means what it means to the system, the parent of a real directory.
+    if (name === "..") return this.#goUp();
+    const entry = this.#descent.lookup(this.#here, name);
+    const isLast = this.#pending.length === 1;
+    if (entry === undefined) {
+      if (isLast) return this.#place(name, undefined);
+      if (!makeDirectories || this.#linked > 0) throw this.#missing(makeDirectories);
+      this.#makeDirectory(name);
+      return undefined;
+    }
+    if (entry.stat.isSymbolicLink()) {
+      entry.close();
+      this.#follow(name);
+      return undefined;
+    }
+    if (isLast) return this.#place(name, entry);
+    if (!entry.stat.isDirectory()) {
+      entry.close();
+      const message = `${quoted(this.#path.text)} leads through a file; only directories contain others`;
+      throw fileError("not_a_directory", message, this.#path.text);
+    }
+    this.#leaveHere();
+    this.#here = entry;
+    this.#walked.push(name);
+    this.#pending = this.#pending.slice(1);
+    this.#linked = Math.max(0, this.#linked - 1);
+    return undefined;
+  }
+
+  #follow(name: string): void {
+    let target: string;
+    try {
+      target = readlinkSync(`${this.#here.at}/${name}`);
+    } catch (error) {
+      // It was exchanged since we looked: look again.
+      if (systemCode(error) === "EINVAL" || systemCode(error) === "ENOENT") return;
+      throw error;
+    }
+    this.#links += 1;
+    if (this.#links > maxLinks) {
+      throw this.#roots.outside(this.#path.text, `goes through more than ${maxLinks} symbolic links`);
+    }
+    const names = target.split(process.platform === "win32" ? /[\\/]/ : "/");
+    const steps = names.filter((step) => step !== "" && step !== ".");
+    const rest = this.#pending.slice(1);
+    this.#linked = Math.max(0, this.#linked - 1);
+    if (isAbsolute(target)) this.#restart(this.#located(steps), rest);
+    else {
+      this.#pending = [...steps, ...rest];
+      this.#linked += steps.length;
+    }
+  }
+
+  #goUp(): undefined {
+    const rest = this.#pending.slice(1);
+    this.#linked -= 1;
+    if (this.#walked.length > 0) {
+      this.#restart({ root: this.#root, rest: this.#walked.slice(0, -1) }, rest);
+      return;
+    }
+    // Above the root. It may lead back into one, as ../project/x does.
+    const fromLink = rest.slice(0, this.#linked);
+    const above = namesOf(this.#root.path).slice(0, -1);
+    const own = rest.slice(this.#linked);
+    this.#linked = 0;
+    this.#restart(this.#located([...above, ...fromLink]), own);
+  }
+
+  #located(steps: readonly string[]): Location {
+    const location = this.#roots.locate(steps) ?? this.#roots.locate(withoutParents(steps));
+    if (location === undefined) {
+      throw this.#roots.outside(this.#path.text, "leads outside the workspace through a symbolic link");
+    }
+    return location;
+  }
+
+  /** Walks down again from a root: first what a link asks for, then what is left of the path. */
+  #restart(location: Location, rest: readonly string[]): void {
+    this.#leaveHere();
+    this.#root = location.root;
+    this.#here = location.root.handle;
+    this.#walked = [];
+    this.#pending = [...location.rest, ...rest];
+    this.#linked += location.rest.length;
+  }
+
+  #makeDirectory(name: string): void {
+    this.#descent.confirm(this.#here.at, this.#root);
+    try {
+      mkdirSync(`${this.#here.at}/${name}`);
+    } catch (error) {
+      // Somebody was faster: the next step looks at what it is.
+      if (systemCode(error) !== "EEXIST") throw error;
+    }
+  }
+
+  #missing(isWrite: boolean): Error {
+    if (isWrite) return this.#roots.outside(this.#path.text, danglingLink);
+    const message = `cannot find ${quoted(this.#path.text)}: ENOENT, a directory on the way does not exist`;
+    return fileError("not_found", message, this.#path.text);
+  }
+
+  #place(name: string, entry: Handle | undefined): Place {
+    const directory = this.#here;
+    const names = name === "" ? this.#walked : [...this.#walked, name];
+    return {
+      root: this.#root,
+      directory,
+      name,
+      entry,
+      dangling: entry === undefined && this.#linked > 0,
+      canonical: pathFrom([...namesOf(this.#root.path), ...names]),
+      close: () => {
+        if (entry !== directory) entry?.close();
+        this.#leaveHere();
+      },
+    };
+  }
+
+  #leaveHere(): void {
+    if (!this.#roots.isRoot(this.#here)) this.#here.close();
+    this.#here = this.#root.handle;
+  }
+}
+
+export const danglingLink = "is a symbolic link to something that does not exist";
+
+function namesOf(path: string): string[] {
+  return path.split(process.platform === "win32" ? "\\" : "/").filter((name) => name !== "");
+}
+
+function isAbsolute(target: string): boolean {
+  return process.platform === "win32" ? /^(?:[a-z]:)?[\\/]/i.test(target) : target.startsWith("/");
+}
+
+function withoutParents(steps: readonly string[]): string[] {
+  const names: string[] = [];
+  for (const step of steps) {
+    if (step === "..") names.pop();
+    else names.push(step);
+  }
+  return names;
+}

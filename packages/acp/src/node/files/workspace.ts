@@ -1,0 +1,29 @@
+// What reading and writing share.
+
+import type { Descent, Handle } from "./descent.ts";
+import { fileError, quoted } from "./file-error.ts";
+import type { FilePath } from "./file-path.ts";
+import type { Roots } from "./roots.ts";
+import type { SeenVersions } from "./seen-versions.ts";
+
+export interface Workspace {
+  readonly descent: Descent;
+  readonly roots: Roots;
+  readonly maxReadBytes: number;
+  /** Undefined: writes are not checked unless they ask for it. */
+  readonly seen: SeenVersions | undefined;
+}
+
+export function refuseDirectoryName(target: FilePath): void {
+  if (!target.directory) return;
+  const message = `${quoted(target.text)} can only be a directory; name a file, without a slash at the end`;
+  throw fileError("not_a_file", message, target.text);
+}
+
+/** Before it is opened: opening a pipe waits, and opening a device may act. */
+export function requireRegularFile(handle: Handle, target: FilePath): void {
+  if (handle.stat.isFile()) return;
+  const kind = handle.stat.isDirectory() ? "a directory" : "a pipe, a socket or a device";
+  const message = `${quoted(target.text)} is ${kind}; name a regular file`;
+  throw fileError("not_a_file", message, target.text);
+}

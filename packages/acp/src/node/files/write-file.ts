@@ -1,0 +1,139 @@
+// Writing: walk to the directory, see how the old file is written, and replace it, unless it is another one
+// than the caller has seen.
+
+import { accessSync, closeSync, constants } from "node:fs";
+import { RequestError } from "../../jsonrpc/errors.ts";
+import type { WriteTextOptions } from "../../model/files.ts";
+import { readContent, readContentSync, versionOf } from "./file-content.ts";
+import { type FileErrorData, fileError, quoted } from "./file-error.ts";
+import type { FilePath } from "./file-path.ts";
+import { replaceFile } from "./replace-file.ts";
+import { encodeText, formatOf, type TextFormat } from "./text-format.ts";
+import { danglingLink, type Place, Walk } from "./walk.ts";
+import { refuseDirectoryName, requireRegularFile, type Workspace } from "./workspace.ts";
+
+export interface LocalWriteOptions extends WriteTextOptions {
+  /**
+   * What must be there, else -32066: a version that `read` or `write` gave, "absent" for nothing, "any" for
+   * no check at all. Default: what `expectUnchanged` says.
+   */
+  readonly expected?: string;
+}
+
+export interface WrittenFile {
+  readonly version: string;
+  /** There was no file before. */
+  readonly created: boolean;
+}
+
+export async function writeTextFile(
+  workspace: Workspace,
+  target: FilePath,
+  content: string,
+  options: LocalWriteOptions,
+): Promise<WrittenFile> {
+  if (typeof content !== "string" || !content.isWellFormed()) {
+    const got = typeof content === "string" ? "half a surrogate pair" : typeof content;
+    const message = `${quoted(target.text)}: content must be Unicode text, got ${got}`;
+    throw fileError("invalid_argument", message, target.text);
+  }
+  refuseDirectoryName(target);
+  const place = placeToWrite(workspace, target, options.expected);
+  try {
+    if (place.dangling) throw workspace.roots.outside(target.text, danglingLink);
+    if (place.entry !== undefined) {
+      requireRegularFile(place.entry, target);
+      if (options.expected === "absent") throw conflict(target, "exists already");
+      // Replacing it needs no right to the file itself, but who made it read-only meant it.
+      accessSync(place.entry.at, constants.W_OK);
+    }
+    const bytes = encodeText(content, await oldFormat(workspace, place, target, options.signal));
+    const version = versionOf(bytes);
+    await replaceFile(place, bytes, {
+      descent: workspace.descent,
+      path: target.text,
+      old: place.entry?.stat,
+      onlyNew: options.expected === "absent",
+      signal: options.signal,
+      check: () => checkUnchanged(workspace, place, target, options.expected),
+      done: () => workspace.seen?.set(place.canonical, version),
+    });
+    return { version, created: place.entry === undefined };
+  } finally {
+    place.close();
+  }
+}
+
+function placeToWrite({ roots, descent }: Workspace, target: FilePath, expected: string | undefined): Place {
+  const mayBeNew = expected === undefined || expected === "any" || expected === "absent";
+  try {
+    return new Walk(roots, descent, target).toEnd({ makeDirectories: mayBeNew });
+  } catch (error) {
+    // Everything here that is a RequestError was made by `fileError`.
+    const reason = error instanceof RequestError ? (error.data as FileErrorData).reason : undefined;
+    if (!mayBeNew && reason === "not_found") throw conflict(target, "has been removed");
+    throw error;
+  }
+}
+
+/** Undefined for a new file, and for one that is too large to have been read. */
+async function oldFormat(
+  { descent, maxReadBytes }: Workspace,
+  { entry, root }: Place,
+  target: FilePath,
+  signal: AbortSignal | undefined,
+): Promise<TextFormat | undefined> {
+  if (entry === undefined || entry.stat.size > maxReadBytes) return undefined;
+  const fd = descent.openFile(entry, root);
+  try {
+    const options = { maxBytes: maxReadBytes, path: target.text, signal };
+    return formatOf(await readContent(fd, entry.stat.size, options));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * Synchronous, as is the renaming after it: of several writes against one version, one succeeds. What was
+ * remembered is looked up only now, so that writes of the same caller do not get in each other's way.
+ */
+function checkUnchanged(
+  workspace: Workspace,
+  place: Place,
+  target: FilePath,
+  asked: string | undefined,
+): void {
+  const expected = asked ?? workspace.seen?.get(place.canonical);
+  if (expected === undefined || expected === "any" || expected === "absent") return;
+  const version = versionNow(workspace, place, target);
+  if (version === expected) return;
+  if (version !== "absent") throw conflict(target, "has changed");
+  // Nobody's work is lost by creating a file again that was only remembered.
+  if (asked !== undefined) throw conflict(target, "has been removed");
+}
+
+function versionNow(
+  { descent, maxReadBytes }: Workspace,
+  place: Place,
+  target: FilePath,
+): string | undefined {
+  const file = descent.lookup(place.directory, place.name);
+  if (file === undefined) return "absent";
+  try {
+    if (!file.stat.isFile() || file.stat.size > maxReadBytes) return undefined;
+    const fd = descent.openFile(file, place.root);
+    try {
+      const options = { maxBytes: maxReadBytes, path: target.text };
+      return versionOf(readContentSync(fd, file.stat.size, options));
+    } finally {
+      closeSync(fd);
+    }
+  } finally {
+    file.close();
+  }
+}
+
+function conflict(target: FilePath, what: string): Error {
+  const message = `${quoted(target.text)} ${what} since it was read; read it again, then write`;
+  return fileError("conflict", message, target.text);
+}
