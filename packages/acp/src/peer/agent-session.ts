@@ -12,6 +12,7 @@ import type {
 } from "../model/content.ts";
 import type { Outcome, Update } from "../model/update.ts";
 import type { AgentLink } from "./agent-link.ts";
+import { newId } from "./new-id.ts";
 import type { SessionLog } from "./session-log.ts";
 import { runTurn, type Turn } from "./turn.ts";
 
@@ -38,6 +39,8 @@ export class AgentSession {
   #turn: Turn | undefined;
   #running: Promise<void> | undefined;
   #closed = false;
+  #idPrefix: string | undefined;
+  #ids = 0;
 
   /** @internal */
   constructor(
@@ -118,6 +121,16 @@ export class AgentSession {
     const sent = this.show(update);
     this.log.update(update);
     return sent;
+  }
+
+  /**
+   * @internal A new id for a message, a tool call, a terminal or a question. One random prefix per activation
+   * and a counter: unique in the session's history, and a fiftieth of the cost of random bits for each.
+   */
+  newId(): string {
+    this.#idPrefix ??= newId().slice(0, 10);
+    this.#ids++;
+    return `${this.#idPrefix}${this.#ids.toString(36)}`;
   }
 
   /** @internal Keeps it first, and shows it when it is stored: for what must not be shown and then forgotten. */

@@ -2,7 +2,6 @@
 
 import type { TerminalExitStatus } from "../model/content.ts";
 import type { AgentSession } from "./agent-session.ts";
-import { newId } from "./new-id.ts";
 
 export interface DisplayTerminalOptions {
   readonly command?: string;
@@ -18,7 +17,7 @@ export class DisplayTerminal {
   /** @internal */
   constructor(session: AgentSession, { command, cwd }: DisplayTerminalOptions) {
     this.#session = session;
-    this.terminalId = newId();
+    this.terminalId = session.newId();
     void session.update({
       sessionUpdate: "terminal_update",
       terminalId: this.terminalId,

@@ -4,7 +4,6 @@ import { ConnectionError, RequestError, rpcCodes } from "../jsonrpc/errors.ts";
 import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../model/ask.ts";
 import type { PermissionOption } from "../model/content.ts";
 import type { AgentSession } from "./agent-session.ts";
-import { newId } from "./new-id.ts";
 
 /** What the user decided. */
 export interface Permission {
@@ -33,7 +32,7 @@ export class Questions {
     const options = given.options.length === 0 ? [...usualOptions] : given.options;
     const permission: PermissionAsk = { ...given, options };
     const { edition } = this.#session.link;
-    const askId = newId();
+    const askId = this.#session.newId();
     this.#session.log.append({ kind: "ask", askId, permission });
     const { method, params } = edition.permission(this.#session.sessionId, permission);
     const result = await this.#ask(method, params);
@@ -62,7 +61,7 @@ export class Questions {
         },
       );
     }
-    const askId = newId();
+    const askId = this.#session.newId();
     this.#session.log.append({ kind: "ask", askId, elicitation });
     const { method, params } = edition.elicitation(this.#session.sessionId, elicitation);
     const result = await this.#ask(method, params);

@@ -4,7 +4,6 @@ import type { PermissionOption, ToolCallLocation, ToolKind } from "../model/cont
 import { gitPatch } from "../model/git-patch.ts";
 import type { Diff, ToolCallContent, ToolCallUpdate } from "../model/update.ts";
 import type { DisplayTerminal } from "./display-terminal.ts";
-import { newId } from "./new-id.ts";
 import type { Permission, Questions } from "./questions.ts";
 import type { Turn } from "./turn.ts";
 
@@ -37,7 +36,7 @@ export class ToolCall {
     this.#questions = questions;
     this.#title = title;
     this.#content = [...content];
-    this.toolCallId = start.toolCallId ?? newId();
+    this.toolCallId = start.toolCallId ?? turn.session.newId();
     // a slow client is waited for by what the tool says next
     void this.update({
       title,

@@ -166,7 +166,7 @@ export class Turn {
     kind: "agent_message_chunk" | "agent_thought_chunk",
     content: string | ContentBlock,
   ): Promise<void> | undefined {
-    if (this.#message?.kind !== kind) this.#message = { kind, id: newId() };
+    if (this.#message?.kind !== kind) this.#message = { kind, id: this.session.newId() };
     return this.session.update({
       sessionUpdate: kind,
       messageId: this.#message.id,
