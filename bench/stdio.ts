@@ -14,9 +14,15 @@ const programs: Readonly<Record<Entrant, URL>> = {
   ours: new URL("./parley/client.ts", import.meta.url),
 };
 
+/** Ours again, through agent() and client() instead of the typed wire. */
+const appProgram = new URL("./parley/app-client.ts", import.meta.url);
+
 const run = (entrant: Entrant, task: Task, options: ProgramOptions = {}) =>
   // The programs print what client-work.ts makes.
   runProgram(programs[entrant], task, options) as Promise<Sample>;
+
+const runApp = (task: Task, env: Readonly<Record<string, string>> = {}) =>
+  runProgram(appProgram, task, { env }) as Promise<Sample>;
 
 const totalCpu = (sample: Sample) => sample.clientCpuMs + sample.agentCpuMs;
 const median = (samples: readonly Sample[], value: (sample: Sample) => number) =>
@@ -75,6 +81,37 @@ function stream(name: "chunks" | "mix", count: number, target: Benchmark["target
         notes: [
           ...costs(samples, task.count, "message"),
           `the SDK's faster mode is shown (${faster}); ${slower} makes ${(task.count / walls(all[slower])).toFixed(1)} k msg/s`,
+        ],
+      };
+    },
+  };
+}
+
+/** The same stream through the whole library: `turn.say` at one end, `session.onUpdate` at the other. */
+function app(name: "chunks" | "mix", count: number, target: Benchmark["target"]): Benchmark {
+  return {
+    name: `app.${name}`,
+    about: `stream.${name} through agent() and client(): turns, sessions, a store, from turn.say to onUpdate`,
+    target,
+    async run(options) {
+      const size = options.quick ? { count: 1000, warmUp: 100 } : { count, warmUp: count / 2 };
+      const task: Task = { kind: "stream", stream: name, ...size };
+      const all = await interleave([...entrants, "iterable", "v2"] as const, options, (entrant) => {
+        if (entrant === "ours") return runApp(task);
+        if (entrant === "iterable") return runApp(task, { PARLEY_BENCH_APP: "iterate" });
+        if (entrant === "v2") return runApp(task, { PARLEY_BENCH_VERSION: "2" });
+        return run(entrant, task);
+      });
+      const rate = (samples: readonly Sample[]) => (task.count / median(samples, (s) => s.wallMs)).toFixed(1);
+      return {
+        ...compare(
+          mapSamples(all, (sample) => task.count / sample.wallMs),
+          "k msg/s",
+          "more is better",
+        ),
+        notes: [
+          ...costs(all, task.count, "message"),
+          `by the prompt's async iterable ${rate(all.iterable)} k msg/s; on version 2 ${rate(all.v2)} k msg/s`,
         ],
       };
     },
@@ -168,6 +205,8 @@ function promptResult(bySize: ReadonlyMap<number, Samples>): Result {
 export const stdioBenchmarks: readonly Benchmark[] = [
   stream("chunks", 100_000, { vsFloor: 0.95, vsSdk: 4.5 }),
   stream("mix", 50_000, { vsFloor: 0.8, vsSdk: 7.5 }),
+  app("chunks", 100_000, { vsFloor: 0.95, vsSdk: 4.5 }),
+  app("mix", 50_000, { vsFloor: 0.8, vsSdk: 7.5 }),
   requests("rpc.sequential", "session/set_mode, one after the other", 10_000, 1, 1.5),
   requests("rpc.inflight64", "session/set_mode, 64 in flight", 40_000, 64, 3.5),
   prompt64,

@@ -1,0 +1,53 @@
+// An agent on agent(): turns, a session store, whatever version the client speaks.
+
+import { agent, type Turn, type Update } from "@parley/acp";
+import { serveStdio } from "@parley/acp/node";
+import { workOf } from "../agent-work.ts";
+import { usage } from "../usage.ts";
+
+type WireUpdate = ReturnType<ReturnType<typeof workOf>["params"]>["update"];
+
+await serveStdio(
+  agent({
+    name: "bench-agent",
+    version: "1.0.0",
+    accepts: { image: true },
+    requests: { "_bench/usage": () => usage() },
+    async prompt(turn) {
+      const { params, count } = workOf(turn.prompt);
+      for (let i = 0; i < count; i += 1) {
+        const full = say(turn, params(i).update);
+        if (full !== undefined) await full;
+      }
+    },
+  }),
+);
+
+/** What the other entrants send as v1's updates, said through the turn. */
+function say(turn: Turn, update: WireUpdate): Promise<void> | undefined {
+  switch (update.sessionUpdate) {
+    case "agent_message_chunk":
+      return turn.say(update.content);
+    case "agent_thought_chunk":
+      return turn.think(update.content);
+    case "plan":
+      return turn.plan(update.entries);
+    case "usage_update":
+      return turn.usage(update);
+    case "available_commands_update": {
+      const availableCommands = update.availableCommands.map(({ name, description }) => {
+        return { type: "command" as const, name, description };
+      });
+      return turn.update({ sessionUpdate: "available_commands_update", availableCommands });
+    }
+    default: {
+      const content = update.content.map((item) =>
+        item.type === "diff"
+          ? { ...item, changes: [{ operation: "modify" as const, path: item.path }] }
+          : item,
+      );
+      // one shape for the announcement and the change of a tool call
+      return turn.update({ ...update, sessionUpdate: "tool_call_update", content } as Update);
+    }
+  }
+}
