@@ -25,6 +25,8 @@ export interface AgentSessionEdition {
 export interface PromptPolicy {
   /** Answered once the message is part of the conversation, and not at the end of the work. */
   readonly answersAtInsertion: boolean;
+  /** The method that carries the tokens of a turn; unstable, so it must be listed. */
+  readonly usageMethod: string;
   /** The result for a prompt whose message was inserted. */
   inserted(messageId: string): object;
   /** The result for a prompt whose work has ended. Throws RequestError where the version says so. */

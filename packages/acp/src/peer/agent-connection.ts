@@ -21,6 +21,7 @@ import { BoundWire, methodNotFound, sessionOf } from "./bound-wire.ts";
 import type { ExtensionContext } from "./extensions.ts";
 import { HeldInput } from "./held-input.ts";
 import { newId } from "./new-id.ts";
+import { unsupportedContent } from "./prompt-content.ts";
 
 export class AgentConnection implements AgentLink {
   readonly definition: AgentDefinition;
@@ -89,8 +90,17 @@ export class AgentConnection implements AgentLink {
     return this.#connection.notify("session/update", params);
   }
 
-  ask(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
-    return this.#bound().request(this.#connection, method, params, signal === undefined ? {} : { signal });
+  checkUpdate(sessionId: string, update: object): object {
+    return this.#bound().notification("session/update", { sessionId, update }) as object; // as it was given
+  }
+
+  sendChecked(params: object): Promise<void> | undefined {
+    return this.#connection.notify("session/update", params);
+  }
+
+  ask(method: string, params: unknown, signal?: AbortSignal, cancelGraceMs = 10_000): Promise<unknown> {
+    const options = signal === undefined ? {} : { signal, cancelGraceMs };
+    return this.#bound().request(this.#connection, method, params, options);
   }
 
   askExtension(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
@@ -114,6 +124,15 @@ export class AgentConnection implements AgentLink {
 
   saveTitle(session: AgentSession, title: string): void {
     this.#sessions.saveTitle(session, title);
+  }
+
+  saveActivity(session: AgentSession): void {
+    this.#sessions.saveActivity(session);
+  }
+
+  get reportsUsage(): boolean {
+    const { unstable = [] } = this.definition;
+    return unstable === "*" || unstable.includes(this.edition.prompts.usageMethod);
   }
 
   // ---- what the client sends
@@ -177,7 +196,9 @@ export class AgentConnection implements AgentLink {
     // an object, since every row of the table is one
     const op = edition.decode(method, decoded as object, (sessionId) => this.#sessions.optionsOf(sessionId));
     if (op === undefined) throw methodNotFound(method);
-    if (op.op === "prompt") return this.#prompt(op, request);
+    if (op.op === "prompt") {
+      return this.#prompt(op, request).then((result) => (row === undefined ? result : wire.result(row, result)));
+    }
     return this.#sessions.run(op, request).then((result) => {
       const encoded = edition.encode(op, result);
       const valid = row === undefined ? {} : (wire.result(row, isSetMode(method) ? {} : encoded) as object);
@@ -188,6 +209,14 @@ export class AgentConnection implements AgentLink {
   #prompt(op: Extract<AgentOp, { op: "prompt" }>, request: IncomingRequest): Promise<object> {
     const session = this.#sessions.get(op.sessionId);
     const { prompts } = this.edition;
+    const { image = false, audio = false, embeddedContext = false } = this.definition.accepts ?? {};
+    const wrong = unsupportedContent(op.prompt, { image, audio, embeddedContext });
+    if (wrong !== undefined) {
+      throw new RequestError(rpcCodes.invalidParams, `session/prompt: ${wrong}`, {
+        reason: "invalid_params",
+        path: "/prompt",
+      });
+    }
     return new Promise((resolve, reject) => {
       const ticket: PromptTicket = {
         prompt: op.prompt,
@@ -196,6 +225,8 @@ export class AgentConnection implements AgentLink {
           if (prompts.answersAtInsertion) resolve(prompts.inserted(ticket.messageId));
         },
         ended: (outcome) => {
+          // after its insertion a prompt has been answered, or refused
+          if (prompts.answersAtInsertion) return;
           try {
             resolve(prompts.ended(outcome));
           } catch (error) {
@@ -204,6 +235,8 @@ export class AgentConnection implements AgentLink {
         },
         refused: reject,
       };
+      // cancelled while the version was loading
+      if (request.cancelled) return this.withdrawn(ticket);
       request.signal.addEventListener("abort", () => {
         // withdrawn while it waits, or cancelled like any turn
         if (session.withdraw(ticket)) this.withdrawn(ticket);

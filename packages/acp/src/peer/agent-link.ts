@@ -15,8 +15,11 @@ export interface AgentLink {
   readonly clientMeta: Meta | undefined;
   readonly log: Log;
   sendUpdate(sessionId: string, update: object): Promise<void> | undefined;
+  /** The params of an update, or a TypeError; `sendChecked` sends them later. */
+  checkUpdate(sessionId: string, update: object): object;
+  sendChecked(params: object): Promise<void> | undefined;
   /** A request to the client, validated both ways. */
-  ask(method: string, params: unknown, signal?: AbortSignal): Promise<unknown>;
+  ask(method: string, params: unknown, signal?: AbortSignal, cancelGraceMs?: number): Promise<unknown>;
   askExtension(method: string, params: unknown, signal?: AbortSignal): Promise<unknown>;
   /** A prompt that will never be part of the conversation. */
   withdrawn(ticket: PromptTicket): void;
@@ -24,4 +27,8 @@ export interface AgentLink {
   isAnnounced(session: AgentSession): boolean;
   saveOptions(session: AgentSession): void;
   saveTitle(session: AgentSession, title: string): void;
+  /** Something happened in it: lists show it first. */
+  saveActivity(session: AgentSession): void;
+  /** Whether the client may be told what a turn cost: unstable in both versions. */
+  readonly reportsUsage: boolean;
 }

@@ -118,6 +118,7 @@ export class AgentSession {
    * promise only when the client is slow.
    */
   update(update: Update): Promise<void> | undefined {
+    if (this.#closed) return undefined;
     const sent = this.show(update);
     this.log.update(update);
     return sent;
@@ -135,9 +136,18 @@ export class AgentSession {
 
   /** @internal Keeps it first, and shows it when it is stored: for what must not be shown and then forgotten. */
   async updateStored(update: Update): Promise<void> {
+    if (this.#closed) return;
+    const messages = [this.#edition.encode(update) ?? []].flat();
+    const valid = messages.map((message) => this.link.checkUpdate(this.sessionId, message));
     this.log.update(update);
-    await this.log.flush();
-    await this.show(update);
+    // a store that fails must not keep a tool's end from whoever looks at it
+    await this.log.flush().catch((error: unknown) => this.storeFailed(error));
+    for (const params of valid) await this.link.sendChecked(params);
+  }
+
+  /** @internal */
+  storeFailed(error: unknown): void {
+    this.link.log("error", "the session's store failed", { sessionId: this.sessionId, error });
   }
 
   /** @internal Sends without keeping, for replays and states. */
@@ -164,8 +174,8 @@ export class AgentSession {
   /** @internal */
   prompt(ticket: PromptTicket): void {
     const { steering, concurrentPrompts } = this.link.definition;
-    if (this.#turn !== undefined && steering) return this.#turn.inbox.deliver(ticket);
-    if (this.#running !== undefined && concurrentPrompts === "reject") {
+    if (steering && this.#turn?.inbox.deliver(ticket)) return;
+    if (!steering && this.#running !== undefined && concurrentPrompts === "reject") {
       const data = { reason: "turn_in_progress" };
       return ticket.refused(
         new RequestError(-32064, "a turn is running: wait for its end or cancel it", data),
@@ -177,6 +187,7 @@ export class AgentSession {
 
   /** @internal A prompt that was withdrawn before its turn began. */
   withdraw(ticket: PromptTicket): boolean {
+    if (this.#turn?.inbox.withdraw(ticket)) return true;
     const at = this.#queue.indexOf(ticket);
     if (at >= 0) this.#queue.splice(at, 1);
     return at >= 0;
@@ -184,7 +195,7 @@ export class AgentSession {
 
   /** @internal Ends the turn and withdraws what waits; both are outcomes, never errors (A47). */
   cancel(): void {
-    const waiting = this.#queue;
+    const waiting = [...(this.#turn?.inbox.close() ?? []), ...this.#queue];
     this.#queue = [];
     this.#turn?.cancel();
     for (const ticket of waiting) this.link.withdrawn(ticket);
@@ -195,13 +206,16 @@ export class AgentSession {
     this.cancel();
     await this.#running;
     this.#closed = true;
-    await this.log.flush();
+    await this.log.flush().catch((error: unknown) => this.storeFailed(error));
   }
 
   async #run(): Promise<void> {
     for (let ticket = this.#queue.shift(); ticket !== undefined; ticket = this.#queue.shift()) {
       const left = await runTurn(this, ticket, (turn) => {
         this.#turn = turn;
+        if (!this.link.definition.steering) return;
+        // those who wait in line are there to be taken, in the order in which they came
+        for (const waiting of this.#queue.splice(0)) turn.inbox.deliver(waiting);
       });
       this.#turn = undefined;
       // prompts that nobody took from the inbox are turns of their own, before later ones

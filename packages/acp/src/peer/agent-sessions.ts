@@ -104,6 +104,10 @@ export class AgentSessions {
     this.#save(session, { title });
   }
 
+  saveActivity(session: AgentSession): void {
+    this.#save(session, {});
+  }
+
   #save(session: AgentSession, patch: object): void {
     this.#store.patch(session.sessionId, { updatedAt: Date.now(), ...patch }).catch((error: unknown) => {
       this.#link.log("error", "the session's store failed", { sessionId: session.sessionId, error });

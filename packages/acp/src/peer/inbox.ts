@@ -31,7 +31,7 @@ export class Inbox {
     return ticket;
   }
 
-  /** Messages as they come, until the turn ends. */
+  /** Messages as they come, until the turn ends or is cancelled. */
   async *[Symbol.asyncIterator](): AsyncGenerator<InboxMessage> {
     for (;;) {
       for (let message = this.take(); message !== undefined; message = this.take()) yield message;
@@ -42,10 +42,19 @@ export class Inbox {
     }
   }
 
-  /** @internal */
-  deliver(ticket: PromptTicket): void {
+  /** @internal False when the turn takes no more. */
+  deliver(ticket: PromptTicket): boolean {
+    if (this.#closed) return false;
     this.#waiting.push(ticket);
     this.#wake?.();
+    return true;
+  }
+
+  /** @internal False when it is not waiting here. */
+  withdraw(ticket: PromptTicket): boolean {
+    const at = this.#waiting.indexOf(ticket);
+    if (at >= 0) this.#waiting.splice(at, 1);
+    return at >= 0;
   }
 
   /** @internal What nobody took. */

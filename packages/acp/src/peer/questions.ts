@@ -21,11 +21,17 @@ const usualOptions: readonly PermissionOption[] = [
 export class Questions {
   readonly #session: AgentSession;
   readonly #signal: AbortSignal;
+  readonly #turnEnded = new AbortController();
   #open = 0;
 
   constructor(session: AgentSession, signal: AbortSignal) {
     this.#session = session;
     this.#signal = signal;
+  }
+
+  /** The turn is over: nobody waits for answers any more. */
+  close(): void {
+    this.#turnEnded.abort();
   }
 
   async permission(given: PermissionAsk): Promise<Permission> {
@@ -71,19 +77,25 @@ export class Questions {
     return answer;
   }
 
+  get #isOver(): boolean {
+    return this.#signal.aborted || this.#turnEnded.signal.aborted;
+  }
+
   /** The answer, or nothing when the turn was cancelled or the client withdrew. */
   async #ask(method: string, params: unknown): Promise<object | undefined> {
     if (this.#open++ === 0)
       void this.#session.show({ sessionUpdate: "state_update", state: "requires_action" });
     try {
-      const result = await this.#session.link.ask(method, params, this.#signal);
-      return this.#signal.aborted ? undefined : (result as object); // validated by the method's row
+      const signal = AbortSignal.any([this.#signal, this.#turnEnded.signal]);
+      // withdrawn at once, whatever the client makes of it; its late answer means nothing (A64)
+      const result = await this.#session.link.ask(method, params, signal, 0);
+      return signal.aborted ? undefined : (result as object); // validated by the method's row
     } catch (error) {
       const withdrawn = error instanceof RequestError && error.code === rpcCodes.cancelled;
-      if (this.#signal.aborted || withdrawn || error instanceof ConnectionError) return undefined;
+      if (this.#isOver || withdrawn || error instanceof ConnectionError) return undefined;
       throw error;
     } finally {
-      if (--this.#open === 0 && !this.#signal.aborted) {
+      if (--this.#open === 0 && !this.#isOver) {
         void this.#session.show({ sessionUpdate: "state_update", state: "running" });
       }
     }

@@ -2,7 +2,7 @@
 // ms, because a chunk is worth little and there are many; everything else is written as it comes, and what
 // must be stored before it is answered is waited for.
 
-import type { Entry, EntryBody } from "../model/entry.ts";
+import type { EntryBody } from "../model/entry.ts";
 import type { SessionStore } from "../model/store.ts";
 import type { Update } from "../model/update.ts";
 
@@ -20,7 +20,8 @@ export class SessionLog {
   readonly #fail: (error: unknown) => void;
   #nextSeq: number;
   #open: OpenText | undefined;
-  #pending: Entry[] = [];
+  /** Numbered when they are written, so that what is taken back leaves no gap. */
+  #pending: (EntryBody & { readonly time: number })[] = [];
   #writing: Promise<void> = Promise.resolve();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -58,8 +59,13 @@ export class SessionLog {
 
   append(body: EntryBody): void {
     this.#closeText();
-    this.#pending.push({ seq: this.#nextSeq++, time: Date.now(), ...body });
+    this.#pending.push({ time: Date.now(), ...body });
     this.#timer ??= setTimeout(() => this.#tick(), flushMs);
+  }
+
+  /** Takes back the prompt of a message that could not be stored, and was therefore refused. */
+  takeBack(messageId: string): void {
+    this.#pending = this.#pending.filter((body) => body.kind !== "prompt" || body.messageId !== messageId);
   }
 
   /** Resolves when everything so far is stored; rejects when it could not be. */
@@ -68,10 +74,26 @@ export class SessionLog {
     if (this.#timer !== undefined) clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#pending.length === 0) return this.#writing;
-    const entries = this.#pending;
-    this.#pending = [];
-    this.#writing = this.#writing.then(() => this.#store.append(this.#sessionId, entries));
+    // one write at a time; a failed one fails those who waited for it, and is tried again by the next
+    const before = this.#writing.catch(() => undefined);
+    this.#writing = before.then(() => this.#write());
     return this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    const bodies = this.#pending;
+    if (bodies.length === 0) return;
+    this.#pending = [];
+    try {
+      await this.#store.append(
+        this.#sessionId,
+        bodies.map((body, i) => ({ seq: this.#nextSeq + i, ...body })),
+      );
+      this.#nextSeq += bodies.length;
+    } catch (error) {
+      this.#pending = [...bodies, ...this.#pending];
+      throw error;
+    }
   }
 
   #tick(): void {
@@ -85,6 +107,6 @@ export class SessionLog {
     this.#open = undefined;
     const { sessionUpdate, messageId, text } = open;
     const update: Update = { sessionUpdate, messageId, content: { type: "text", text } };
-    this.#pending.push({ seq: this.#nextSeq++, time: Date.now(), kind: "update", update });
+    this.#pending.push({ time: Date.now(), kind: "update", update });
   }
 }

@@ -24,7 +24,7 @@ export class ToolCall {
   readonly toolCallId: string;
   readonly #turn: Turn;
   readonly #questions: Questions;
-  readonly #title: string;
+  #title: string;
   #content: ToolCallContent[];
   #started = false;
   #ended = false;
@@ -58,7 +58,10 @@ export class ToolCall {
 
   /** Changes any field. */
   update(patch: Omit<ToolCallUpdate, "toolCallId">): Promise<void> | undefined {
-    if (patch.status !== undefined && patch.status !== "pending") this.#started = true;
+    const { status, title } = patch;
+    if (status != null && status !== "pending") this.#started = true;
+    if (status === "completed" || status === "failed" || status === "cancelled") this.#ended = true;
+    if (title != null) this.#title = title;
     if (patch.content !== undefined) this.#content = [...(patch.content ?? [])];
     return this.#turn.update({ sessionUpdate: "tool_call_update", toolCallId: this.toolCallId, ...patch });
   }
@@ -97,14 +100,21 @@ export class ToolCall {
   ): Promise<void> {
     if (this.#ended) return;
     if (status === "completed") this.start();
-    this.#ended = true;
     const { toolCallId } = this;
-    await this.#turn.session.updateStored({
+    const stored = this.#turn.session.updateStored({
       sessionUpdate: "tool_call_update",
       toolCallId,
       ...patch,
       status,
     });
+    this.#ended = true;
+    try {
+      await stored;
+    } catch (error) {
+      // a patch that is not valid: the status can still end
+      this.#ended = false;
+      throw error;
+    }
   }
 
   /** @internal A failure is shown, not thrown at the client (A113); never with a stack. */

@@ -82,6 +82,7 @@ export class Turn {
     try {
       // what was done and then forgotten would be done again: a start is stored before it starts
       await this.session.log.flush();
+      this.signal.throwIfAborted();
       const result = await run(tool);
       await tool.finish(this.signal.aborted ? "cancelled" : "completed");
       return result;
@@ -157,6 +158,7 @@ export class Turn {
 
   /** @internal Whatever is still open ends with the turn. */
   async finish(): Promise<{ readonly usage?: Usage }> {
+    this.#questions.close();
     for (const tool of this.#tools) await tool.finish(this.signal.aborted ? "cancelled" : "failed");
     for (const terminal of this.#terminals) terminal.close();
     return this.#usage === undefined ? {} : { usage: this.#usage };
@@ -191,14 +193,26 @@ export async function runTurn(
   void session.show({ sessionUpdate: "state_update", state: "running" });
   let outcome: Outcome;
   try {
+    // cancelled while it was being stored: there is nothing to begin
+    turn.signal.throwIfAborted();
     outcome = outcomeOf(await link.definition.prompt(turn), turn);
   } catch (error) {
     outcome = failureOf(error, turn, link.log);
   }
   const left = turn.inbox.close();
-  outcome = { ...outcome, ...(await turn.finish()) };
+  try {
+    const usage = await turn.finish();
+    if (link.reportsUsage) outcome = { ...usage, ...outcome };
+  } catch (error) {
+    outcome = failureOf(error, turn, link.log);
+  }
+  if (!link.reportsUsage) outcome = withoutUsage(outcome);
   await end(session, turn, ticket, outcome);
   return left;
+}
+
+function withoutUsage({ usage: _, ...outcome }: Outcome): Outcome {
+  return outcome;
 }
 
 /** Makes the message part of the conversation: stored first, then acknowledged. */
@@ -208,7 +222,8 @@ async function insert(session: AgentSession, ticket: PromptTicket): Promise<bool
   try {
     await session.log.flush();
   } catch (error) {
-    session.link.log("error", "the session's store failed", { error });
+    session.storeFailed(error);
+    session.log.takeBack(messageId);
     ticket.refused(unavailable());
     return false;
   }
@@ -219,15 +234,29 @@ async function insert(session: AgentSession, ticket: PromptTicket): Promise<bool
   return true;
 }
 
-async function end(session: AgentSession, turn: Turn, ticket: PromptTicket, outcome: Outcome): Promise<void> {
+async function end(session: AgentSession, turn: Turn, ticket: PromptTicket, given: Outcome): Promise<void> {
+  let outcome = given;
   for (const { messageId } of [ticket, ...turn.joined])
     session.log.append({ kind: "outcome", messageId, outcome });
   try {
     await session.log.flush();
   } catch (error) {
-    session.link.log("error", "the session's store failed", { error });
+    session.storeFailed(error);
+    // an end that is not stored is not acknowledged; a cancelled turn is never an error (A47)
+    if (outcome.stopReason !== "cancelled") outcome = { stopReason: "error", error: errorOf(unavailable()) };
   }
-  const { stopReason, error, usage } = outcome;
+  try {
+    showIdle(session, outcome);
+  } catch (error) {
+    outcome = failureOf(error, turn, session.link.log);
+    showIdle(session, outcome);
+  }
+  session.link.saveActivity(session);
+  ticket.ended(outcome);
+  for (const joined of turn.joined) joined.ended({ ...outcome, joined: true });
+}
+
+function showIdle(session: AgentSession, { stopReason, error, usage }: Outcome): void {
   void session.show({
     sessionUpdate: "state_update",
     state: "idle",
@@ -235,27 +264,27 @@ async function end(session: AgentSession, turn: Turn, ticket: PromptTicket, outc
     ...(error === undefined ? {} : { error: error as { code: number; message: string } }),
     ...(usage === undefined ? {} : { usage }),
   });
-  ticket.ended(outcome);
-  for (const joined of turn.joined) joined.ended({ ...outcome, joined: true });
 }
 
 function outcomeOf(end: TurnEnd, turn: Turn): Outcome {
   // a cancelled turn is cancelled, whatever its handler made of it (A47)
   if (turn.signal.aborted) return { stopReason: "cancelled" };
-  if (typeof end === "string") return { stopReason: end };
-  return end ?? { stopReason: "end_turn" };
+  const outcome = typeof end === "string" ? { stopReason: end } : (end ?? { stopReason: "end_turn" });
+  if (typeof outcome.stopReason === "string") return outcome;
+  throw new TypeError("a prompt handler must return nothing, a stop reason or an outcome");
 }
 
 function failureOf(error: unknown, turn: Turn, log: AgentSession["link"]["log"]): Outcome {
   if (turn.signal.aborted) return { stopReason: "cancelled" };
-  if (error instanceof RequestError) {
-    const { code, message, data } = error;
-    return { stopReason: "error", error: { code, message, ...(data === undefined ? {} : { data }) } };
-  }
+  if (error instanceof RequestError) return { stopReason: "error", error: errorOf(error) };
   const correlationId = newId();
   log("error", "a prompt handler failed", { correlationId, error });
   const data = { reason: "internal_error", correlationId };
   return { stopReason: "error", error: { code: rpcCodes.internalError, message: "internal error", data } };
+}
+
+function errorOf({ code, message, data }: RequestError): NonNullable<Outcome["error"]> {
+  return { code, message, ...(data === undefined ? {} : { data }) };
 }
 
 function unavailable(): RequestError {

@@ -29,6 +29,7 @@ export const v1AgentEdition: AgentEdition = {
   version: 1,
   prompts: {
     answersAtInsertion: false,
+    usageMethod: "session/prompt",
     inserted: () => ({}),
     ended: promptResult,
   },
@@ -201,9 +202,12 @@ const stopReasons = new Set(["end_turn", "max_tokens", "max_turn_requests", "ref
 
 /** Version 1 has no stop reason for errors: those are answered as errors. */
 function promptResult(outcome: Outcome): wire.PromptResponse {
-  const { stopReason, error } = outcome;
+  const { stopReason, error, usage } = outcome;
   if (stopReason === "error") {
     throw new RequestError(error?.code ?? -32603, error?.message ?? "the turn failed", error?.data);
   }
-  return { stopReason: stopReasons.has(stopReason) ? (stopReason as wire.StopReason) : "end_turn" };
+  return {
+    stopReason: stopReasons.has(stopReason) ? (stopReason as wire.StopReason) : "end_turn",
+    ...(usage === undefined ? {} : { usage }),
+  };
 }

@@ -17,6 +17,7 @@ export const v2AgentEdition: AgentEdition = {
   version: 2,
   prompts: {
     answersAtInsertion: true,
+    usageMethod: "session/update",
     inserted: (messageId) => ({ messageId }),
     ended: () => ({}),
   },
