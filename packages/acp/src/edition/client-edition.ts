@@ -19,6 +19,8 @@ export interface ClientSessionSink {
 export interface ClientSessionEdition {
   /** What the agent's answer said about the session's options; later answers and updates keep it current. */
   setOptions(options: readonly SessionConfigOption[]): void;
+  /** The whole list after a change that the agent answered with a list of its own. */
+  optionsChanged(options: readonly SessionConfigOption[]): readonly SessionConfigOption[];
   receive(update: object, out: ClientSessionSink): void;
   /** History is being replayed: its states and messages complete no prompt of ours. */
   setReplaying(replaying: boolean): void;

@@ -124,12 +124,15 @@ export class ClientSession implements ClientSessionSink {
     }
     const options = await this.#link.setOption(this.sessionId, option, value);
     const after =
-      options ??
-      this.#options.map((each) =>
-        each === option ? ({ ...each, currentValue: value } as typeof each) : each,
-      );
-    this.#options = after;
+      options === undefined
+        ? this.#options.map((each) =>
+            each.configId === configId ? ({ ...each, currentValue: value } as typeof each) : each,
+          )
+        : this.#edition.optionsChanged(options);
     this.#edition.setOptions(after);
+    // an agent may answer and say nothing else; whoever shows the session must know
+    if (JSON.stringify(after) === JSON.stringify(this.#options)) return;
+    this.update({ sessionUpdate: "config_option_update", configOptions: [...after] });
   }
 
   /** Chooses a mode by its id. */
@@ -196,7 +199,11 @@ export class ClientSession implements ClientSessionSink {
 
   /** @internal */
   connectionEnded(reason: ConnectionError): void {
-    for (const entry of [...this.#open]) if (!entry.sent) this.failed(entry.number, reason);
+    for (const { sent, number } of [...this.#open]) {
+      // also one that has been answered: nobody is left to say how its work ended
+      if (sent) this.#edition.promptFailed(number, reason, this);
+      else this.failed(number, reason);
+    }
   }
 
   // ---- ClientSessionSink
@@ -219,6 +226,8 @@ export class ClientSession implements ClientSessionSink {
     entry.messageId = messageId;
     entry.prompt.accept(messageId);
     this.record({ kind: "prompt", messageId, prompt: entry.content });
+    // withdrawn too late: the agent had taken it, so the work on it is ended
+    if (entry.controller.signal.aborted) this.cancel();
   }
 
   /** @internal */

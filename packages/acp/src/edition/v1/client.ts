@@ -145,6 +145,10 @@ class V1ClientSession implements ClientSessionEdition {
     this.#decoder.options = options;
   }
 
+  optionsChanged(options: readonly SessionConfigOption[]): readonly SessionConfigOption[] {
+    return this.#decoder.withStandIns(options);
+  }
+
   setReplaying(): void {
     this.#decoder.endRun();
   }

@@ -6,7 +6,7 @@ import type { ToolCallContent, Update } from "../../model/update.ts";
 import { stableUpdateTags, unstableUpdateTags } from "../../wire/v1/methods.gen.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import { commandsFromV1 } from "./activation.ts";
-import { modeConfigId, modeOption, optionsFromV1 } from "./config-options.ts";
+import { modeConfigId, modelConfigId, modeOption, optionsFromV1 } from "./config-options.ts";
 
 type Chunk = Extract<wire.SessionUpdate, { sessionUpdate: "agent_message_chunk" }>;
 
@@ -42,7 +42,7 @@ export class V1UpdateDecoder {
       case "current_mode_update":
         return this.#mode(update.currentModeId);
       case "config_option_update":
-        this.options = this.#withMode(optionsFromV1(update.configOptions));
+        this.options = this.withStandIns(optionsFromV1(update.configOptions));
         return { ...update, configOptions: [...this.options] };
       default:
         return known(update) ? (update as Update) : unknown(update);
@@ -118,11 +118,14 @@ export class V1UpdateDecoder {
     return { sessionUpdate: "config_option_update", configOptions: [...this.options] };
   }
 
-  /** An agent that reports options without its mode still has the mode that its session began with. */
-  #withMode(options: SessionConfigOption[]): SessionConfigOption[] {
-    if (options.some((option) => option.category === "mode")) return options;
-    const mode = this.options.find((option) => option.configId === modeConfigId);
-    return mode === undefined ? options : [mode, ...options];
+  /** An agent that lists its options without its mode and models still has those that its session began with. */
+  withStandIns(options: readonly SessionConfigOption[]): readonly SessionConfigOption[] {
+    const kept = this.options.filter(
+      ({ configId, category }) =>
+        (configId === modeConfigId || configId === modelConfigId) &&
+        !options.some((option) => option.category === category),
+    );
+    return kept.length === 0 ? options : [...kept, ...options];
   }
 }
 

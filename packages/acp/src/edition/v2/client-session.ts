@@ -30,6 +30,10 @@ export class V2ClientSession implements ClientSessionEdition {
     // version 2 always sends whole lists
   }
 
+  optionsChanged(options: readonly SessionConfigOption[]): readonly SessionConfigOption[] {
+    return options;
+  }
+
   setReplaying(replaying: boolean): void {
     this.#replaying = replaying;
   }

@@ -1,0 +1,72 @@
+// A program: an agent written once with agent() and served on stdio. Its clients choose the version. The text
+// of a prompt names what it does; what it learnt meanwhile is the last thing that it says.
+
+import { agent, authRequired, RequestError } from "@parley/acp";
+import { serveStdio } from "@parley/acp/node";
+import { appCommands, appOptions } from "./app-samples.ts";
+import { appTurns } from "./app-turns.ts";
+import { meta } from "./v1-samples.ts";
+import { untilCancelled } from "./wire-script.ts";
+
+let isLoggedIn = process.argv[2] === "logged-in";
+
+const app = agent({
+  name: "app-agent",
+  version: "1.0.0",
+  title: "Written once",
+  accepts: { image: true, audio: true, embeddedContext: true },
+  mcp: { http: true, sse: true },
+  authMethods: [
+    { type: "agent", methodId: "key", name: "API key" },
+    { type: "terminal", methodId: "tui", name: "Terminal", args: ["login"] },
+  ],
+  unstable: ["session/fork"],
+  meta,
+  login() {
+    isLoggedIn = true;
+  },
+  logout() {
+    isLoggedIn = false;
+  },
+  open(session) {
+    if (!isLoggedIn) throw authRequired();
+    session.setOptions(appOptions);
+    session.setCommands(appCommands);
+  },
+  async prompt(turn) {
+    const work = Object.hasOwn(appTurns, turn.text) ? appTurns[turn.text] : undefined;
+    if (work === undefined) {
+      for (const block of turn.prompt) await turn.say(block);
+      return "max_tokens";
+    }
+    const learnt = await work(turn);
+    await turn.say(`learnt: ${JSON.stringify(learnt ?? null)}`);
+    return undefined;
+  },
+  requests: {
+    "_parley.test/echo": (params) => params,
+    "_parley.test/fail": () => {
+      throw new RequestError(4242, "this always fails", { why: ["it", { must: true }] });
+    },
+    "_parley.test/wait": async (_, call) => {
+      await call.notify("_parley.test/note", { waiting: "$/cancel_request" });
+      return untilCancelled(call);
+    },
+    "_parley.test/crash": () => {
+      process.stderr.write("the agent is out of luck\n");
+      process.exit(3);
+    },
+  },
+  notifications: {
+    "_parley.test/note": (params, call) => {
+      // nothing of the client's depends on when it arrives
+      void call.notify("_parley.test/note", { back: params });
+    },
+  },
+  log: (level, message, details) => {
+    if (level === "warn" || level === "error")
+      process.stderr.write(`${message} ${JSON.stringify(details)}\n`);
+  },
+});
+
+await serveStdio(app);

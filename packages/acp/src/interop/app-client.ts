@@ -1,0 +1,144 @@
+// A client written once with client(), connected to an agent's process. It answers everything, and keeps what
+// it was told.
+
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import {
+  type ClientSession,
+  type ConnectedAgent,
+  client,
+  type Files,
+  type Outcome,
+  RequestError,
+  type Update,
+} from "@parley/acp";
+import { type ExitStatus, localTerminals, spawnTransport } from "@parley/acp/node";
+import { meta } from "./v1-samples.ts";
+import { EventLog } from "./wire-script.ts";
+
+export interface AppClient {
+  readonly agent: ConnectedAgent;
+  /** Permission asks, elicitations, logins, and the notifications of extensions. */
+  readonly log: EventLog;
+  readonly exited: Promise<ExitStatus>;
+  complaints(): string;
+  close(): Promise<ExitStatus>;
+}
+
+/** Plain files; those under roots have tests of their own. */
+const plainFiles: Files = {
+  canRead: true,
+  canWrite: true,
+  async readText(path, { line = 1, limit } = {}) {
+    const text = await readFile(path, "utf8").catch(() => {
+      throw new RequestError(-32002, "no such file", { reason: "resource_not_found" });
+    });
+    const lines = text.split("\n").slice(line - 1);
+    return (limit === undefined ? lines : lines.slice(0, limit)).join("\n");
+  },
+  async writeText(path, content) {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, content);
+  },
+};
+
+export async function connectApp(command: readonly [string, string[]]): Promise<AppClient> {
+  const log = new EventLog();
+  const warnings: string[] = [];
+  const { transport, process } = spawnTransport(...command);
+  const agent = await client({
+    name: "app-client",
+    version: "1.0.0",
+    meta,
+    unstable: ["session/fork"],
+    permission(ask, { signal }) {
+      log.add("permission", ask);
+      if (ask.title === "hang") {
+        void agent.notifyExtension("_parley.test/asked", {});
+        return new Promise((resolve) => {
+          signal.addEventListener("abort", () => {
+            log.add("aborted", ask.title);
+            // late, and nobody waits for it any more
+            resolve(ask.options[0]?.optionId);
+          });
+        });
+      }
+      return ask.title === "never mind" ? undefined : ask.options[0]?.optionId;
+    },
+    elicit(ask) {
+      log.add("elicit", ask);
+      if (ask.mode === "url") return { action: "decline" };
+      return { action: "accept", content: { name: "ann", age: 3, happy: false, tags: ["a"] } };
+    },
+    files: plainFiles,
+    terminals: (session) => localTerminals({ cwd: session.cwd }),
+    authenticate(methods) {
+      log.add("authenticate", methods);
+      return methods.find((method) => method.type === "agent")?.methodId;
+    },
+    terminalLogin: async () => undefined,
+    requests: { "_parley.test/echo": (params) => params },
+    notifications: { "_parley.test/note": (params) => log.add("_parley.test/note", params) },
+    log: (level, message, details) => {
+      if (level === "warn" || level === "error") warnings.push(`${message} ${JSON.stringify(details)}`);
+    },
+  }).connect(transport);
+  return {
+    agent,
+    log,
+    exited: process.exited,
+    complaints: () => warnings.join("\n") + process.stderrTail(),
+    close: async () => {
+      await agent.close();
+      return process.exited;
+    },
+  };
+}
+
+export interface FinishedTurn {
+  readonly messageId: string;
+  readonly outcome: Outcome;
+  /** Everything between the prompt and its end, as `onUpdate` saw it. */
+  readonly updates: readonly Update[];
+  /** The same as the prompt's iterator saw it. */
+  readonly iterated: readonly Update[];
+  /** What the agent says that it learnt. */
+  readonly learnt: unknown;
+}
+
+export async function prompted(
+  session: ClientSession,
+  content: Parameters<ClientSession["prompt"]>[0],
+): Promise<FinishedTurn> {
+  const updates: Update[] = [];
+  // what came before is not of this turn
+  session.onUpdate(() => undefined)();
+  const stop = session.onUpdate((update) => updates.push(update));
+  const prompt = session.prompt(content);
+  const iterated: Update[] = [];
+  const iteration = (async () => {
+    for await (const update of prompt) iterated.push(update);
+  })();
+  const outcome = await prompt.outcome;
+  await iteration;
+  stop();
+  return { messageId: await prompt.accepted, outcome, updates, iterated, learnt: learntFrom(updates) };
+}
+
+function learntFrom(updates: readonly Update[]): unknown {
+  for (const update of updates.toReversed()) {
+    if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") {
+      const text = textFrom(update.content.text);
+      if (text !== undefined) return JSON.parse(text);
+    }
+    if (update.sessionUpdate === "state_update") {
+      const { answers } = (update._meta ?? {}) as { answers?: unknown };
+      if (answers != null) return answers;
+    }
+  }
+  return undefined;
+}
+
+function textFrom(text: string): string | undefined {
+  return text.startsWith("learnt: ") ? text.slice("learnt: ".length) : undefined;
+}

@@ -1,0 +1,56 @@
+// The test clients of the official SDK, of either version, connected to the agent written with agent().
+
+import { RequestError } from "@agentclientprotocol/sdk";
+import type { ExitStatus } from "@parley/acp/node";
+import { programCommand } from "./app-samples.ts";
+import { register, senderOf, spawnStreams } from "./sdk-app.ts";
+import { v1Client } from "./v1-client.ts";
+import { v2Client } from "./v2-client.ts";
+import { EventLog } from "./wire-script.ts";
+
+/** Either version's agent, without the types of its methods. */
+export interface AnyAgent {
+  request(method: string, params: unknown, options?: { readonly signal?: AbortSignal }): Promise<unknown>;
+  notify(method: string, params: unknown): Promise<void>;
+}
+
+export interface SdkClient {
+  readonly agent: AnyAgent;
+  readonly log: EventLog;
+  readonly exited: Promise<ExitStatus>;
+  /** What the agent's process wrote to stderr. */
+  complaints(): string;
+  /** Ends the agent's stdin, waits for its exit, leaves nothing behind. */
+  close(): Promise<ExitStatus>;
+}
+
+const entries = {
+  v1: () => import("@agentclientprotocol/sdk/unstable"),
+  v2: () => import("@agentclientprotocol/sdk/experimental/v2/unstable"),
+} as const;
+
+/** Takes the SDK's unstable entry, which has everything of the stable one and the fork of sessions. */
+export async function connectSdkToApp(version: "v1" | "v2", ...args: string[]): Promise<SdkClient> {
+  const sdk = await entries[version]();
+  const log = new EventLog();
+  const wire = {
+    peer: () => senderOf<never>(connection.agent),
+    refuse: (code: number, message: string, data?: unknown) => new RequestError(code, message, data),
+  };
+  const app = sdk.client({ name: "interop-client" });
+  register(app, version === "v1" ? v1Client(wire, log) : v2Client(wire, log));
+  const [process, ...streams] = spawnStreams(...programCommand("./app-agent.ts", ...args));
+  const connection = app.connect(sdk.ndJsonStream(...streams));
+  const close = async () => {
+    connection.close();
+    await process.close();
+    return process.exited;
+  };
+  return {
+    agent: senderOf<AnyAgent>(connection.agent),
+    log,
+    exited: process.exited,
+    complaints: () => process.stderrTail(),
+    close,
+  };
+}
