@@ -72,6 +72,11 @@ export function systemCode(error: unknown): string | undefined {
 export function fileErrorFrom(error: unknown, action: "read" | "write" | "stat", path: string): unknown {
   const code = systemCode(error);
   if (code === undefined) return error;
+  // Writing makes what is missing, so something was taken away under its hands.
+  if (code === "ENOENT" && action === "write") {
+    const message = `cannot write ${quoted(path)}: its directory was removed meanwhile; try again`;
+    return fileError("conflict", message, path);
+  }
   const explanation = explanations[code] ?? `${code}, try again or use another path`;
   return fileError(reasonOf[code] ?? "unavailable", `cannot ${action} ${quoted(path)}: ${explanation}`, path);
 }

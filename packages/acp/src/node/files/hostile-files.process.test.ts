@@ -4,7 +4,16 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, readdirSync, readFileSync, statSync, symlinkSync, unlinkSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { descents, refusal, type Scratch, scratch } from "./scratch-workspace.ts";
@@ -38,6 +47,63 @@ for (const [way, descent] of descents) {
     },
   );
 }
+
+test("no descriptor stays open, whatever the answer was", {
+  ...posix,
+  skip: process.platform === "linux" ? false : "needs /proc",
+}, async (t) => {
+  const { files, put, at, outside } = scratch(t, best, { maxReadBytes: 1000 });
+  put("a/b/file", "text");
+  put("a/large", "x".repeat(2000));
+  put("a/bytes", Uint8Array.of(0xff));
+  symlinkSync(outside, at("a/out"));
+  symlinkSync("loop", at("a/loop"));
+  symlinkSync("../a/b/file", at("a/in"));
+  symlinkSync("nothing", at("a/dangling"));
+  const names = [
+    "b/file",
+    "large",
+    "bytes",
+    "out/x",
+    "loop",
+    "in",
+    "dangling",
+    "b",
+    "b/file/x",
+    "no/such",
+    ".",
+  ];
+  const round = async () => {
+    const signal = AbortSignal.abort();
+    for (const path of names.map((name) => `${at("a")}/${name}`)) {
+      const work = [
+        files.readText(path),
+        files.readBytes(path),
+        files.stat(path),
+        files.readText(path, { signal }),
+        files.writeText(path, "text"),
+        files.writeText(path, "text", { expected: "another version" }),
+        files.writeText(path, "text", { expected: "absent" }),
+      ];
+      await Promise.allSettled(work);
+    }
+  };
+  await round();
+  const before = readdirSync("/proc/self/fd").length;
+  for (let count = 0; count < 5; count += 1) await round();
+  assert.equal(readdirSync("/proc/self/fd").length, before);
+});
+
+test("a directory that is removed while a file is written in it is a conflict", posix, async (t) => {
+  const { files, at } = scratch(t, best);
+  const results: number[] = [];
+  for (let count = 0; count < 20; count += 1) {
+    const writing = files.writeText(at("dir/file"), "x".repeat(2_000_000), { expected: "any" });
+    rmSync(at("dir"), { recursive: true, force: true });
+    results.push((await refusal(writing)).code);
+  }
+  assert.deepEqual([...new Set(results)], [-32066]);
+});
 
 /** Runs a check as a user whom the system may refuse something: root it refuses nothing. */
 async function asOrdinaryUser(t: TestContext, { root }: Scratch, work: string): Promise<string> {

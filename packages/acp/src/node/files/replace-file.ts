@@ -19,7 +19,7 @@ import {
 } from "node:fs";
 import { promisify } from "node:util";
 import type { Descent } from "./descent.ts";
-import { fileError, quoted, systemCode, throwIfAborted } from "./file-error.ts";
+import { systemCode, throwIfAborted } from "./file-error.ts";
 import type { Place } from "./walk.ts";
 
 const fsyncAsync = promisify(fsync);
@@ -47,7 +47,8 @@ export async function replaceFile(place: Place, bytes: Uint8Array, options: Repl
   const { descent, old } = options;
   const temporary = `${place.directory.at}/.parley-${randomBytes(9).toString("base64url")}.tmp`;
   descent.confirm(place.directory.at, place.root);
-  const fd = openTemporary(temporary, old, options.path);
+  // Nobody else may look into it before it has the old file's mode.
+  const fd = openSync(temporary, createFlags, old === undefined ? 0o666 : 0o600);
   try {
     try {
       descent.confirm(temporary, place.root);
@@ -67,17 +68,6 @@ export async function replaceFile(place: Place, bytes: Uint8Array, options: Repl
     throw error;
   }
   await syncDirectory(place.directory.at);
-}
-
-function openTemporary(temporary: string, old: BigIntStats | undefined, path: string): number {
-  try {
-    // Nobody else may look into it before it has the old file's mode.
-    return openSync(temporary, createFlags, old === undefined ? 0o666 : 0o600);
-  } catch (error) {
-    if (systemCode(error) !== "ENOENT") throw error;
-    const message = `cannot write ${quoted(path)}: its directory was removed meanwhile; try again`;
-    throw fileError("conflict", message, path);
-  }
 }
 
 async function writeAll(fd: number, bytes: Uint8Array, options: ReplaceOptions): Promise<void> {
