@@ -190,3 +190,15 @@ export const kinds: Readonly<Record<string, (i: number) => { method: string; par
     },
   }),
 };
+
+/** One chunk of an agent's message, as a session's history holds it. */
+export const chunkEntry = (seq: number) => ({
+  seq,
+  time: seq,
+  kind: "update" as const,
+  update: {
+    sessionUpdate: "agent_message_chunk" as const,
+    messageId: "m1",
+    content: { type: "text" as const, text: text(seq) },
+  },
+});

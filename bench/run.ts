@@ -1,6 +1,7 @@
 // `npm run bench`: runs the benchmarks and prints a table, or JSON.
 
 import { parseArgs } from "node:util";
+import { appMemoryBenchmarks } from "./app-memory.ts";
 import type { Benchmark } from "./benchmark.ts";
 import { memoryBenchmarks } from "./memory.ts";
 import { jsonOf, tableHead, tableRows } from "./report.ts";
@@ -8,7 +9,12 @@ import type { Progress } from "./rounds.ts";
 import { startup } from "./startup.ts";
 import { stdioBenchmarks } from "./stdio.ts";
 
-const benchmarks: readonly Benchmark[] = [...stdioBenchmarks, ...memoryBenchmarks, startup];
+const benchmarks: readonly Benchmark[] = [
+  ...stdioBenchmarks,
+  ...memoryBenchmarks,
+  ...appMemoryBenchmarks,
+  startup,
+];
 
 const help = `usage: npm run bench -- [options]
 

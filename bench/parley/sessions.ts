@@ -1,0 +1,34 @@
+// Ten thousand sessions of client(), each with its listener, fed by an agent on the typed wire, in one process.
+
+import { client, memoryPair } from "@parley/acp";
+import { agentPeer } from "@parley/acp/v1";
+import { initializeResult, streams } from "../messages.ts";
+import { heapPerSession, runSessions } from "../sessions-work.ts";
+
+const [agentSide, clientSide] = memoryPair();
+let opened = 0;
+const agent = agentPeer(agentSide, {
+  requests: {
+    initialize: () => initializeResult(),
+    "session/new": () => ({ sessionId: `session-${opened++}` }),
+  },
+});
+const connected = await client({ name: "bench", version: "1.0.0", versions: [1] }).connect(clientSide);
+let handled = 0;
+
+await runSessions({
+  open: async () => {
+    const session = await connected.open({ cwd: "/work" });
+    session.onUpdate(() => {
+      handled += 1;
+    });
+    return session;
+  },
+  heapPerSession,
+  async send(sessionId, i) {
+    const full = agent.notify("session/update", { ...streams.chunks(i), sessionId });
+    if (full !== undefined) await full;
+  },
+  handled: () => handled,
+});
+await connected.close();
