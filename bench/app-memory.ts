@@ -11,7 +11,8 @@ const program = (entrant: Entrant, name: string) =>
 
 const sessions: Benchmark = {
   name: "sessions.10k",
-  about: "10,000 sessions of client() on one connection, ten updates each, in memory; heap per idle session",
+  about:
+    "10,000 sessions of client() on one connection, ten updates each, as JSON in one process; heap per idle session",
   target: { vsSdk: 4 },
   async run(options) {
     const task: SessionsTask = options.quick

@@ -1,7 +1,7 @@
 // Ten thousand sessions of the official SDK on one connection, in one process, objects handed over without JSON:
 // its fastest way, one handler for all sessions.
 
-import { type AgentContext, agent, client } from "@agentclientprotocol/sdk";
+import { type AgentContext, agent, client, ndJsonStream } from "@agentclientprotocol/sdk";
 import { initializeParams, initializeResult, streams } from "../messages.ts";
 import { heapPerSession, runSessions } from "../sessions-work.ts";
 
@@ -16,11 +16,14 @@ const agentApp = agent({ name: "bench-agent" })
   .onRequest("initialize", () => initializeResult())
   .onRequest("session/new", () => ({ sessionId: `session-${opened++}` }));
 
+const toAgent = new TransformStream<Uint8Array, Uint8Array>();
+const toClient = new TransformStream<Uint8Array, Uint8Array>();
+agentApp.connect(ndJsonStream(toClient.writable, toAgent.readable));
 const connection = client({ name: "bench" })
   .onNotification("session/update", () => {
     handled += 1;
   })
-  .connect(agentApp);
+  .connect(ndJsonStream(toAgent.writable, toClient.readable));
 await connection.agent.request("initialize", initializeParams());
 
 await runSessions({
