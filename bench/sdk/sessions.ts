@@ -1,5 +1,5 @@
-// Ten thousand sessions of the official SDK on one connection, in one process, objects handed over without JSON:
-// its fastest way, one handler for all sessions.
+// Ten thousand sessions of the official SDK on one connection, in one process, over its own NDJSON streams, with
+// one handler for all sessions.
 
 import { type AgentContext, agent, client, ndJsonStream } from "@agentclientprotocol/sdk";
 import { initializeParams, initializeResult, streams } from "../messages.ts";
