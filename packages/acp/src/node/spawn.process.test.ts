@@ -17,28 +17,32 @@ function pidIn(match: RegExpExecArray): number {
   return Number(match[1]);
 }
 
-test("what is written comes back in order, also when the agent is slower than we are", posix, async () => {
-  const agent = spawnAgent("cat", []);
-  const seen = probe(agent);
-  const line = "é".repeat(5000);
-  const sent: string[] = [];
-  let refused = 0;
-  for (let index = 0; index < 500; index += 1) {
-    const text = `${index} ${line}\n`;
-    sent.push(text);
-    if (agent.write(text)) continue;
-    refused += 1;
-    assert.ok(agent.queuedBytes() > 0);
-    await seen.drained();
-  }
-  await seen.until(/\n499 .*\n$/);
-  assert.equal(seen.text() === sent.join(""), true);
-  assert.ok(refused > 0, "there was back-pressure");
-  await agent.close();
-  assert.equal((await seen.ended).exitCode, 0);
-});
+test(
+  "what is written comes back in order, also when the agent is slower than we are (T1, T6)",
+  posix,
+  async () => {
+    const agent = spawnAgent("cat", []);
+    const seen = probe(agent);
+    const line = "é".repeat(5000);
+    const sent: string[] = [];
+    let refused = 0;
+    for (let index = 0; index < 500; index += 1) {
+      const text = `${index} ${line}\n`;
+      sent.push(text);
+      if (agent.write(text)) continue;
+      refused += 1;
+      assert.ok(agent.queuedBytes() > 0);
+      await seen.drained();
+    }
+    await seen.until(/\n499 .*\n$/);
+    assert.equal(seen.text() === sent.join(""), true);
+    assert.ok(refused > 0, "there was back-pressure");
+    await agent.close();
+    assert.equal((await seen.ended).exitCode, 0);
+  },
+);
 
-test("an agent that exits reports its exit code and the end of its stderr", posix, async () => {
+test("an agent that exits reports its exit code and the end of its stderr (T4)", posix, async () => {
   const agent = sh("echo starting >&2; echo no API key >&2; exit 7");
   const reason = await probe(agent).ended;
   assert.equal(reason.kind, "exited");
@@ -81,7 +85,7 @@ test("an agent that has exited before the channel is opened is heard in full", p
   assert.equal(seen.text(), "last words\n");
 });
 
-test("stderr is handed on without splitting a character", posix, async () => {
+test("stderr is handed on without splitting a character (T4)", posix, async () => {
   const pieces: string[] = [];
   const agent = sh("printf 'a\\342' >&2; echo half; read go; printf '\\202\\254b' >&2", {
     onStderr: (text) => pieces.push(text),
@@ -160,7 +164,7 @@ test("the environment is ours with the given changes, and never names our wire",
   assert.equal(seen.text(), "PARLEY_TEST_ADDED=added\nPARLEY_TEST_KEPT=kept\n");
 });
 
-test("closing lets an agent finish after the end of its stdin", posix, async () => {
+test("closing lets an agent finish after the end of its stdin (G10)", posix, async () => {
   const agent = sh("echo ready; cat >/dev/null; echo tidy >&2; exit 4");
   const seen = probe(agent);
   await seen.until(/ready/);
@@ -170,7 +174,7 @@ test("closing lets an agent finish after the end of its stdin", posix, async () 
   assert.equal(reason.stderr, "tidy\n");
 });
 
-test("an agent that ignores the end of its stdin and SIGTERM is killed", posix, async () => {
+test("an agent that ignores the end of its stdin and SIGTERM is killed (G10)", posix, async () => {
   const agent = sh("trap '' TERM; echo ready; while :; do sleep 1; done", { graceMs: 50, killMs: 50 });
   const seen = probe(agent);
   await seen.until(/ready/);
@@ -194,7 +198,7 @@ test("closing twice is closing once", posix, async () => {
   await agent.close();
 });
 
-test("a grandchild that the agent waits for is gone after close", posix, async () => {
+test("a grandchild that the agent waits for is gone after close (G10)", posix, async () => {
   const agent = sh("sleep 1000 & echo $! ready; wait", { graceMs: 50 });
   const seen = probe(agent);
   const grandchild = pidIn(await seen.until(/(\d+) ready/));

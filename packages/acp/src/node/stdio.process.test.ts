@@ -49,7 +49,7 @@ const echo = `
   console.error("reason", reason.kind);
 `;
 
-test("an agent echoes, sees the end of its stdin, and exits by itself with code 0", async () => {
+test("an agent echoes, sees the end of its stdin, and exits by itself with code 0 (T1, G10)", async () => {
   const running = agent(echo);
   const seen = probe(running);
   running.write("one\ntwo\n");
@@ -89,7 +89,7 @@ test("an agent reads and writes plain files", async (t) => {
   assert.equal(readFileSync(path, "utf8"), "echo one\necho two\nordinary stdout after close\n");
 });
 
-test("what an agent and its libraries print goes to stderr, not to the wire", async () => {
+test("what an agent and its libraries print goes to stderr, not to the wire (T3, G9)", async () => {
   const running = agent(`
     const early = process.stdout;
     const channel = start();
@@ -114,7 +114,7 @@ test("what an agent and its libraries print goes to stderr, not to the wire", as
 });
 
 test(
-  "children of an agent that inherit its stdio print to stderr and do not read the wire",
+  "children of an agent that inherit its stdio print to stderr and do not read the wire (T3, G9)",
   posix,
   async () => {
     const running = agent(`
@@ -167,7 +167,7 @@ test("after close, stdout is an ordinary stdout again and stdio can be opened an
 });
 
 test(
-  "a launcher that moves the wire to a descriptor of its own keeps even native code off it",
+  "a launcher that moves the wire to a descriptor of its own keeps even native code off it (T3, G9)",
   posix,
   async () => {
     const code = `
@@ -191,7 +191,7 @@ test(
   },
 );
 
-test("a wire descriptor that is only a copy of stdout is guarded like stdout", posix, async () => {
+test("a wire descriptor that is only a copy of stdout is guarded like stdout (G9)", posix, async () => {
   const running = agentBehind(
     'exec 4>&1; exec "$@"',
     'const channel = start({ wireFd: 4 }); console.log("printed"); channel.write("wire\\n"); await channel.close();',

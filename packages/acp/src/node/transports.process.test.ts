@@ -39,37 +39,49 @@ function clientOf(
   return { connection, agent, seen };
 }
 
-test("an agent answers over stdio, and exits with code 0 when the client closes", patience, async () => {
-  const { connection, agent } = clientOf("console.log('noise'); return { echo: params };");
-  assert.deepEqual(await connection.request("echo", { text: "ü" }), { echo: { text: "ü" } });
-  await connection.close();
-  assert.deepEqual(await agent.exited, { exitCode: 0 });
-  assert.equal(connection.counters.noise, 0);
-  assert.equal(agent.stderrTail(), "noise\nclosed: closed\n");
-});
+test(
+  "an agent answers over stdio, and exits with code 0 when the client closes (T1, G10)",
+  patience,
+  async () => {
+    const { connection, agent } = clientOf("console.log('noise'); return { echo: params };");
+    assert.deepEqual(await connection.request("echo", { text: "ü" }), { echo: { text: "ü" } });
+    await connection.close();
+    assert.deepEqual(await agent.exited, { exitCode: 0 });
+    assert.equal(connection.counters.noise, 0);
+    assert.equal(agent.stderrTail(), "noise\nclosed: closed\n");
+  },
+);
 
-test("50,000 notifications arrive in order before the answer that follows them", patience, async () => {
-  const { connection, seen } = clientOf(`
+test(
+  "50,000 notifications arrive in order before the answer that follows them (T6, G1)",
+  patience,
+  async () => {
+    const { connection, seen } = clientOf(`
     for (let index = 0; index < 50_000; index += 1) connection.notify("n" + index, { text: "x".repeat(100) });
     return "done";
   `);
-  assert.equal(await connection.request("go"), "done");
-  assert.equal(seen.length, 50_000);
-  assert.ok(seen.every((method, index) => method === `n${index}`));
-  await connection.close();
-});
+    assert.equal(await connection.request("go"), "done");
+    assert.equal(seen.length, 50_000);
+    assert.ok(seen.every((method, index) => method === `n${index}`));
+    await connection.close();
+  },
+);
 
-test("an agent that dies fails the pending request with its exit code and stderr", patience, async () => {
-  const { connection } = clientOf("console.error('no API key'); process.exit(9);");
-  await assert.rejects(connection.request("go"), (error) => {
-    assert.ok(error instanceof ConnectionError);
-    assert.equal(error.kind, "exited");
-    assert.equal(error.exitCode, 9);
-    assert.equal(error.stderr, "no API key\n");
-    return true;
-  });
-  await connection.close();
-});
+test(
+  "an agent that dies fails the pending request with its exit code and stderr (T7, G4)",
+  patience,
+  async () => {
+    const { connection } = clientOf("console.error('no API key'); process.exit(9);");
+    await assert.rejects(connection.request("go"), (error) => {
+      assert.ok(error instanceof ConnectionError);
+      assert.equal(error.kind, "exited");
+      assert.equal(error.exitCode, 9);
+      assert.equal(error.stderr, "no API key\n");
+      return true;
+    });
+    await connection.close();
+  },
+);
 
 test("an agent that answers and exits at once is heard", patience, async () => {
   const { connection } = clientOf("setImmediate(() => process.exit(1)); return 'heard';");
@@ -89,7 +101,7 @@ test("an agent whose handler runs when stdin ends still exits by itself with cod
   assert.deepEqual(await agent.exited, { exitCode: 0 });
 });
 
-test("closing the connection ends what the agent had started", patience, async () => {
+test("closing the connection ends what the agent had started (G10)", patience, async () => {
   // The agent waits for its child, so it does not leave by itself.
   const options = { graceMs: 100 };
   const { connection } = clientOf("return spawn('sleep', ['1000'], { stdio: 'inherit' }).pid;", options);

@@ -39,7 +39,7 @@ describe("the watchdog", { concurrency: true }, () => {
       "trap '' TERM; sleep 1000 & echo pids $$ $!; while :; do wait; done",
     "whose wrapper leaves first": "(trap '' TERM; exec sleep 1000 >/dev/null 2>&1) & echo pids $$ $!; cat",
   })) {
-    test(`agents ${shape} do not survive a client that is killed`, { ...posix }, async () => {
+    test(`agents ${shape} do not survive a client that is killed (G10)`, { ...posix }, async () => {
       const running = client(script);
       const pids = await pidsFrom(running);
       assert.ok(pids.every(runs));
@@ -49,7 +49,7 @@ describe("the watchdog", { concurrency: true }, () => {
     });
   }
 
-  test("agents do not survive a client that exits without closing them", posix, async () => {
+  test("agents do not survive a client that exits without closing them (G10)", posix, async () => {
     const running = client(
       "sleep 1000 & echo pids $$ $!; wait",
       "process.stdin.on('data', () => process.exit(3));",
