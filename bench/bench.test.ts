@@ -46,23 +46,22 @@ test("an unknown option is refused with the way to the help", () => {
   assert.match(stderr, /--help/);
 });
 
-test("the list names every benchmark that the documentation promises", () => {
+test("the list names every benchmark that has a target of its own", () => {
   const { status, stdout } = bench("--list");
   assert.equal(status, 0);
+  const listed = stdout.split("\n").map((line) => line.split(" ")[0]);
+  const promised = [
+    "stream.chunks",
+    "stream.mix",
+    "v2.tool-update",
+    "rpc.sequential",
+    "rpc.inflight64",
+    "prompt.64mib",
+    "validate",
+    "startup",
+  ];
   assert.deepEqual(
-    stdout
-      .trimEnd()
-      .split("\n")
-      .map((line) => line.split(" ")[0]),
-    [
-      "stream.chunks",
-      "stream.mix",
-      "rpc.sequential",
-      "rpc.inflight64",
-      "prompt.64mib",
-      "v2.tool-update",
-      "validate",
-      "startup",
-    ],
+    promised.filter((name) => !listed.includes(name)),
+    [],
   );
 });
