@@ -161,13 +161,16 @@ test("after an end of input running handlers answer before the transport is clos
   assert.deepEqual([reason.kind, closes], ["closed", [undefined]]);
 });
 
-test("when the peer dies nothing more is written, and stuck handlers do not hold up the end (G4)", async () => {
+test("when the peer dies nothing more is written, and stuck handlers do not hold up the end (G4)", async (t) => {
+  // the clock stands still: an end that waits for the drain to pass does not come
+  t.mock.timers.enable({ apis: ["setTimeout"] });
   const { transport, sink, sent, closes } = scriptedTransport();
   const late = Promise.withResolvers<string>();
   const connection = connectionOver(transport, { request: () => late.promise });
   sink().message(call(1), JSON.stringify(call(1)));
   sink().end(exited);
-  await connection.closed;
+  await quiet();
+  assert.equal(closes.length, 1, "the end waits for the handler");
   late.resolve("nobody");
   await quiet();
   assert.deepEqual(sent, []);
@@ -175,12 +178,17 @@ test("when the peer dies nothing more is written, and stuck handlers do not hold
   assert.equal(connection.inFlight, 0);
 });
 
-test("a peer that dies while we drain ends the waiting at once (G4)", async () => {
-  const { transport, sink } = scriptedTransport();
+test("a peer that dies while we drain ends the waiting at once (G4)", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { transport, sink, closes } = scriptedTransport();
   const connection = connectionOver(transport, { request: () => new Promise(() => undefined) });
   sink().message(call(1), JSON.stringify(call(1)));
   const closing = connection.close("ours first");
+  await quiet();
+  assert.equal(closes.length, 0, "a running handler may still answer");
   sink().end(exited);
+  await quiet();
+  assert.equal(closes.length, 1, "the end waits for the handler");
   await closing;
   assert.equal((await connection.closed).message, "ours first");
 });
