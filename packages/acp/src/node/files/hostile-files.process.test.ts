@@ -27,7 +27,7 @@ for (const [way, descent] of descents) {
     posix,
     async (t) => {
       const { files, at, list } = scratch(t, descent);
-      execFileSync("mkfifo", [at("pipe")]);
+      execFileSync("/bin/sh", ["-c", 'mkfifo "$0"', at("pipe")]);
       symlinkSync("pipe", at("link"));
       const writer = spawn("/bin/sh", ["-c", 'echo started; echo x > "$0"; echo woken', at("pipe")]);
       t.after(() => writer.kill("SIGKILL"));
@@ -47,6 +47,17 @@ for (const [way, descent] of descents) {
     },
   );
 }
+
+test("a device is not written (N155)", {
+  ...posix,
+  skip: process.platform === "linux" && process.getuid?.() === 0 ? false : "only root makes devices",
+}, async (t) => {
+  const { files, at } = scratch(t, best);
+  // Like /dev/null, but ours: see read.test.ts.
+  execFileSync("/bin/sh", ["-c", 'mknod "$0" c 1 3', at("null")]);
+  assert.equal((await refusal(files.writeText(at("null"), "x"))).reason, "not_a_file");
+  assert.equal(statSync(at("null")).isCharacterDevice(), true);
+});
 
 test("no descriptor stays open, whatever the answer was", {
   ...posix,
@@ -92,6 +103,8 @@ test("no descriptor stays open, whatever the answer was", {
   const before = readdirSync("/proc/self/fd").length;
   for (let count = 0; count < 5; count += 1) await round();
   assert.equal(readdirSync("/proc/self/fd").length, before);
+  await files.close();
+  assert.equal(readdirSync("/proc/self/fd").length, before - 1);
 });
 
 test("a directory that is removed while a file is written in it is a conflict", posix, async (t) => {

@@ -61,24 +61,13 @@ for (const [way, descent] of descents) {
       symlinkSync(join(outside, "secret"), at("file"));
       symlinkSync(outside, at("dir"));
       symlinkSync("../outside", at("relative"));
-      symlinkSync("../../../../../../../../etc", at("etc"));
-      symlinkSync("/proc/self/root", at("magic"));
       symlinkSync("dir", at("twice"));
       symlinkSync(join(outside, "missing"), at("gone"));
-      const paths = [
-        "file",
-        "dir/secret",
-        "relative/secret",
-        "etc/passwd",
-        "magic/etc/passwd",
-        "twice/secret",
-        "gone",
-      ];
-      for (const path of paths.map(at)) {
+      for (const path of ["file", "dir/secret", "relative/secret", "twice/secret", "gone"].map(at)) {
         for (const work of [files.readText(path), files.stat(path), files.writeText(path, "x")]) {
           const found = await refusal(work);
           assert.deepEqual([found.code, found.path], [-32061, path]);
-          assert.doesNotMatch(found.message, /outside\/|passwd"? .*passwd|\/proc/);
+          assert.doesNotMatch(found.message, /outside\//);
         }
       }
     },
@@ -222,32 +211,42 @@ for (const [way, descent] of descents) {
     assert.equal((await files.stat(at("socket"))).kind, "other");
   });
 
-  test(named("devices and /proc are outside, by name and by link (N155, N156)"), posix, async (t) => {
-    const { files, at } = scratch(t, descent);
-    for (const [index, path] of ["/dev/zero", "/proc/self/environ", "/dev/stdin"].entries()) {
-      assert.equal((await refusal(files.readText(path))).code, -32061);
-      symlinkSync(path, at(`link${index}`));
-      assert.equal((await refusal(files.readText(at(`link${index}`)))).code, -32061);
-      assert.equal((await refusal(files.writeText(at(`link${index}`), "x"))).code, -32061);
-    }
-  });
+  // Here and below, files of the system are only read: the day a check breaks, a test that writes would
+  // replace a device or a password file of the machine it runs on.
+  test(
+    named("devices, /proc and the system are outside, by name and by link (N155, N156)"),
+    posix,
+    async (t) => {
+      const { files, at } = scratch(t, descent);
+      symlinkSync("../../../../../../../../etc", at("etc"));
+      symlinkSync("/proc/self/root", at("magic"));
+      for (const [index, path] of ["/dev/zero", "/proc/self/environ", "/dev/stdin"].entries()) {
+        symlinkSync(path, at(`link${index}`));
+        assert.equal((await refusal(files.readText(path))).code, -32061);
+        assert.equal((await refusal(files.readText(at(`link${index}`)))).code, -32061);
+      }
+      for (const path of ["etc/passwd", "magic/etc/passwd"].map(at)) {
+        const found = await refusal(files.readText(path));
+        assert.deepEqual([found.code, found.path], [-32061, path]);
+        assert.doesNotMatch(found.message, /passwd.*passwd|\/proc/);
+      }
+    },
+  );
 
   test(named("a device below a root is not opened (N155)"), posix, async (t) => {
     const { root } = scratch(t, descent);
     const files = localFilesBy(descent, { roots: ["/dev", root] });
     t.after(() => files.close());
     assert.equal((await refusal(files.readText("/dev/zero"))).code, -32602);
-    assert.equal((await refusal(files.writeText("/dev/null", "x"))).code, -32602);
   });
 
-  test(named("a file of /proc that says it is empty is read up to the limit"), {
+  test(named("a file of /proc that says it is empty is read"), {
     skip: process.platform === "linux" ? false : "needs /proc",
   }, async (t) => {
     const { root } = scratch(t, descent);
-    const files = localFilesBy(descent, { roots: ["/proc", root], maxReadBytes: 1_000_000 });
+    const files = localFilesBy(descent, { roots: ["/proc", root] });
     t.after(() => files.close());
     assert.match(await files.readText(`/proc/${process.pid}/status`), /^Name:/);
-    assert.equal((await refusal(files.readText(`/proc/${process.pid}/mem`))).reason === "not_a_file", false);
   });
 
   test(named("a sparse file of 10 GiB is refused without reading it (N159)"), posix, async (t) => {
