@@ -1,4 +1,16 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
 import { memoryStore } from "./memory-store.ts";
 import { storeContract } from "./store-contract.ts";
+import { promptAt, recordOf } from "./store-samples.ts";
 
 storeContract("memory store", memoryStore);
+
+test("two memory stores know nothing of each other", async () => {
+  const [one, other] = [memoryStore(), memoryStore()];
+  await one.create(recordOf("a"));
+  assert.equal(await other.get("a"), undefined);
+  await other.create(recordOf("a"));
+  await other.append("a", [promptAt(1)]);
+  await one.append("a", [promptAt(1)]);
+});

@@ -1,0 +1,191 @@
+// One open connection: statements prepared once, and a queue of changes. Changes that are asked for in one
+// turn of the event loop share one transaction, and each is acknowledged when that is committed.
+
+import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
+import { RequestError } from "../../jsonrpc/errors.ts";
+import { checkVersion } from "./schema.ts";
+import { breaksConnection, isBusy, StoreError, translated, unavailable } from "./store-error.ts";
+import { checkSameFile, type FileIdentity, identityOf } from "./store-file.ts";
+
+export type Row = Record<string, SQLOutputValue>;
+
+interface Change {
+  /** Throws RequestError or StoreError before it has written anything, or not at all. May be run again. */
+  readonly make: () => unknown;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** How much one transaction takes on, so that a long queue does not stop the process for long. */
+const largestBatch = 512;
+
+export class Database {
+  readonly path: string;
+  /** Whether the connection is of no use any more; the file has to be opened again. */
+  isBroken = false;
+  readonly #db: DatabaseSync;
+  readonly #file: FileIdentity | undefined;
+  readonly #statements = new Map<string, ReturnType<DatabaseSync["prepare"]>>();
+  #changes: Change[] = [];
+  #isScheduled = false;
+  #isStoring = false;
+
+  constructor(db: DatabaseSync, path: string) {
+    this.#db = db;
+    this.path = path;
+    this.#file = identityOf(path);
+  }
+
+  get(sql: string, ...values: SQLInputValue[]): Row | undefined {
+    return this.#reading(() => this.#prepared(sql).get(...values));
+  }
+
+  all(sql: string, ...values: SQLInputValue[]): Row[] {
+    return this.#reading(() => this.#prepared(sql).all(...values));
+  }
+
+  /** Row by row. */
+  *each(sql: string, ...values: SQLInputValue[]): Generator<Row> {
+    const rows = this.#reading(() => this.#prepared(sql).iterate(...values));
+    try {
+      for (;;) {
+        const step = this.#reading(() => rows.next());
+        if (step.done) return;
+        yield step.value;
+      }
+    } finally {
+      // An unfinished statement would keep the log from being cut back.
+      if (this.#db.isOpen) rows.return?.();
+    }
+  }
+
+  /** Only inside a change. */
+  run(sql: string, ...values: SQLInputValue[]): { readonly changes: number; readonly key: number } {
+    const { changes, lastInsertRowid } = this.#prepared(sql).run(...values);
+    return { changes: Number(changes), key: Number(lastInsertRowid) };
+  }
+
+  /** Queues a change; resolves with its result when it is stored. */
+  change<T>(make: () => T): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    // as: the result of `make` goes to the promise made for it
+    this.#changes.push({ make, resolve: resolve as (result: unknown) => void, reject });
+    this.#schedule();
+    return promise;
+  }
+
+  /** Stores what is queued now. Reads call it first, so that they see what was asked for before them. */
+  flush(): void {
+    while (this.#changes.length > 0) this.#storeBatch();
+  }
+
+  /** Outside of changes: pragmas that must not be in a transaction. */
+  exec(sql: string): void {
+    this.#db.exec(sql);
+  }
+
+  close(): void {
+    this.#statements.clear();
+    if (this.#db.isOpen) this.#db.close();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#storeBatch();
+      if (this.#changes.length > 0) this.#schedule();
+    });
+  }
+
+  #storeBatch(): void {
+    if (this.#changes.length > 0) this.#store(this.#changes.splice(0, largestBatch));
+  }
+
+  #store(batch: readonly Change[]): void {
+    const settle: (() => void)[] = [];
+    let hasBegun = false;
+    this.#isStoring = true;
+    try {
+      this.#checkOpen();
+      checkSameFile(this.path, this.#file);
+      this.#db.exec("BEGIN IMMEDIATE");
+      hasBegun = true;
+      checkVersion(Number(this.get("PRAGMA user_version")?.["user_version"]), this.path);
+      for (const change of batch) settle.push(this.#attempt(change));
+      this.#db.exec("COMMIT");
+    } catch (error) {
+      this.#failed(batch, error, hasBegun);
+      return;
+    } finally {
+      this.#isStoring = false;
+    }
+    for (const done of settle) done();
+  }
+
+  #attempt({ make, resolve, reject }: Change): () => void {
+    try {
+      const result = make();
+      return () => resolve(result);
+    } catch (error) {
+      if (error instanceof RequestError || error instanceof StoreError) return () => reject(error);
+      throw error;
+    }
+  }
+
+  #failed(batch: readonly Change[], error: unknown, hasBegun: boolean): void {
+    // SQLite itself may have rolled back already.
+    if (this.#db.isOpen && this.#db.isTransaction) this.#rollBack();
+    this.#note(error);
+    const isShared = error instanceof StoreError || isBusy(error) || this.isBroken;
+    if (hasBegun && batch.length > 1 && !isShared) {
+      // One of them has no room, or met a damaged page: the others need not suffer for it.
+      for (const change of batch) this.#store([change]);
+      return;
+    }
+    for (const { reject } of batch) reject(translated(error, this.path));
+  }
+
+  #rollBack(): void {
+    try {
+      this.#db.exec("ROLLBACK");
+    } catch {
+      // a transaction that cannot be taken back ends with its connection
+      this.isBroken = true;
+    }
+  }
+
+  /** A file that was replaced is as lost as a connection after a failed fsync. */
+  #note(error: unknown): void {
+    if (error instanceof RequestError || breaksConnection(error)) this.isBroken = true;
+    if (this.isBroken) this.close();
+  }
+
+  /** Inside a change SQLite's own words decide what becomes of the transaction. */
+  #reading<T>(read: () => T): T {
+    if (this.#isStoring) return read();
+    this.#checkOpen();
+    try {
+      return read();
+    } catch (error) {
+      this.#note(error);
+      throw translated(error, this.path);
+    }
+  }
+
+  #checkOpen(): void {
+    if (this.isBroken)
+      throw unavailable("the connection to the session store was lost: try again", "io_error");
+    if (!this.#db.isOpen) throw new Error("the session store is closed");
+  }
+
+  #prepared(sql: string): ReturnType<DatabaseSync["prepare"]> {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#db.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}

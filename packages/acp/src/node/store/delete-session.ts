@@ -1,0 +1,47 @@
+// Deleting a session. First it loses its name, at once and for everybody; then its entries go, a few at a
+// time, since FTS5 takes seconds to forget a long session. What its forks still read stays until the last of
+// them goes. A process that dies in between leaves the rest to the next deletion.
+
+import type { Database } from "./database.ts";
+import { removeEntries } from "./entry-rows.ts";
+import { checkFree, findSession } from "./session-rows.ts";
+import { unindex } from "./text-index.ts";
+
+/** What one step removes at most: some ten milliseconds of work. */
+const stepEntries = 1_000;
+const stepMessages = 8;
+
+/** Called inside a change. Throws when another process uses the session. */
+export function loseName(db: Database, sessionId: string): void {
+  const row = findSession(db, sessionId);
+  if (row === undefined) return;
+  checkFree(row);
+  db.run(
+    `UPDATE session SET id = NULL, cwd = '', record = '{}', holder_pid = NULL, holder_started = NULL,
+       holder_since = NULL WHERE key = ?`,
+    row.key,
+  );
+}
+
+/** Removes a part of what nobody can reach; called inside a change. Says whether more may be left. */
+export function pruneStep(db: Database): boolean {
+  const row = db.get(
+    `SELECT key, base_seq, last_seq, (SELECT max(fork.base_seq) FROM session fork WHERE fork.parent = session.key) AS used
+       FROM session WHERE id IS NULL AND (used IS NULL OR used < last_seq) LIMIT 1`,
+  );
+  if (row === undefined) return false;
+  const key = Number(row["key"]);
+  const kept = Number(row["used"] ?? row["base_seq"]);
+  const lastMessages = db.all(
+    `SELECT seq FROM message WHERE session = ? AND seq > ? ORDER BY seq DESC LIMIT ${stepMessages}`,
+    key,
+    kept,
+  );
+  const firstOfThem = lastMessages.length < stepMessages ? kept + 1 : Number(lastMessages.at(-1)?.["seq"]);
+  const last = Math.max(kept, Number(row["last_seq"]) - stepEntries, firstOfThem - 1);
+  unindex(db, key, last);
+  removeEntries(db, key, last);
+  db.run("UPDATE session SET last_seq = ? WHERE key = ?", last, key);
+  if (last === kept && row["used"] === null) db.run("DELETE FROM session WHERE key = ?", key);
+  return true;
+}

@@ -1,0 +1,58 @@
+// Who holds a session: a process, known by its pid and start time, since the system uses pids again. After
+// a restart of the machine both may repeat, so the boot counts too. Where the kernel does not tell (macOS,
+// Windows) a pid that is in use counts as the holder.
+
+import { readFileSync } from "node:fs";
+import { isRunning } from "../process-tree.ts";
+
+export interface Holder {
+  readonly pid: number;
+  /** Boot and clock ticks since then, or "" where they are not known. */
+  readonly started: string;
+}
+
+let own: Holder | undefined;
+
+export function thisProcess(): Holder {
+  own ??= { pid: process.pid, started: startOfThisProcess() };
+  return own;
+}
+
+export function isSame(one: Holder, other: Holder): boolean {
+  return one.pid === other.pid && one.started === other.started;
+}
+
+/** Whether the process that is meant still runs. */
+export function isAlive({ pid, started }: Holder): boolean {
+  if (started !== "") {
+    const [boot, ticks = ""] = started.split("/");
+    return boot === bootId() && isRunning({ pid, started: ticks });
+  }
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // no such process; or one of another user, which lives
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+function startOfThisProcess(): string {
+  try {
+    const stat = readFileSync("/proc/self/stat", "latin1");
+    // The name, in parentheses, may hold anything. The start is field 22, the 20th after the name.
+    const ticks = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+    return ticks === undefined ? "" : `${bootId()}/${ticks}`;
+  } catch {
+    // there is no /proc on this system
+    return "";
+  }
+}
+
+function bootId(): string {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
+  } catch {
+    // hidden by a sandbox: pid and ticks have to do
+    return "";
+  }
+}

@@ -1,0 +1,200 @@
+// The store on an open file. Callers come through sqlite-store.ts, which loads this file, and SQLite with
+// it, when it is needed, and opens it again when the connection was lost.
+
+import { resolve } from "node:path";
+import { RequestError } from "../../jsonrpc/errors.ts";
+import type { Entry } from "../../model/entry.ts";
+import type { SessionPage, SessionPatch, SessionQuery, SessionRecord } from "../../model/store.ts";
+import {
+  checkSequence,
+  cursorAfter,
+  forked,
+  pageSize,
+  patched,
+  placeFromCursor,
+} from "../../model/store-rules.ts";
+import { Database } from "./database.ts";
+import { loseName, pruneStep } from "./delete-session.ts";
+import { addEntries, newEntry, readEntries } from "./entry-rows.ts";
+import type { EntryText } from "./entry-text.ts";
+import {
+  addSession,
+  checkHeldHere,
+  claim,
+  findSession,
+  knownSession,
+  listSessions,
+  recordOf,
+  release,
+  type SessionRow,
+  storeRecord,
+} from "./session-rows.ts";
+import { StoreError, translated } from "./store-error.ts";
+import { defaultBusyTimeoutMs, openFile } from "./store-file.ts";
+import type { SearchHit, SearchOptions, SqliteStoreOptions, StoreProblem } from "./store-options.ts";
+import { indexStep, searchIndex } from "./text-index.ts";
+
+/** Pages that go back to the system after a deletion: some milliseconds of work. */
+const vacuumedPages = 2_000;
+
+export async function openStore(options: SqliteStoreOptions): Promise<OpenStore> {
+  const path = resolve(options.path);
+  try {
+    return new OpenStore(new Database(await openFile(options), path), options);
+  } catch (error) {
+    throw translated(error, path);
+  }
+}
+
+export class OpenStore {
+  readonly #db: Database;
+  readonly #options: SqliteStoreOptions;
+  readonly #deletions = new Set<Promise<void>>();
+
+  constructor(db: Database, options: SqliteStoreOptions) {
+    this.#db = db;
+    this.#options = options;
+  }
+
+  get isBroken(): boolean {
+    return this.#db.isBroken;
+  }
+
+  create(record: SessionRecord): Promise<void> {
+    return this.#db.change(() => addSession(this.#db, record, { parent: undefined, baseSeq: 0 }));
+  }
+
+  get(sessionId: string): SessionRecord | undefined {
+    this.#db.flush();
+    const row = findSession(this.#db, sessionId);
+    return row && recordOf(this.#db, row);
+  }
+
+  patch(sessionId: string, patch: SessionPatch): Promise<void> {
+    return this.#db.change(() => {
+      const row = knownSession(this.#db, sessionId);
+      storeRecord(this.#db, row.key, patched(recordOf(this.#db, row), patch));
+    });
+  }
+
+  list(query: SessionQuery): SessionPage {
+    const place = placeFromCursor(query);
+    const size = pageSize(query);
+    this.#db.flush();
+    const rows = listSessions(this.#db, { cwd: query.cwd, place, count: size + 1 });
+    const page = rows.slice(0, size);
+    const sessions = page.flatMap((row) => this.#readable(row));
+    const last = page.at(-1);
+    if (last?.id === undefined || rows.length <= size) return { sessions };
+    return { sessions, nextCursor: cursorAfter({ updatedAt: last.updatedAt, sessionId: last.id }, query) };
+  }
+
+  append(sessionId: string, texts: readonly EntryText[]): Promise<void> {
+    const entries = texts.map(newEntry);
+    return this.#db.change(() => {
+      const row = knownSession(this.#db, sessionId);
+      checkHeldHere(row);
+      checkSequence(sessionId, row.lastSeq, entries);
+      addEntries(this.#db, row.key, entries);
+    });
+  }
+
+  entries(sessionId: string, fromSeq: number): AsyncGenerator<Entry> {
+    this.#db.flush();
+    return readEntries(this.#db, knownSession(this.#db, sessionId), fromSeq);
+  }
+
+  fork(sessionId: string, record: SessionRecord): Promise<void> {
+    return this.#db.change(() => {
+      const source = knownSession(this.#db, sessionId);
+      // A source that has said nothing of its own yet is not worth a link.
+      const isUnchanged = source.lastSeq === source.baseSeq;
+      const parent = isUnchanged ? source.parent : source.key;
+      addSession(this.#db, forked(recordOf(this.#db, source), record), { parent, baseSeq: source.lastSeq });
+    });
+  }
+
+  delete(sessionId: string): Promise<void> {
+    const deletion = this.#delete(sessionId).finally(() => this.#deletions.delete(deletion));
+    this.#deletions.add(deletion);
+    return deletion;
+  }
+
+  claim(sessionId: string): Promise<void> {
+    return this.#db.change(() => claim(this.#db, knownSession(this.#db, sessionId)));
+  }
+
+  release(sessionIds: readonly string[]): Promise<void> {
+    return this.#db.change(() => {
+      for (const sessionId of sessionIds) release(this.#db, sessionId);
+    });
+  }
+
+  async search(query: string, options: SearchOptions): Promise<SearchHit[]> {
+    try {
+      while (await this.#db.change(() => indexStep(this.#db)));
+    } catch (error) {
+      // What was indexed before can be searched though the disk is full, the file locked or a page damaged.
+      const isKnown = error instanceof RequestError || error instanceof StoreError;
+      if (!isKnown || this.isBroken) throw error;
+      this.#options.log?.("warn", "the newest messages are not searched", { problem: error.message });
+    }
+    return searchIndex(this.#db, query, options);
+  }
+
+  async verify(): Promise<StoreProblem[]> {
+    this.#db.flush();
+    const problems: StoreProblem[] = [];
+    for (const row of this.#db.all("PRAGMA quick_check")) {
+      const problem = String(Object.values(row)[0]);
+      if (problem !== "ok") problems.push({ problem });
+    }
+    for (const { id } of this.#db.all("SELECT id FROM session WHERE id IS NOT NULL ORDER BY key")) {
+      const sessionId = String(id);
+      try {
+        this.get(sessionId);
+        for await (const _ of this.entries(sessionId, 1));
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        problems.push({ sessionId, problem: error.message });
+      }
+    }
+    return problems;
+  }
+
+  /** Deletions take many steps; everything else that was asked for is in the queue. */
+  async close(): Promise<void> {
+    this.#db.flush();
+    await Promise.allSettled(this.#deletions);
+    this.#db.close();
+  }
+
+  async #delete(sessionId: string): Promise<void> {
+    await this.#db.change(() => loseName(this.#db, sessionId));
+    while (await this.#db.change(() => pruneStep(this.#db)));
+    this.#scrub();
+  }
+
+  #readable(row: SessionRow): SessionRecord[] {
+    try {
+      return [recordOf(this.#db, row)];
+    } catch (error) {
+      this.#options.log?.("warn", "a damaged session is left out", { sessionId: row.id });
+      if (error instanceof StoreError) return [];
+      throw error;
+    }
+  }
+
+  /** Takes what was deleted out of the log too, and gives space back: as far as nobody else is in the way. */
+  #scrub(): void {
+    try {
+      this.#db.exec(`PRAGMA incremental_vacuum(${vacuumedPages})`);
+      this.#db.exec("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)");
+    } catch (error) {
+      // the session is gone for everybody; the rest happens with a later checkpoint
+      this.#options.log?.("debug", "the log could not be cut back", { problem: String(error) });
+    } finally {
+      this.#db.exec(`PRAGMA busy_timeout = ${this.#options.busyTimeoutMs ?? defaultBusyTimeoutMs}`);
+    }
+  }
+}

@@ -1,0 +1,184 @@
+import assert from "node:assert/strict";
+import { readFileSync, statSync } from "node:fs";
+import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import type { Entry } from "../../model/entry.ts";
+import { storeContract } from "../../model/store-contract.ts";
+import { collect, promptAt, promptsFrom, recordOf } from "../../model/store-samples.ts";
+import { sqliteStore } from "./sqlite-store.ts";
+import { freshPath, withSqlite } from "./store-probe.ts";
+
+storeContract("SQLite store", () => sqliteStore({ path: freshPath() }));
+
+const patience = { timeout: 60_000 };
+
+function count(path: string, table: string): unknown {
+  return withSqlite(path, (db) => db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.["n"]);
+}
+
+test("sessions, entries and config are there after a restart, in both durabilities", patience, async () => {
+  for (const durability of ["normal", "full"] as const) {
+    const path = freshPath();
+    const first = sqliteStore({ path, durability });
+    await first.create(recordOf("a", { config: { model: "m" } }));
+    await first.append("a", promptsFrom(1, 200));
+    await first.close();
+    const second = sqliteStore({ path, durability });
+    assert.deepEqual(await second.get("a"), recordOf("a", { config: { model: "m" } }));
+    assert.deepEqual(await collect(second, "a"), promptsFrom(1, 200));
+    assert.deepEqual(await second.verify(), []);
+    await second.close();
+  }
+});
+
+test("closing releases, so that the next process may claim", patience, async () => {
+  const path = freshPath();
+  const store = sqliteStore({ path });
+  await store.create(recordOf("a"));
+  await store.close();
+  const holders = withSqlite(path, (db) => db.prepare("SELECT holder_pid FROM session").all());
+  assert.deepEqual(
+    holders.map((row) => row["holder_pid"]),
+    [null],
+  );
+});
+
+test("what was asked for before the close is stored", patience, async () => {
+  const path = freshPath();
+  const store = sqliteStore({ path });
+  await store.create(recordOf("a"));
+  const appending = store.append("a", [promptAt(1)]);
+  await Promise.all([appending, store.close()]);
+  assert.equal(count(path, "entry"), 1);
+});
+
+test("a deletion that is not awaited is done when the store has closed", patience, async () => {
+  const path = freshPath();
+  const store = sqliteStore({ path });
+  await store.create(recordOf("a"));
+  await store.append("a", promptsFrom(1, 5_000));
+  await store.release("a");
+  const deleting = store.delete("a");
+  await Promise.all([deleting, store.close()]);
+  assert.equal(count(path, "session"), 0);
+});
+
+test("what a process that died left of a deletion goes with the next one", patience, async () => {
+  const path = freshPath();
+  const store = sqliteStore({ path });
+  await store.create(recordOf("a"));
+  await store.append("a", promptsFrom(1, 3_000));
+  assert.equal((await store.search("2999")).length, 1);
+  withSqlite(path, (db) => db.exec("UPDATE session SET id = NULL"));
+  assert.deepEqual(await store.search("2999"), []);
+  await store.delete("another");
+  for (const table of ["session", "entry", "message", "spoken"]) assert.equal(count(path, table), 0, table);
+  await store.close();
+});
+
+test("a store that was never used makes no file, and closes", patience, async () => {
+  const path = freshPath();
+  await sqliteStore({ path }).close();
+  assert.equal(statSync(path, { throwIfNoEntry: false }), undefined);
+});
+
+test("appends of one moment share a transaction, and a lone one waits for nobody", patience, async () => {
+  const path = freshPath();
+  const store = sqliteStore({ path });
+  const ids = Array.from({ length: 50 }, (_, n) => `s${n}`);
+  await Promise.all(ids.map((id) => store.create(recordOf(id))));
+  const frames = (): number => (statSync(`${path}-wal`).size - 32) / (4_096 + 24);
+  const before = frames();
+  await Promise.all(ids.map((id) => store.append(id, [promptAt(1)])));
+  // Each transaction alone would write the pages of the table, its index and the session: 150 frames and more.
+  assert.ok(frames() - before < 50, `${frames() - before} frames`);
+  await store.append("s0", [promptAt(2)]);
+  assert.equal(count(path, "entry"), 51);
+  await store.close();
+});
+
+test("the event loop turns while 20,000 entries are read", patience, async () => {
+  const store = sqliteStore({ path: freshPath() });
+  await store.create(recordOf("a"));
+  await store.append("a", promptsFrom(1, 20_000));
+  let turns = 0;
+  let isDone = false;
+  const counting = (async () => {
+    for (; !isDone; turns++) await setImmediate();
+  })();
+  let seen = 0;
+  for await (const { seq } of store.entries("a")) assert.equal(seq, ++seen);
+  isDone = true;
+  await counting;
+  assert.equal(seen, 20_000);
+  assert.ok(turns > 100, `${turns} turns`);
+  await store.close();
+});
+
+const image = (letter: string): string => letter.repeat(100_000);
+
+function imageAt(seq: number, ...letters: string[]): Entry {
+  const prompt = letters.map((letter) => ({ type: "image" as const, mimeType: "i/p", data: image(letter) }));
+  return { seq, time: 1, kind: "prompt", messageId: `m${seq}`, prompt };
+}
+
+test("equal long texts are kept once, and go with their last user", patience, async () => {
+  const path = freshPath();
+  const store = sqliteStore({ path });
+  const blobs = (): unknown => count(path, "blob");
+  await store.create(recordOf("a"));
+  await store.create(recordOf("b"));
+  await store.append("a", [imageAt(1, "x", "x", "y"), imageAt(2, "x")]);
+  await store.append("b", [imageAt(1, "x"), promptAt(2, "z".repeat(70_000))]);
+  assert.equal(blobs(), 3);
+  await store.fork("a", recordOf("c"));
+  await store.append("c", [imageAt(3, "w")]);
+  await store.delete("a");
+  assert.equal(blobs(), 4);
+  assert.deepEqual(await collect(store, "c"), [imageAt(1, "x", "x", "y"), imageAt(2, "x"), imageAt(3, "w")]);
+  await store.delete("c");
+  assert.equal(blobs(), 2);
+  assert.deepEqual(await collect(store, "b"), [imageAt(1, "x"), promptAt(2, "z".repeat(70_000))]);
+  await store.delete("b");
+  assert.equal(blobs(), 0);
+  for (const table of ["session", "entry", "message", "spoken"]) assert.equal(count(path, table), 0, table);
+  await store.close();
+});
+
+test("a fork costs the same however long its source is", patience, async () => {
+  const path = freshPath();
+  const store = sqliteStore({ path });
+  await store.create(recordOf("a"));
+  await store.append("a", promptsFrom(1, 1_000));
+  for (let n = 0; n < 20; n++) await store.fork("a", recordOf(`fork ${n}`));
+  assert.equal(count(path, "entry"), 1_000);
+  assert.equal((await collect(store, "fork 19")).length, 1_000);
+  await store.close();
+});
+
+test("a deleted session leaves no trace in the files", patience, async () => {
+  const path = freshPath();
+  const store = sqliteStore({ path });
+  await store.create(recordOf("kept"));
+  await store.append("kept", promptsFrom(1, 50));
+  await store.create(recordOf("gone", { title: "marzipan title" }));
+  await store.append("gone", [
+    promptAt(1, "marzipan text"),
+    promptAt(2, `marzipan ${"long ".repeat(20_000)}`),
+  ]);
+  assert.equal((await store.search("marzipan")).length, 2);
+  const traces = (): string[] =>
+    [path, `${path}-wal`].filter((file) => readFileSync(file).includes("marzipan"));
+  assert.notDeepEqual(traces(), []);
+  await store.delete("gone");
+  assert.deepEqual(traces(), []);
+  assert.deepEqual(await store.search("marzipan"), []);
+  assert.equal((await collect(store, "kept")).length, 50);
+  await store.close();
+});
+
+test("loading the store's module does not load SQLite", patience, () => {
+  const loaded = readFileSync(new URL("./sqlite-store.ts", import.meta.url), "utf8");
+  const imports = [...loaded.matchAll(/^import (?!type).*from "(.*)";$/gm)].map((match) => match[1]);
+  assert.deepEqual(imports, ["./entry-text.ts"]);
+});

@@ -1,0 +1,109 @@
+// Sessions in one SQLite file that many processes share. SQLite is loaded by the first call, so that
+// whoever only may need a store does not pay for it. Before Node 24 it prints an ExperimentalWarning.
+
+import type { Entry } from "../../model/entry.ts";
+import { textOfEntry } from "./entry-text.ts";
+import type { OpenStore } from "./open-store.ts";
+import type { SqliteStore, SqliteStoreOptions } from "./store-options.ts";
+
+/**
+ * A store in the file at `path`. Arguments are copied before a call returns; a call that was refused has
+ * stored nothing.
+ *
+ * @example
+ * const store = sqliteStore({ path: join(dataDirectory, "sessions.db") });
+ * await store.create({ sessionId, cwd, additionalDirectories: [], createdAt: now, updatedAt: now, config: {} });
+ * await store.append(sessionId, [{ seq: 1, time: now, kind: "prompt", messageId, prompt }]);
+ */
+export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
+  const held = new Set<string>();
+  let opening: Promise<OpenStore> | undefined;
+  let current: OpenStore | undefined;
+  let isClosed = false;
+  let closing: Promise<void> | undefined;
+
+  async function open(): Promise<OpenStore> {
+    if (isClosed) throw new Error("the session store is closed");
+    // Without a pause when it is open, so that all calls of one moment share a transaction.
+    if (current?.isBroken === false) return current;
+    opening ??= import("./open-store.ts").then(({ openStore }) => openStore(options));
+    try {
+      current = await opening;
+      return current;
+    } finally {
+      opening = undefined;
+    }
+  }
+
+  /** After everything that was asked for before. */
+  async function close(): Promise<void> {
+    const last = current === undefined && opening === undefined ? undefined : open();
+    isClosed = true;
+    const store = await last;
+    try {
+      if (held.size > 0) await store?.release([...held]);
+    } finally {
+      await store?.close();
+    }
+  }
+
+  return {
+    async open() {
+      await open();
+    },
+    async create(record) {
+      const copy = copyOf(record);
+      await (await open()).create(copy);
+      held.add(copy.sessionId);
+    },
+    async get(sessionId) {
+      return (await open()).get(sessionId);
+    },
+    async patch(sessionId, patch) {
+      const copy = copyOf(patch);
+      await (await open()).patch(sessionId, copy);
+    },
+    async list(query = {}) {
+      const copy = copyOf(query);
+      return (await open()).list(copy);
+    },
+    async append(sessionId, entries) {
+      const texts = entries.map(textOfEntry);
+      await (await open()).append(sessionId, texts);
+    },
+    async *entries(sessionId, fromSeq = 1): AsyncGenerator<Entry> {
+      yield* (await open()).entries(sessionId, fromSeq);
+    },
+    async fork(sessionId, record) {
+      const copy = copyOf(record);
+      await (await open()).fork(sessionId, copy);
+      held.add(copy.sessionId);
+    },
+    async delete(sessionId) {
+      await (await open()).delete(sessionId);
+      held.delete(sessionId);
+    },
+    async claim(sessionId) {
+      await (await open()).claim(sessionId);
+      held.add(sessionId);
+    },
+    async release(sessionId) {
+      await (await open()).release([sessionId]);
+      held.delete(sessionId);
+    },
+    async search(query, searchOptions = {}) {
+      return (await open()).search(query, { ...searchOptions });
+    },
+    async verify() {
+      return (await open()).verify();
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+function copyOf<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value));
+}

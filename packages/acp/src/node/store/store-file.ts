@@ -1,0 +1,130 @@
+// The file of a store: made with the right permissions, told from other files, opened with the settings on
+// which the promises rest.
+
+import { chmodSync, closeSync, existsSync, fchmodSync, mkdirSync, openSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { applicationId, checkVersion, migrate, versionOf } from "./schema.ts";
+import { inaccessible, StoreError, unavailable } from "./store-error.ts";
+import type { SqliteStoreOptions } from "./store-options.ts";
+
+export const defaultBusyTimeoutMs = 5_000;
+/** The write-ahead log is cut back to this size once its content has moved to the file. */
+const keptLogBytes = 16 * 1024 * 1024;
+
+/** Opens the file, and makes it first where it is missing. Nothing is changed in a file that is not ours. */
+export async function openFile(options: SqliteStoreOptions): Promise<DatabaseSync> {
+  const path = resolve(options.path);
+  if (!existsSync(path)) {
+    if (options.create === false) throw missing(path);
+    makeFile(path);
+  }
+  if (!statSync(path).isFile()) throw inaccessible(path, "it is not a file");
+  const db = new DatabaseSync(path);
+  try {
+    db.exec(`PRAGMA busy_timeout = ${options.busyTimeoutMs ?? defaultBusyTimeoutMs}`);
+    checkIdentity(db, path);
+    chmodSync(path, 0o600);
+    prepare(db, path, options);
+    await migrate(db, path);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function missing(path: string): StoreError {
+  const message = `there is no session store at ${path}: check the path, or let the store create the file`;
+  return new StoreError("missing", path, message);
+}
+
+/** The modes are set again after the creation, whatever the umask took away. */
+function makeFile(path: string): void {
+  makeDirectory(dirname(path));
+  try {
+    const file = openSync(path, "wx", 0o600);
+    fchmodSync(file, 0o600);
+    closeSync(file);
+  } catch (error) {
+    // Another process has just made it.
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
+}
+
+/** Directories that were there keep their modes: they may be somebody else's. */
+function makeDirectory(path: string): void {
+  if (existsSync(path)) return;
+  makeDirectory(dirname(path));
+  try {
+    mkdirSync(path, 0o700);
+    chmodSync(path, 0o700);
+  } catch (error) {
+    // Another process has just made it.
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
+}
+
+function checkIdentity(db: DatabaseSync, path: string): void {
+  const { id, version, tables } = identify(db);
+  if (id === applicationId) {
+    checkVersion(version, path);
+    return;
+  }
+  if (id === 0 && version === 0 && tables === 0) return;
+  const message =
+    `${path} is a database of another program (application id ${id}, ${tables} tables and indexes), not a ` +
+    "session store: give another path; nothing was changed";
+  throw new StoreError("foreign", path, message);
+}
+
+/** In one transaction: another process may be making the tables right now. */
+function identify(db: DatabaseSync): { id: number; version: number; tables: number } {
+  db.exec("BEGIN");
+  try {
+    return {
+      id: Number(db.prepare("PRAGMA application_id").get()?.["application_id"]),
+      version: versionOf(db),
+      tables: Number(db.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.["n"]),
+    };
+  } finally {
+    if (db.isTransaction) db.exec("ROLLBACK");
+  }
+}
+
+function prepare(db: DatabaseSync, path: string, { durability, maxBytes }: SqliteStoreOptions): void {
+  // Takes effect in a new file only; the pages of deleted sessions can then go back to the system.
+  db.exec("PRAGMA auto_vacuum = INCREMENTAL");
+  const mode = db.prepare("PRAGMA journal_mode = WAL").get()?.["journal_mode"];
+  if (mode !== "wal") {
+    throw inaccessible(path, "its file system has no shared memory, take a local directory");
+  }
+  db.exec(`PRAGMA synchronous = ${durability === "full" ? "FULL" : "NORMAL"}`);
+  // On macOS an fsync alone leaves the data in the drive's cache.
+  if (durability === "full") db.exec("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON");
+  db.exec(`PRAGMA journal_size_limit = ${keptLogBytes}; PRAGMA secure_delete = ON`);
+  if (maxBytes !== undefined) {
+    const pageBytes = Number(db.prepare("PRAGMA page_size").get()?.["page_size"]);
+    db.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(maxBytes / pageBytes))}`);
+  }
+}
+
+/** What tells one file from another under the same name. */
+export interface FileIdentity {
+  readonly dev: bigint;
+  readonly ino: bigint;
+}
+
+export function identityOf(path: string): FileIdentity | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false });
+}
+
+/** Throws when the file was removed or replaced under us: what is written then would be lost with the process. */
+export function checkSameFile(path: string, opened: FileIdentity | undefined): void {
+  const now = identityOf(path);
+  if (now?.ino === opened?.ino && now?.dev === opened?.dev) return;
+  throw unavailable(
+    "the file of the session store was removed or replaced: open the session again",
+    "replaced",
+  );
+}

@@ -1,0 +1,144 @@
+// Full-text search over what was said. Messages come in chunks that break words, so it is messages that are
+// indexed, and not when they arrive but when somebody searches: appending costs nothing extra.
+
+import type { Database, Row } from "./database.ts";
+import { decodeRow } from "./entry-rows.ts";
+import { type SpokenText, spokenText } from "./entry-text.ts";
+import type { SearchHit, SearchOptions } from "./store-options.ts";
+
+/** Entries that one change indexes, so that others need not wait for long. */
+const stepEntries = 250;
+/** A longer message is indexed in parts. */
+const longestText = 65_536;
+const snippetWords = 16;
+const defaultLimit = 20;
+
+/** Indexes a part of what is not indexed yet; called inside a change. Says whether more may be left. */
+export function indexStep(db: Database): boolean {
+  const session = db.get(
+    "SELECT key, last_seq, indexed_seq, open_seq FROM session WHERE indexed_seq < last_seq LIMIT 1",
+  );
+  if (session === undefined) return false;
+  const { key = null, last_seq = null, indexed_seq = null, open_seq = null } = session;
+  const rows = db.all(
+    `SELECT seq, crc, blobs, body FROM entry WHERE session = ? AND seq > ? AND is_spoken = 1 ORDER BY seq LIMIT ${stepEntries}`,
+    key,
+    indexed_seq,
+  );
+  const open = Number(open_seq) > 0 ? takeMessage(db, key, open_seq) : undefined;
+  const messages = messagesOf(db, rows, {
+    open,
+    forks: db.all("SELECT base_seq FROM session WHERE parent = ?", key).map((row) => Number(row["base_seq"])),
+  });
+  for (const { seq, text } of messages) {
+    const { key: id } = db.run("INSERT INTO message (session, seq) VALUES (?, ?)", key, seq);
+    db.run("INSERT INTO spoken (rowid, text) VALUES (?, ?)", id, text);
+  }
+  const last = messages.at(-1);
+  db.run(
+    "UPDATE session SET indexed_seq = ?, open_seq = ? WHERE key = ?",
+    rows.length < stepEntries ? last_seq : (rows.at(-1)?.["seq"] ?? last_seq),
+    last?.isChunk ? last.seq : 0,
+    key,
+  );
+  return true;
+}
+
+type Message = SpokenText & { readonly seq: number };
+
+/** Takes the message that may have grown out of the index. */
+function takeMessage(db: Database, key: Row[string], seq: Row[string]): Message | undefined {
+  const first = db.get("SELECT seq, crc, blobs, body FROM entry WHERE session = ? AND seq = ?", key, seq);
+  const message = first && spokenIn(db, first);
+  const id = db.get("SELECT id FROM message WHERE session = ? AND seq = ?", key, seq)?.["id"];
+  if (message === undefined || id === undefined) return undefined;
+  const text = db.get("SELECT text FROM spoken WHERE rowid = ?", id)?.["text"];
+  db.run("DELETE FROM spoken WHERE rowid = ?", id);
+  db.run("DELETE FROM message WHERE id = ?", id);
+  return { ...message, text: String(text) };
+}
+
+/** A message that was cut by a fork is two: the fork has only the first. */
+function messagesOf(
+  db: Database,
+  rows: readonly Row[],
+  { open, forks }: { readonly open: Message | undefined; readonly forks: readonly number[] },
+): Message[] {
+  const messages: Message[] = open === undefined ? [] : [open];
+  for (const row of rows) {
+    const next = spokenIn(db, row);
+    if (next === undefined) continue;
+    const last = messages.at(-1);
+    const goesOn =
+      last?.isChunk &&
+      next.isChunk &&
+      last.messageId === next.messageId &&
+      last.text.length + next.text.length <= longestText &&
+      !forks.some((seq) => last.seq <= seq && seq < next.seq);
+    if (goesOn) messages[messages.length - 1] = { ...last, text: last.text + next.text };
+    else messages.push(next);
+  }
+  return messages;
+}
+
+function spokenIn(db: Database, row: Row): Message | undefined {
+  try {
+    const spoken = spokenText(decodeRow(db, row));
+    return spoken && { ...spoken, seq: Number(row["seq"]) };
+  } catch (error) {
+    // A damaged entry cannot be searched; whoever reads the session is told.
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Forgets what is indexed of a session after an entry. */
+export function unindex(db: Database, key: number, afterSeq: number): void {
+  const found = "FROM message WHERE session = ? AND seq > ?";
+  db.run(`DELETE FROM spoken WHERE rowid IN (SELECT id ${found})`, key, afterSeq);
+  db.run(`DELETE ${found}`, key, afterSeq);
+  db.run("UPDATE session SET indexed_seq = min(indexed_seq, ?), open_seq = 0 WHERE key = ?", afterSeq, key);
+}
+
+export function searchIndex(db: Database, query: string, options: SearchOptions): SearchHit[] {
+  const match = matchExpression(query);
+  const limit = Math.max(1, options.limit ?? defaultLimit);
+  if (match === undefined) return [];
+  const hits: SearchHit[] = [];
+  const found = db.each(
+    `SELECT session, seq, snippet(spoken, 0, '', '', '…', ${snippetWords}) AS snippet
+       FROM spoken CROSS JOIN message ON id = spoken.rowid WHERE spoken MATCH ? ORDER BY rank`,
+    match,
+  );
+  for (const { session = null, seq = null, snippet } of found) {
+    // A fork has what its parents said before it.
+    const holders = db.all(
+      `WITH RECURSIVE holding (key) AS (
+         VALUES (?) UNION ALL
+         SELECT session.key FROM session JOIN holding ON parent = holding.key WHERE base_seq >= ?)
+       SELECT id FROM session JOIN holding USING (key)
+         WHERE id IS NOT NULL AND cwd = coalesce(?, cwd) ORDER BY key`,
+      session,
+      seq,
+      options.cwd ?? null,
+    );
+    for (const { id } of holders) {
+      hits.push({
+        sessionId: String(id),
+        seq: Number(seq),
+        snippet: String(snippet).replaceAll(/\s+/g, " "),
+      });
+      if (hits.length === limit) return hits;
+    }
+  }
+  return hits;
+}
+
+/** Users type words, not FTS5's language: each becomes a quoted string. Undefined when there is no word. */
+function matchExpression(query: string): string | undefined {
+  const terms = [...query.matchAll(/"([^"]*)"|([^\s"]+)/g)].filter(([term]) => /[\p{L}\p{N}]/u.test(term));
+  const last = terms.at(-1);
+  const words = terms.map(([, phrase, word]) => `"${phrase ?? word ?? ""}"`);
+  if (last === undefined) return undefined;
+  return `${words.join(" ")}${last[2] === undefined ? "" : "*"}`;
+}
