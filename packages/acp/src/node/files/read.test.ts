@@ -101,7 +101,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("links that stay inside are followed, however they are written (N150)"), posix, async (t) => {
-    const { files, put, at, root } = scratch(t, descent);
+    const { files, put, at, root, outside } = scratch(t, descent);
     put("real/sub/a", "found");
     put("other/a", "wrong");
     mkdirSync(at("links"));
@@ -110,6 +110,8 @@ for (const [way, descent] of descents) {
       absolute: join(root, "real/sub/a"),
       // Out of the root and back in by its name.
       around: `../../${root.split("/").at(-1)}/real/sub/a`,
+      "further around": `../../../${root.split("/").slice(-2).join("/")}/real/sub/a`,
+      "around from the top": `${outside}/../w/real/sub/a`,
       dots: `${root}/./other/../real//sub/a`,
       // To the system `dir/..` is the parent of where `dir` leads, not `links`.
       "through a link": "dir/../sub/a",

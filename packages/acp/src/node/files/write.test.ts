@@ -58,6 +58,9 @@ for (const [way, descent] of descents) {
     assert.equal(lstatSync(at("link")).isSymbolicLink(), true);
     await files.writeText(at("dir/sub/b"), "below");
     assert.equal(get("real/sub/b"), "below");
+    symlinkSync("../w/real", at("around"));
+    await files.writeText(at("around/new/c"), "below too");
+    assert.equal(get("real/new/c"), "below too");
   });
 
   test(named("writing a file with other names leaves those as they are (N153)"), posix, async (t) => {
