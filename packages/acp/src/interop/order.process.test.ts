@@ -1,6 +1,6 @@
 // What precedes a response on the wire is handled before that response resolves, over real processes and with
-// the handler of session/update registered last. The official SDK 2.4.0 does not hold this; its count is
-// printed, not asserted, since that may change.
+// the handler of session/update registered last. The official SDK 2.4.0 does not hold this; its counts
+// are printed, and that there are any is asserted, since the version is pinned.
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
@@ -113,7 +113,7 @@ for (const version of ["v1", "v2"] as const) {
     const agent = library === "sdk" ? "the SDK's agent" : "our agent";
 
     test(
-      `${version}: our client and ${agent}, 300 turns, no response before its updates`,
+      `${version}: our client and ${agent}, 300 turns, no response before its updates (G1)`,
       deadline,
       async (t) => {
         const prompter = await ours[version](t, { library });
@@ -123,17 +123,23 @@ for (const version of ["v1", "v2"] as const) {
     );
   }
 
-  test(`${version}: the SDK's client and the SDK's agent, the count is recorded`, deadline, async (t) => {
-    const prompter = await theirs[version](t, { library: "sdk" });
-    const { early, mostMissing } = await earlyResponses(prompter);
-    const overtaking = await overtakingRequests(prompter, version);
-    t.diagnostic(
-      `official SDK ${version}: ${early} of ${turns} prompts resolved early, ` +
-        `up to ${mostMissing} of ${updatesPerTurn} updates missing; ` +
-        `${overtaking} of ${turns / 3} permission requests overtook an update`,
-    );
-    assert.ok(early >= 0 && early <= turns);
-  });
+  test(
+    `${version}: the SDK's client and the SDK's agent, some responses come before their updates`,
+    deadline,
+    async (t) => {
+      const prompter = await theirs[version](t, { library: "sdk" });
+      const { early, mostMissing } = await earlyResponses(prompter);
+      const overtaking = await overtakingRequests(prompter, version);
+      t.diagnostic(
+        `official SDK ${version}: ${early} of ${turns} prompts resolved early, ` +
+          `up to ${mostMissing} of ${updatesPerTurn} updates missing; ` +
+          `${overtaking} of ${turns / 3} permission requests overtook an update`,
+      );
+      // Why this suite exists: the pinned SDK resolves a prompt ahead of its updates. Delete this assertion when
+      // an update of the SDK mends that.
+      assert.ok(early > 0, "the SDK held the order in every turn");
+    },
+  );
 }
 
 test(
