@@ -3,6 +3,7 @@
 
 import { Buffer } from "node:buffer";
 import type { Writable } from "node:stream";
+import { deadline } from "../jsonrpc/deadline.ts";
 
 export interface OutputPipeEvents {
   /** After `write` returned false: there is room again. */
@@ -52,7 +53,7 @@ export class OutputPipe {
           clearTimeout(timer);
           resolve();
         };
-        const timer = setTimeout(done, ms);
+        const timer = deadline(ms, done);
         stream.once("close", done);
         if (shared) stream.write("", done);
         else stream.end(done);

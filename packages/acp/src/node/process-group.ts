@@ -14,8 +14,15 @@ const pollMs = 20;
 /** After SIGKILL. What is left then is stuck in the kernel. */
 const afterKillMs = 2000;
 
+/** As much of a child process as its group needs; a PTY has no more. */
+export interface OwnedChild extends Pick<ChildProcess, "exitCode" | "signalCode"> {
+  readonly pid: number;
+  /** Called on Windows only, where there are no groups. */
+  kill(signal?: NodeJS.Signals): unknown;
+}
+
 export class ProcessGroup {
-  readonly #child: ChildProcess;
+  readonly #child: OwnedChild;
   readonly #pid: number;
   readonly #unwatch: () => void;
   readonly #escaped = new Map<number, ProcessIdentity>();
@@ -23,7 +30,7 @@ export class ProcessGroup {
   #gone = false;
 
   /** The child must have been started with `detached: true`, so that it leads a group of its own. */
-  constructor(child: ChildProcess & { readonly pid: number }) {
+  constructor(child: OwnedChild) {
     this.#child = child;
     this.#pid = child.pid;
     this.#unwatch = watchGroup(child.pid);
@@ -31,8 +38,10 @@ export class ProcessGroup {
 
   /** Remembers who descends from the leader now: once it has gone, those outside the group cannot be found. */
   remember(): void {
-    if (this.#leaderLives())
-      for (const found of descendantsOf(this.#pid)) this.#escaped.set(found.pid, found);
+    const roots = this.#leaderLives() ? [this.#pid] : [];
+    // one that left the group may go on starting others after the leader has gone
+    roots.push(...[...this.#escaped.values()].filter(isRunning).map(({ pid }) => pid));
+    for (const root of roots) for (const found of descendantsOf(root)) this.#escaped.set(found.pid, found);
   }
 
   /** Whether nothing of it runs any more. Cheap; after the first true nothing is ever signalled again. */
@@ -51,9 +60,12 @@ export class ProcessGroup {
     this.remember();
     this.#signal("SIGTERM");
     if (await this.#goneWithin(killMs)) return;
-    this.remember();
-    this.#signal("SIGKILL");
-    await this.#goneWithin(afterKillMs);
+    // whatever was started between a look and a signal is found by the next look
+    const deadline = performance.now() + afterKillMs;
+    do {
+      this.remember();
+      this.#signal("SIGKILL");
+    } while (!(await this.#goneWithin(pollMs)) && performance.now() < deadline);
   }
 
   async #goneWithin(ms: number): Promise<boolean> {

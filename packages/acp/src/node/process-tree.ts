@@ -21,7 +21,7 @@ export function descendantsOf(pid: number): ProcessIdentity[] {
       // A Set that grows during iteration is walked to its end.
       seen.add(child);
       const stat = statOf(child);
-      if (stat !== undefined) found.push({ pid: child, started: stat.started });
+      if (stat !== undefined && stat !== "unreadable") found.push({ pid: child, started: stat.started });
     }
   }
   return found;
@@ -31,16 +31,24 @@ export function descendantsOf(pid: number): ProcessIdentity[] {
 export function membersOf(pgid: number): ProcessIdentity[] | undefined {
   if (process.platform !== "linux") return undefined;
   const members: ProcessIdentity[] = [];
-  for (const entry of readdirSync("/proc")) {
-    const stat = /^\d+$/.test(entry) ? statOf(entry) : undefined;
-    if (stat?.pgid === pgid) members.push({ pid: Number(entry), started: stat.started });
+  try {
+    for (const entry of readdirSync("/proc")) {
+      const stat = /^\d+$/.test(entry) ? statOf(entry) : undefined;
+      if (stat === "unreadable") return undefined;
+      if (stat?.pgid === pgid) members.push({ pid: Number(entry), started: stat.started });
+    }
+  } catch {
+    // no /proc, or no descriptor left to read it with: nothing can be said about who runs
+    return undefined;
   }
   return members;
 }
 
 /** Whether this very process still runs; a zombie does not. */
 export function isRunning(target: ProcessIdentity): boolean {
-  return statOf(target.pid)?.started === target.started;
+  const stat = statOf(target.pid);
+  // what cannot be looked at is taken to run: it must not be forgotten
+  return stat === "unreadable" || stat?.started === target.started;
 }
 
 /** Signals this very process, or nobody. */
@@ -68,7 +76,9 @@ function childrenOf(pid: number): number[] {
 }
 
 /** undefined when there is no such process, or when it is a zombie that waits for its parent. */
-function statOf(pid: number | string): { readonly pgid: number; readonly started: string } | undefined {
+function statOf(
+  pid: number | string,
+): { readonly pgid: number; readonly started: string } | "unreadable" | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
     // The name, in parentheses, may hold anything. After it: state, parent, group, and 17 fields on the start time.
@@ -76,8 +86,8 @@ function statOf(pid: number | string): { readonly pgid: number; readonly started
     const started = fields[19];
     if (fields[0] === "Z" || fields[0] === "X" || started === undefined) return undefined;
     return { pgid: Number(fields[2]), started };
-  } catch {
-    // no such process
-    return undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" || code === "ESRCH" ? undefined : "unreadable";
   }
 }

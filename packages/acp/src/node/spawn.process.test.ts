@@ -300,3 +300,51 @@ test("a paused channel delivers nothing until it is resumed", posix, async () =>
   await seen.until(/^x{50000}$/);
   await agent.close();
 });
+
+test(
+  "an agent that has died is reported although a stranger goes on writing to its stdout (G4)",
+  linux,
+  async () => {
+    // the grandchild has a session of its own, so it is not in the agent's group, and it never stops talking
+    const agent = sh(
+      "setsid sh -c 'echo $$ >&2; while :; do echo noise || exit; sleep 0.1; done' & sleep 0.3; exit 7",
+    );
+    const reason = await probe(agent).ended;
+    assert.equal(reason.kind, "exited");
+    assert.equal(reason.exitCode, 7);
+    const stranger = Number.parseInt(reason.stderr ?? "", 10);
+    if (runs(stranger)) process.kill(stranger, "SIGKILL");
+  },
+);
+
+test("a listener of stderr that throws hurts nobody", posix, async () => {
+  const agent = sh("echo oops >&2; echo hello; cat >/dev/null", {
+    onStderr() {
+      throw new Error("a mistake of the app");
+    },
+  });
+  await probe(agent).until(/hello/);
+  await agent.close();
+  assert.equal(agent.stderrTail(), "oops\n");
+});
+
+test("an agent may be given all the time in the world to leave", posix, async () => {
+  const agent = sh("cat >/dev/null; sleep 0.5; exit 0", { graceMs: Number.POSITIVE_INFINITY });
+  probe(agent);
+  await agent.close();
+  assert.deepEqual(await agent.exited, { exitCode: 0 });
+});
+
+test(
+  "a helper that left the group and goes on starting others is ended with all of them (G10)",
+  linux,
+  async () => {
+    // it ignores SIGTERM, outlives its parent, and starts a worker in a session of its own every 50 ms
+    const helper = "trap '' TERM; while :; do setsid sleep 3600 & echo $! ; sleep 0.05; done";
+    const agent = sh(`setsid sh -c "${helper.replace("$!", "\\$!")}" & wait`, { graceMs: 100, killMs: 300 });
+    const seen = probe(agent);
+    await seen.until(/(\d+\n){5}/);
+    await agent.close();
+    for (const pid of seen.text().match(/\d+/g) ?? []) await gone(Number(pid));
+  },
+);

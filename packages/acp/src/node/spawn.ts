@@ -5,7 +5,8 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import { setTimeout as delay, setImmediate as immediate } from "node:timers/promises";
+import { setImmediate as immediate } from "node:timers/promises";
+import { type Deadline, deadline } from "../jsonrpc/deadline.ts";
 import type { EndReason } from "../jsonrpc/transport.ts";
 import type { ByteChannel, ByteReceiver } from "../transport/byte-channel.ts";
 import { ByteTail } from "./byte-tail.ts";
@@ -47,6 +48,8 @@ export interface AgentProcess extends ByteChannel {
 const exitWaitMs = 250;
 /** How long after the death of the whole group a silent stranger may hold its stdout or stderr open. */
 const drainMs = 500;
+/** And how long one that goes on writing may: what the agent itself wrote has been read by then. */
+const longestDrainMs = 5_000;
 
 /** Starts an agent. A failure to start is reported as the end of the channel, with kind `spawn_failed`. */
 export function spawnAgent(
@@ -117,13 +120,9 @@ class SpawnedAgent implements AgentProcess {
     child.stderr.on("data", (chunk: Buffer) => {
       this.#tail.push(chunk);
       if (this.#options.onStderr === undefined) return;
-      const text = decoder.write(chunk);
-      if (text !== "") this.#options.onStderr(text);
+      this.#showStderr(decoder.write(chunk));
     });
-    child.stderr.on("end", () => {
-      const rest = decoder.end();
-      if (rest !== "") this.#options.onStderr?.(rest);
-    });
+    child.stderr.on("end", () => this.#showStderr(decoder.end()));
     child.stderr.on("error", () => {
       // as for stdout
     });
@@ -135,6 +134,16 @@ class SpawnedAgent implements AgentProcess {
     });
     // 'close' comes when the process has ended and its stdout and stderr have been read to the end.
     child.once("close", () => this.#endExited());
+  }
+
+  /** A listener's mistake is its own: it must not end the agent, which goes on talking. */
+  #showStderr(text: string): void {
+    if (text === "") return;
+    try {
+      this.#options.onStderr?.(text);
+    } catch {
+      // there is nobody to tell; the text itself is kept in the tail
+    }
   }
 
   open(receiver: ByteReceiver): void {
@@ -196,7 +205,8 @@ class SpawnedAgent implements AgentProcess {
     this.#sweeping ??= (async () => {
       await group.terminate(this.#options.killMs ?? 2000);
       if (this.#status === undefined) return;
-      // Normally 'close' has come or is about to. A busy or paused reader is waited for.
+      // Normally 'close' has come or is about to. A busy or paused reader is waited for, within reason.
+      const latest = performance.now() + longestDrainMs;
       let seen: number;
       do {
         seen = this.#chunks;
@@ -205,6 +215,7 @@ class SpawnedAgent implements AgentProcess {
       } while (
         this.#reason === undefined &&
         this.#closing === undefined &&
+        performance.now() < latest &&
         (this.#chunks > seen || child.stdout?.isPaused())
       );
       child.stdout?.destroy();
@@ -259,10 +270,10 @@ function hasPid<T extends ChildProcess>(child: T): child is T & { readonly pid: 
 
 /** Resolves with the promise, or after `ms`; the timer does not outlive the wait. */
 async function within(ms: number, promise: Promise<unknown>): Promise<void> {
-  const timer = new AbortController();
-  try {
-    await Promise.race([promise, delay(ms, undefined, { signal: timer.signal }).catch(() => {})]);
-  } finally {
-    timer.abort();
-  }
+  let timer: Deadline;
+  const late = new Promise<void>((resolve) => {
+    timer = deadline(ms, resolve);
+  });
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
 }

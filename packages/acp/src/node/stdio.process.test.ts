@@ -280,3 +280,28 @@ test("closing does not wait forever for a client that never reads", async () => 
   assert.equal(reason.exitCode, 0);
   assert.ok(seen.text().length < 5_000_000);
 });
+
+test("an agent that has left something running exits all the same when its client has gone (T7, G10)", async () => {
+  const running = agent(`
+    const channel = start();
+    setInterval(() => {}, 1000);
+    await ended.promise;
+    await channel.close();
+  `);
+  const seen = probe(running);
+  await running.close();
+  const reason = await seen.ended;
+  assert.equal(reason.exitCode, 0);
+  assert.equal(reason.signal, undefined);
+});
+
+test("an agent that closes the wire itself goes on with what it does", async () => {
+  const running = agent(`
+    const channel = start();
+    await channel.close();
+    setTimeout(() => { console.error("still here"); process.exit(3); }, 1500);
+  `);
+  const reason = await probe(running).ended;
+  assert.equal(reason.exitCode, 3);
+  assert.equal(reason.stderr, "still here\n");
+});

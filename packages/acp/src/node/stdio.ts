@@ -17,7 +17,14 @@ export interface StdioOptions {
   readonly wireFd?: number;
   /** How long closing waits for a client that does not read. Default 2000. */
   readonly flushMs?: number;
+  /**
+   * An agent whose client has gone must not linger: half a second after the wire has closed from the other side,
+   * the process ends, whatever still runs in it. Default true; a close of our own never ends the process.
+   */
+  readonly exitOnEnd?: boolean;
 }
+
+const exitGraceMs = 500;
 
 // One pipe holds 64 KiB, a socket pair of Node's spawn 208 KiB; libuv reads 64 KiB at a time.
 const readBufferBytes = 64 * 1024;
@@ -44,9 +51,12 @@ export function stdioChannel(options: StdioOptions = {}): ByteChannel {
     sharedOutput: wireFd <= 2,
     openInput: inputOpener(),
     ...(options.flushMs === undefined ? {} : { flushMs: options.flushMs }),
-    closed() {
+    closed(ended) {
       for (const restore of restores) restore();
       inUse = false;
+      // unref'ed: a process with nothing left to do leaves at once
+      if (ended !== undefined && options.exitOnEnd !== false)
+        setTimeout(() => process.exit(), exitGraceMs).unref();
     },
   });
   const restores = stdoutIsWire ? [guardStdout()] : [];

@@ -18,8 +18,8 @@ export interface StreamChannelParts extends StreamChannelOptions {
   readonly output: Writable;
   /** The output's descriptor outlives the channel: flush it, but do not shut it down. Default false. */
   readonly sharedOutput?: boolean;
-  /** Called once when the channel has closed. */
-  closed?(): void;
+  /** Called once when the channel has closed, with how it had ended before, if it had. */
+  closed?(ended: EndReason | undefined): void;
 }
 
 /** A channel over a socket (give it twice) or over a pair of one-way streams. It owns both. */
@@ -92,7 +92,7 @@ export class StreamChannel implements ByteChannel {
     const { flushMs = 2000, sharedOutput: shared = false } = this.#parts;
     await this.#output.end(reason === undefined ? flushMs : 0, { shared });
     this.#input?.destroy();
-    this.#parts.closed?.();
+    this.#parts.closed?.(this.#ended);
     this.#end(
       reason === undefined ? { kind: "closed" } : { kind: "closed", message: reason.message, cause: reason },
     );

@@ -2,7 +2,6 @@
 // library needs no native code. Its shape is that of node-pty's `spawn`, which fits as it is.
 
 import { Buffer } from "node:buffer";
-import type { ChildProcess } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
 import { constants as systemConstants } from "node:os";
 import { delimiter, join, resolve } from "node:path";
@@ -66,8 +65,7 @@ export function startPty(spec: CommandSpec, sink: ByteSink, spawn: PtySpawn): Ru
   });
   return {
     pid: pty.pid,
-    // The group looks at these fields of a child process, and calls its kill on Windows, and no others.
-    group: new ProcessGroup(leader as unknown as ChildProcess & { readonly pid: number }),
+    group: new ProcessGroup(leader),
     exited: exit.promise,
     outputEnded: exit.promise.then(() => {}),
     pty: {
