@@ -305,3 +305,22 @@ test("an agent that closes the wire itself goes on with what it does", async () 
   assert.equal(reason.exitCode, 3);
   assert.equal(reason.stderr, "still here\n");
 });
+
+test("prints by a write that was taken before the wire opened go to stderr too (G9, F28)", async () => {
+  const running = agent(`
+    const bound = process.stdout.write.bind(process.stdout);
+    const plain = Object.getPrototypeOf(process.stdout).write;
+    const channel = start();
+    bound("bound\\n");
+    plain.call(process.stdout, "plain\\n");
+    channel.write("wire\\n");
+    await ended.promise;
+    await channel.close();
+  `);
+  const seen = probe(running);
+  await seen.until(/wire\n/);
+  await running.close();
+  const reason = await seen.ended;
+  assert.equal(seen.text(), "wire\n");
+  assert.equal(reason.stderr, "bound\nplain\n");
+});

@@ -1,7 +1,7 @@
 // stdin and stdout belong to the wire. While a guard is installed, whatever this process or the
 // children it starts through node:child_process print to stdout goes to stderr, and no child reads
-// the wire's input. Out of reach without native code: fs.writeSync(1, ...) and native add-ons;
-// only a launcher that moves the wire to a descriptor of its own (PARLEY_WIRE_FD) stops those.
+// the wire's input. Out of reach without native code: fs.writeSync(1, ...), native add-ons, and a
+// spawnSync or execSync that CommonJS code took out of the module before; only a launcher that moves the wire to a descriptor of its own (PARLEY_WIRE_FD) stops those.
 
 import childProcess, { ChildProcess } from "node:child_process";
 import { syncBuiltinESMExports } from "node:module";
@@ -18,11 +18,20 @@ export function guardStdout(): Restore {
     if (args.length > 0 && typeof args[0] !== "function") write(...args);
     return stdout;
   };
-  const restoreWrite = replace(stdout, "write", write);
-  const restoreEnd = replace(stdout, "end", end);
+  // A write() that was bound or taken from the prototype before comes by these two.
+  const one = (chunk: unknown, encoding: unknown, done: unknown): void => void write(chunk, encoding, done);
+  const many = (chunks: readonly { chunk: unknown; encoding: unknown }[], done: () => void): void => {
+    for (const { chunk, encoding } of chunks) write(chunk, encoding);
+    done();
+  };
+  const restores = [
+    replace(stdout, "write", write),
+    replace(stdout, "end", end),
+    replace(stdout, "_write", one),
+    replace(stdout, "_writev", many),
+  ];
   return () => {
-    restoreWrite();
-    restoreEnd();
+    for (const restore of restores) restore();
   };
 }
 
