@@ -25,8 +25,11 @@ export function isSame(one: Holder, other: Holder): boolean {
 /** Whether the process that is meant still runs. */
 export function isAlive({ pid, started }: Holder): boolean {
   if (started !== "") {
-    const [boot, ticks = ""] = started.split("/");
-    return boot === bootId() && isRunning({ pid, started: ticks });
+    const [boot = "", ticks = ""] = started.split("/");
+    const now = bootId();
+    // What cannot be read must not make a live holder dead.
+    const isThisBoot = boot === now || boot === "" || now === "";
+    return isThisBoot && isRunning({ pid, started: ticks });
   }
   try {
     return process.kill(pid, 0);
@@ -52,7 +55,7 @@ function bootId(): string {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
   } catch {
-    // hidden by a sandbox: pid and ticks have to do
+    // hidden by a sandbox, or no descriptor is left: pid and ticks have to do
     return "";
   }
 }
