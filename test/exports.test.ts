@@ -35,11 +35,13 @@ const promised = {
   "@parley/acp/v2": ["WirePeer", "agentPeer", "clientPeer"],
   "@parley/acp/view": ["applyEntry", "changesSince", "createView", "snapshot", "viewFrom"],
   "@parley/acp/node": [
+    "localFiles",
     "localTerminals",
     "nodePlatform",
     "serveStdio",
     "spawnAgent",
     "spawnTransport",
+    "sqliteStore",
     "stdioChannel",
     "stdioTransport",
   ],

@@ -1,8 +1,20 @@
 // What the library needs of Node: stdio, processes, files, terminals, the store.
 
+export type { FileErrorData, FileErrorReason } from "./node/files/file-error.ts";
+export { type LocalFiles, type LocalFilesOptions, localFiles } from "./node/files/local-files.ts";
+export type { FileFacts, TextFile } from "./node/files/read-file.ts";
+export type { LocalWriteOptions, WrittenFile } from "./node/files/write-file.ts";
 export { serveStdio } from "./node/serve.ts";
 export { type AgentProcess, type ExitStatus, type SpawnOptions, spawnAgent } from "./node/spawn.ts";
 export { type StdioOptions, stdioChannel } from "./node/stdio.ts";
+export { sqliteStore } from "./node/store/sqlite-store.ts";
+export type {
+  SearchHit,
+  SearchOptions,
+  SqliteStore,
+  SqliteStoreOptions,
+  StoreProblem,
+} from "./node/store/store-options.ts";
 export {
   type LocalTerminals,
   type LocalTerminalsOptions,
