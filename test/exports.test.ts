@@ -35,6 +35,7 @@ const promised = {
   "@parley/acp/v2": ["WirePeer", "agentPeer", "clientPeer"],
   "@parley/acp/view": ["applyEntry", "changesSince", "createView", "snapshot", "viewFrom"],
   "@parley/acp/node": [
+    "StoreError",
     "localFiles",
     "localTerminals",
     "nodePlatform",
@@ -44,6 +45,7 @@ const promised = {
     "sqliteStore",
     "stdioChannel",
     "stdioTransport",
+    "storeErrorKinds",
   ],
 } as const;
 

@@ -46,8 +46,12 @@ test("no dependency runs a script when it is installed", () => {
 });
 
 test("every test file has a test", () => {
-  const empty = texts.filter(isTest).filter((file) => !/\b(?:test|it)(?:\.\w+)?\s*\(/.test(read(file)));
-  assert.deepEqual(empty, []);
+  // by itself, or by one of the suites that register tests for several transports, versions or stores
+  const registers = /\b(?:test(?:\.\w+|Catalogue|Scenarios)?|it|\w+Contract|inEveryVersion)\s*\(/;
+  assert.deepEqual(
+    texts.filter(isTest).filter((file) => !registers.test(read(file))),
+    [],
+  );
 });
 
 test("no test is skipped for good or runs alone", () => {

@@ -13,7 +13,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   jsonrpc: [],
   wire: [],
   // The model is the second version's decoded JSON, so it is written in terms of its types.
-  model: ["wire"],
+  model: ["wire", "jsonrpc"],
   view: ["jsonrpc", "wire", "model"],
   edition: ["jsonrpc", "wire", "model"],
   transport: ["jsonrpc", "wire", "model"],

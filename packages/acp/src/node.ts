@@ -8,6 +8,7 @@ export { serveStdio } from "./node/serve.ts";
 export { type AgentProcess, type ExitStatus, type SpawnOptions, spawnAgent } from "./node/spawn.ts";
 export { type StdioOptions, stdioChannel } from "./node/stdio.ts";
 export { sqliteStore } from "./node/store/sqlite-store.ts";
+export { StoreError, type StoreErrorKind, storeErrorKinds } from "./node/store/store-error.ts";
 export type {
   SearchHit,
   SearchOptions,
