@@ -1,11 +1,17 @@
 // Tools that take files and terminals as parameters: they work on the client's where it offers them (version 1),
-// and on this machine where it does not (version 2 has neither). The client's files are an editor's buffers.
+// and on this machine where it does not (version 2 has neither). The client is an editor with an unsaved buffer.
 
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { agent, client, type Files, memoryPair, type ProtocolVersion, type Terminals } from "@parley/acp";
-import { localTerminals } from "@parley/acp/node";
+import { localFiles, localTerminals } from "@parley/acp/node";
 
-const cwd = process.cwd();
-const todo = `${cwd}/todo.txt`;
+const cwd = mkdtempSync(join(tmpdir(), "parley-example-"));
+const todo = join(cwd, "todo.txt");
+const disk = localFiles({ roots: [cwd] });
+const processes = localTerminals({ cwd });
+await disk.writeText(todo, "buy bread");
 
 async function countLines(files: Files, path: string): Promise<number> {
   return (await files.readText(path)).split("\n").length;
@@ -21,33 +27,35 @@ async function run(terminals: Terminals, command: string, args: string[]): Promi
   }
 }
 
-const own = localTerminals({ cwd });
 const worker = agent({
   name: "worker",
   version: "1.0.0",
   async prompt(turn) {
-    const { files, terminals = own } = turn.client;
-    if (files === undefined) await turn.say("The client has no files. ");
-    else await turn.say(`todo.txt has ${await countLines(files, todo)} lines. `);
-    await turn.say(`A command says ${await run(terminals, "echo", ["hello"])}`);
+    const { files = disk, terminals = processes } = turn.client;
+    await turn.say(
+      `${files === disk ? "on disk" : "at the client"}: ${await countLines(files, todo)} lines, `,
+    );
+    await turn.say(`and a command says ${await run(terminals, "echo", ["hello"])}`);
   },
 });
 
-const buffers = new Map([[todo, "buy bread\nbuy milk"]]);
 const editor: Files = {
   canRead: true,
   canWrite: true,
-  readText: async (path) => buffers.get(path) ?? "",
-  writeText: async (path, content) => {
-    buffers.set(path, content);
-  },
+  readText: async () => "buy bread\nbuy milk",
+  writeText: (path, content) => disk.writeText(path, content),
 };
 
 for (const version of [1, 2] satisfies ProtocolVersion[]) {
   const [near, far] = memoryPair();
   worker.connect(far);
-  const terminals = localTerminals({ cwd });
-  const app = client({ name: "editor", version: "1.0.0", files: editor, terminals, versions: [version] });
+  const app = client({
+    name: "editor",
+    version: "1.0.0",
+    files: editor,
+    terminals: processes,
+    versions: [version],
+  });
   const connected = await app.connect(near);
   const session = await connected.open({ cwd });
   session.onUpdate((update) => {
@@ -57,12 +65,13 @@ for (const version of [1, 2] satisfies ProtocolVersion[]) {
   console.log(`version ${connected.version}:`);
   await session.prompt("go").outcome;
   await connected.close();
-  await terminals.close();
 }
-await own.close();
+await processes.close();
+await disk.close();
+rmSync(cwd, { recursive: true });
 
 // prints:
 // version 1:
-// todo.txt has 2 lines. A command says hello
+// at the client: 2 lines, and a command says hello
 // version 2:
-// The client has no files. A command says hello
+// on disk: 1 lines, and a command says hello
