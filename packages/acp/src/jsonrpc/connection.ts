@@ -3,7 +3,7 @@
 // the wire is the order of the application.
 
 import { batchEntryTexts } from "./batch-entries.ts";
-import { BatchReply } from "./batch-reply.ts";
+import { type BatchReply, HeldBatches } from "./batch-reply.ts";
 import {
   type BatchCall,
   type ConnectionCounters,
@@ -12,12 +12,14 @@ import {
 } from "./connection-options.ts";
 import { type Deadline, deadline } from "./deadline.ts";
 import { ConnectionError, RequestError, rpcCodes } from "./errors.ts";
-import { InboundRequests } from "./inbound-requests.ts";
-import { type ConnectionLimits, defaultConnectionLimits } from "./limits.ts";
+import { guardedLog, guardedTap } from "./guarded-callbacks.ts";
+import { InboundRequests, rateLimited } from "./inbound-requests.ts";
+import { type ConnectionLimits, defaultConnectionLimits, limitsFrom } from "./limits.ts";
 import type { Log } from "./log.ts";
 import { idProblem, isExact, parseWithExactIds, type RequestId } from "./message-id.ts";
 import { Output } from "./output.ts";
 import { PendingRequests, type RequestOptions } from "./pending-requests.ts";
+import { reportRejection } from "./promise-like.ts";
 import { invalidRequest, Refusals } from "./refusals.ts";
 import { SentBatches } from "./sent-batches.ts";
 import type { EndReason, Sink, Transport } from "./transport.ts";
@@ -48,6 +50,7 @@ export class Connection {
   readonly #inbound: InboundRequests;
   readonly #pending: PendingRequests = new PendingRequests((id) => this.#sendCancel(id));
   readonly #refusals: Refusals;
+  readonly #batches: HeldBatches;
   readonly #sentBatches: SentBatches = new SentBatches(this.#pending);
   readonly #resolveClosed: (reason: ConnectionError) => void;
   #nextId = 1;
@@ -57,8 +60,8 @@ export class Connection {
   constructor(transport: Transport, options: ConnectionOptions) {
     this.#transport = transport;
     this.#options = options;
-    this.#limits = { ...defaultConnectionLimits, ...options.limits };
-    this.#log = options.log ?? (() => undefined);
+    this.#limits = limitsFrom(defaultConnectionLimits, options.limits);
+    this.#log = guardedLog(options.log);
     const tap = guardedTap(options.tap, this.#log);
     this.#output = new Output(transport, {
       counters: this.counters,
@@ -80,6 +83,11 @@ export class Connection {
       request: (method, params, more) => this.request(method, params, more),
       limits: this.#limits,
       log: this.#log,
+    });
+    this.#batches = new HeldBatches({
+      limits: this.#limits,
+      log: this.#log,
+      send: (replies, text) => this.#output.sendAnswer(replies, text),
     });
     const { promise, resolve } = Promise.withResolvers<ConnectionError>();
     this.closed = promise;
@@ -236,10 +244,16 @@ export class Connection {
       return this.#inbound.cancel(again.params?.requestId);
     }
     try {
-      this.#options.handlers.notification(method, params, text);
+      const returned: unknown = this.#options.handlers.notification(method, params, text);
+      if (returned !== undefined)
+        reportRejection(returned, (error) => this.#notificationFailed(method, error));
     } catch (error) {
-      this.#log("error", "a notification handler threw", { method, error });
+      this.#notificationFailed(method, error);
     }
+  }
+
+  #notificationFailed(method: string, error: unknown): void {
+    this.#log("error", "a notification handler threw", { method, error });
   }
 
   #request(message: Envelope, method: string, text: string, batch: BatchReply | undefined): void {
@@ -259,7 +273,10 @@ export class Connection {
       const error = new RequestError(rpcCodes.methodNotFound, `${cancelMethod} is a notification`);
       return this.#inbound.refuse(known, method, batch, error);
     }
-    this.#inbound.start(known, method, message.params, batch);
+    if (batch?.refusesRequests) {
+      return this.#inbound.refuse(known, method, batch, rateLimited("too many answers of batches are held"));
+    }
+    this.#inbound.start(known, method, message.params, { batch, size: text.length });
   }
 
   #answer(message: Envelope, batch: BatchReply | undefined): void {
@@ -303,10 +320,7 @@ export class Connection {
         data: { reason: "limit_exceeded" },
       });
     }
-    const reply = new BatchReply((replies, answered) => {
-      this.#output.sendAnswer(replies);
-      for (const request of answered) this.#inbound.runAfterReply(request);
-    });
+    const reply = this.#batches.open();
     const texts = batchEntryTexts(text);
     for (const [i, entry] of entries.entries()) this.#entry(entry, texts[i] ?? "", reply);
     reply.seal();
@@ -358,16 +372,4 @@ export class Connection {
     );
     this.#output.shut();
   }
-}
-
-/** A tap only watches: one that throws must neither lose a message nor spoil an answer. */
-function guardedTap(tap: ConnectionOptions["tap"], log: Log): ConnectionOptions["tap"] {
-  if (tap === undefined) return undefined;
-  return (direction, text, fault) => {
-    try {
-      tap(direction, text, fault);
-    } catch (error) {
-      log("error", "a tap threw", { direction, error });
-    }
-  };
 }

@@ -4,16 +4,15 @@
 import type { BatchReply } from "./batch-reply.ts";
 import type { ConnectionOptions } from "./connection-options.ts";
 import { RequestError, rpcCodes } from "./errors.ts";
-import { IncomingRequest, type NestedRequests } from "./incoming-request.ts";
+import { IncomingRequest, type RequestOwner } from "./incoming-request.ts";
 import type { ConnectionLimits } from "./limits.ts";
-import type { Log } from "./log.ts";
 import { idToJson, type RequestId } from "./message-id.ts";
+import { isPromiseLike } from "./promise-like.ts";
 
-export interface InboundHost extends NestedRequests {
+export interface InboundHost extends RequestOwner {
   /** Queues an answer. Throws when it cannot be serialised. */
   sendAnswer(message: object): void;
   readonly limits: ConnectionLimits;
-  readonly log: Log;
 }
 
 export class InboundRequests {
@@ -21,6 +20,8 @@ export class InboundRequests {
   readonly #options: Pick<ConnectionOptions, "handlers" | "scopeOf">;
   readonly #running = new Map<RequestId, IncomingRequest>();
   readonly #scopes = new Map<string, number>();
+  /** Characters of the messages whose handlers run. */
+  #bytes = 0;
   #onEmpty: (() => void) | undefined;
 
   constructor(options: Pick<ConnectionOptions, "handlers" | "scopeOf">, host: InboundHost) {
@@ -36,12 +37,18 @@ export class InboundRequests {
     return this.#running.size > 0 && this.#running.has(id);
   }
 
-  start(id: RequestId, method: string, params: unknown, batch: BatchReply | undefined): void {
+  /** `size` is how many characters the request came in. */
+  start(
+    id: RequestId,
+    method: string,
+    params: unknown,
+    { batch, size }: { readonly batch: BatchReply | undefined; readonly size: number },
+  ): void {
     const scope = this.#scopeOf(method, params);
-    const refusal = this.#overLimit(scope) ?? malformedName(id, method);
+    const refusal = this.#overLimit(scope, size) ?? malformedName(id, method);
     if (refusal !== undefined) return this.refuse(id, method, batch, refusal);
-    const request = new IncomingRequest(this.#host, id, method, { scope, batch });
-    batch?.expect();
+    const request = new IncomingRequest(this.#host, id, method, { scope, batch, size });
+    batch?.expect(request);
     try {
       const result = this.#options.handlers.request(method, params, request);
       if (isPromiseLike(result)) return this.#follow(request, result);
@@ -54,8 +61,8 @@ export class InboundRequests {
 
   /** Answers a request whose handler is not called. */
   refuse(id: RequestId, method: string, batch: BatchReply | undefined, error: RequestError): void {
-    const request = new IncomingRequest(this.#host, id, method, { scope: undefined, batch });
-    batch?.expect();
+    const request = new IncomingRequest(this.#host, id, method, { scope: undefined, batch, size: 0 });
+    batch?.expect(request);
     this.#answerError(request, error);
   }
 
@@ -120,8 +127,11 @@ export class InboundRequests {
     callback();
   }
 
-  #overLimit(scope: string | undefined): RequestError | undefined {
-    const { maxInFlight, maxInFlightPerScope } = this.#host.limits;
+  #overLimit(scope: string | undefined, size: number): RequestError | undefined {
+    const { maxInFlight, maxInFlightPerScope, maxInFlightBytes } = this.#host.limits;
+    if (this.#bytes + size > maxInFlightBytes) {
+      return rateLimited(`too much at once: requests of ${this.#bytes} characters are running`);
+    }
     if (this.#running.size >= maxInFlight) return tooMany(maxInFlight, "connection");
     if (scope !== undefined && (this.#scopes.get(scope) ?? 0) >= maxInFlightPerScope) {
       return tooMany(maxInFlightPerScope, "session");
@@ -131,6 +141,7 @@ export class InboundRequests {
 
   #track(request: IncomingRequest): void {
     this.#running.set(request.id, request);
+    this.#bytes += request.size;
     if (request.scope !== undefined) {
       this.#scopes.set(request.scope, (this.#scopes.get(request.scope) ?? 0) + 1);
     }
@@ -140,6 +151,7 @@ export class InboundRequests {
   #untrack(request: IncomingRequest): boolean {
     if (this.#running.get(request.id) !== request) return false;
     this.#running.delete(request.id);
+    this.#bytes -= request.size;
     if (request.scope !== undefined) {
       const left = (this.#scopes.get(request.scope) ?? 1) - 1;
       if (left === 0) this.#scopes.delete(request.scope);
@@ -174,23 +186,11 @@ export class InboundRequests {
 
   #deliver(request: IncomingRequest, answer: object): void {
     if (request.batch !== undefined) {
-      // serialised here, so that one bad result cannot spoil the answers of its batch
-      JSON.stringify(answer);
       request.batch.answer(request, answer);
       return;
     }
     this.#host.sendAnswer(answer);
-    this.runAfterReply(request);
-  }
-
-  runAfterReply(request: IncomingRequest): void {
-    for (const callback of request.takeAfterReply() ?? []) {
-      try {
-        callback();
-      } catch (error) {
-        this.#host.log("error", "an afterReply callback threw", { method: request.method, error });
-      }
-    }
+    request.runAfterReply();
   }
 
   #wireError(request: IncomingRequest, thrown: unknown): { code: number; message: string; data?: unknown } {
@@ -213,15 +213,12 @@ export class InboundRequests {
   }
 }
 
+export function rateLimited(message: string, scope: "connection" | "session" = "connection"): RequestError {
+  return new RequestError(rpcCodes.rateLimited, message, { reason: "rate_limited", scope });
+}
+
 function tooMany(limit: number, scope: "connection" | "session"): RequestError {
-  return new RequestError(
-    rpcCodes.rateLimited,
-    `too many requests at once: ${limit} of this ${scope} are running`,
-    {
-      reason: "rate_limited",
-      scope,
-    },
-  );
+  return rateLimited(`too many requests at once: ${limit} of this ${scope} are running`, scope);
 }
 
 /** A lone surrogate cannot be written as UTF-8, so it cannot name anything (N015). */
@@ -242,10 +239,4 @@ function vanishes(value: unknown): boolean {
     return typeof toJSON === "function" && JSON.stringify(value) === undefined;
   }
   return typeof value === "function" || typeof value === "symbol";
-}
-
-function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function"
-  );
 }

@@ -3,10 +3,13 @@
 
 import type { BatchReply } from "./batch-reply.ts";
 import { ConnectionError } from "./errors.ts";
+import type { Log } from "./log.ts";
 import type { RequestId } from "./message-id.ts";
 import type { RequestOptions } from "./pending-requests.ts";
+import { reportRejection } from "./promise-like.ts";
 
-export interface NestedRequests {
+export interface RequestOwner {
+  readonly log: Log;
   request<Result>(method: string, params: unknown, options: RequestOptions<Result>): Promise<Result>;
 }
 
@@ -15,7 +18,8 @@ export class IncomingRequest {
   readonly method: string;
   /** @internal */ readonly scope: string | undefined;
   /** @internal */ readonly batch: BatchReply | undefined;
-  readonly #owner: NestedRequests;
+  /** @internal Characters of its message. */ readonly size: number;
+  readonly #owner: RequestOwner;
   #controller: AbortController | undefined;
   #abortReason: Error | undefined;
   #afterReply: (() => void)[] | undefined;
@@ -23,16 +27,21 @@ export class IncomingRequest {
 
   /** @internal */
   constructor(
-    owner: NestedRequests,
+    owner: RequestOwner,
     id: RequestId,
     method: string,
-    place: { readonly scope: string | undefined; readonly batch: BatchReply | undefined },
+    place: {
+      readonly scope: string | undefined;
+      readonly batch: BatchReply | undefined;
+      readonly size: number;
+    },
   ) {
     this.#owner = owner;
     this.id = id;
     this.method = method;
     this.scope = place.scope;
     this.batch = place.batch;
+    this.size = place.size;
   }
 
   /** Aborts when the peer cancels this request or the connection closes. Made on first use. */
@@ -51,9 +60,9 @@ export class IncomingRequest {
 
   /** Runs once the reply has been queued and before anything later is; at once when it has been already. */
   afterReply(callback: () => void): void {
-    if (this.#replied) return callback();
     this.#afterReply ??= [];
     this.#afterReply.push(callback);
+    if (this.#replied) this.runAfterReply();
   }
 
   /** A request to the peer that is cancelled with this one. */
@@ -86,11 +95,21 @@ export class IncomingRequest {
     return error instanceof Error && error.name === "AbortError";
   }
 
-  /** @internal */
-  takeAfterReply(): readonly (() => void)[] | undefined {
+  /** @internal The reply has been queued. */
+  runAfterReply(): void {
     this.#replied = true;
     const callbacks = this.#afterReply;
+    if (callbacks === undefined) return;
     this.#afterReply = undefined;
-    return callbacks;
+    const failed = (error: unknown) =>
+      this.#owner.log("error", "an afterReply callback threw", { method: this.method, error });
+    for (const callback of callbacks) {
+      try {
+        const returned: unknown = callback();
+        reportRejection(returned, failed);
+      } catch (error) {
+        failed(error);
+      }
+    }
   }
 }

@@ -33,15 +33,15 @@ export class Output {
     return this.#blocked?.promise;
   }
 
-  /** False when the peer is slow. Throws when the message cannot be serialised, and has then sent nothing. */
-  send(message: object): boolean {
+  /** `given` is the message already serialised. False when the peer is slow. Throws when the message cannot be serialised, and has then sent nothing. */
+  send(message: object, given?: string): boolean {
     if (!this.#open) {
       this.#host.counters.dropped++;
       return true;
     }
     const { tap } = this.#host;
-    const text = tap === undefined ? undefined : JSON.stringify(message);
-    if (text !== undefined) tap?.("out", text);
+    const text = tap === undefined ? given : (given ?? JSON.stringify(message));
+    if (tap !== undefined && text !== undefined) tap("out", text);
     // sending may end the connection (overflow): then nobody has to wait any more
     if (this.#transport.send(message, text) || !this.#open) return true;
     this.#blocked ??= Promise.withResolvers<void>();
@@ -53,8 +53,8 @@ export class Output {
    * only while the peer owes us none: then the other side has requests pending, so it never stops
    * reading at the same time, and the two cannot wait for one another.
    */
-  sendAnswer(message: object): void {
-    if (this.send(message) || this.#paused || this.#host.awaitsAnswers()) return;
+  sendAnswer(message: object, given?: string): void {
+    if (this.send(message, given) || this.#paused || this.#host.awaitsAnswers()) return;
     this.#paused = true;
     this.#transport.pause();
   }
