@@ -16,7 +16,7 @@ import { guardedLog, guardedTap } from "./guarded-callbacks.ts";
 import { InboundRequests, rateLimited } from "./inbound-requests.ts";
 import { type ConnectionLimits, defaultConnectionLimits, limitsFrom } from "./limits.ts";
 import type { Log } from "./log.ts";
-import { idProblem, isExact, parseWithExactIds, type RequestId } from "./message-id.ts";
+import { exactId, exactRequestId, idProblem, isExact, type RequestId } from "./message-id.ts";
 import { Output } from "./output.ts";
 import { PendingRequests, type RequestOptions } from "./pending-requests.ts";
 import { reportRejection } from "./promise-like.ts";
@@ -240,8 +240,7 @@ export class Connection {
     if (method === cancelMethod) {
       const requestId = (params as { requestId?: unknown } | null | undefined)?.requestId;
       if (typeof requestId !== "number" || isExact(requestId)) return this.#inbound.cancel(requestId);
-      const again = parseWithExactIds(text) as { params?: { requestId?: unknown } };
-      return this.#inbound.cancel(again.params?.requestId);
+      return this.#inbound.cancel(exactRequestId(text, requestId));
     }
     try {
       const returned: unknown = this.#options.handlers.notification(method, params, text);
@@ -258,7 +257,7 @@ export class Connection {
 
   #request(message: Envelope, method: string, text: string, batch: BatchReply | undefined): void {
     let { id } = message;
-    if (typeof id === "number" && !isExact(id)) id = (parseWithExactIds(text) as Envelope).id;
+    if (typeof id === "number" && !isExact(id)) id = exactId(text, id);
     const problem = idProblem(id, this.idPolicy, this.#limits.maxIdLength);
     if (problem !== undefined) return this.#refusals.message(invalidRequest(problem, "/id"), batch);
     // idProblem lets nothing but ids through

@@ -1,6 +1,8 @@
 // Ids are echoed digit for digit (N045). JSON.parse rounds integers beyond 2^53, so those few are
 // read again from the source text and kept as bigint.
 
+import { memberText } from "./json-member.ts";
+
 /** An id as JSON-RPC allows it; a bigint stands for an integer that a number cannot hold. */
 export type RequestId = string | number | bigint | null;
 
@@ -20,26 +22,22 @@ export function idProblem(id: unknown, policy: "any" | "strict", maxLength: numb
   return "id must be a string or an integer";
 }
 
-interface ReviverContext {
-  readonly source?: string;
+// In V8 since Chrome 114 (Node 22); TypeScript's library does not declare it yet.
+const json = JSON as unknown as { rawJSON?(text: string): unknown };
+
+/** The root `id` of a message whose parsed id is the number `parsed`, which may be rounded. */
+export function exactId(text: string, parsed: number): number | bigint {
+  return exactInteger(memberText(text, "id"), parsed);
 }
 
-// Both are in V8 since Chrome 114 (Node 22); TypeScript's library does not declare them yet.
-const json = JSON as unknown as {
-  parse(text: string, reviver: (key: string, value: unknown, context?: ReviverContext) => unknown): unknown;
-  rawJSON?(text: string): unknown;
-};
+/** The same for `params.requestId`. */
+export function exactRequestId(text: string, parsed: number): number | bigint {
+  const params = memberText(text, "params");
+  return exactInteger(params === undefined ? undefined : memberText(params, "requestId"), parsed);
+}
 
-/**
- * Parses a message again, with every `id` and `requestId` that is an integer too large for a
- * number turned into a bigint.
- */
-export function parseWithExactIds(text: string): unknown {
-  return json.parse(text, (key, value, context) => {
-    if ((key !== "id" && key !== "requestId") || typeof value !== "number" || isExact(value)) return value;
-    const source = context?.source;
-    return source !== undefined && /^-?\d+$/.test(source) ? BigInt(source) : value;
-  });
+function exactInteger(source: string | undefined, parsed: number): number | bigint {
+  return source !== undefined && /^-?\d+$/.test(source) ? BigInt(source) : parsed;
 }
 
 /** What goes into an outgoing message for this id. */
