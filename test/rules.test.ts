@@ -1,0 +1,83 @@
+// docs/rules.md and the tests speak of the same rules: no test cites an id without a row, and no row claims a
+// proof that is not there.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isTest, read, repositoryFiles } from "./source-files.ts";
+
+interface Row {
+  readonly id: string;
+  /** The last cell, cut at its semicolons: files, and `later:` with the part of the project that will prove it. */
+  readonly proofs: readonly string[];
+}
+
+const files = repositoryFiles();
+const rows: readonly Row[] = [...read("docs/rules.md").matchAll(/^\| ([A-Z]+\d+) \|.*\| ([^|]*) \|$/gm)].map(
+  ([, id = "", cell = ""]) => ({ id, proofs: cell.split("; ").map((part) => part.trim()) }),
+);
+
+/** Cases and contracts are data and functions that several test files run. */
+const isSharedByTests = (file: string) =>
+  /\/bad-input\/(?:[a-z]+-cases|scenarios)\.ts$/.test(file) || /contract\.ts$/.test(file);
+const citing = files.filter((file) => isTest(file) || isSharedByTests(file));
+
+const letters = "TH|[ABCEFGHJLNQTWX]";
+const one = new RegExp(`\\b(${letters})(\\d{1,3})(?:-(?:${letters})(\\d{1,3}))?\\b`, "g");
+/** Names of tests, and ids in brackets wherever they are, for names that are made of parts. */
+const names = /\b(?:test|it|suite|describe|promise)\(\s*(?:"((?:[^"\\]|\\.)*)"|`((?:[^`\\]|\\.)*)`)/g;
+const bracketed = new RegExp(`\\(((?:(?:${letters})\\d{1,3}(?:-(?:${letters})\\d{1,3})?(?:, )?)+)\\)`, "g");
+
+/** The ids that a file cites; `N019-N022` are four. */
+function idsIn(file: string): Set<string> {
+  const text = read(file);
+  const quotes = [...text.matchAll(names), ...text.matchAll(bracketed)].map((match) => match[1] ?? match[2]);
+  // the cases name their ids as data
+  if (file.includes("/bad-input/")) quotes.push(...(text.match(/"(?:N|TH)\d{1,3}"/g) ?? []));
+  const ids = new Set<string>();
+  for (const [, letter = "", from = "", to = from] of quotes.join("\n").matchAll(one)) {
+    for (let n = Number(from); n <= Number(to); n++) ids.add(letter + String(n).padStart(from.length, "0"));
+  }
+  return ids;
+}
+
+const cited = new Map(citing.map((file) => [file, idsIn(file)]));
+
+test("the readers of rows and of citations see them", () => {
+  // Without this, a change of style that they cannot read would make every rule below pass.
+  assert.ok(rows.length > 600, `only ${rows.length} rows`);
+  assert.ok(new Set([...cited.values()].flatMap((ids) => [...ids])).size > 150);
+  assert.ok(cited.get("packages/acp/src/transport/line-decoder.test.ts")?.has("N021"));
+});
+
+test("an id has one row", () => {
+  const ids = rows.map(({ id }) => id);
+  assert.deepEqual(
+    ids.filter((id, index) => ids.indexOf(id) !== index),
+    [],
+  );
+});
+
+test("every id that a test cites has a row", () => {
+  const known = new Set(rows.map(({ id }) => id));
+  const unknown = [...cited].flatMap(([file, ids]) =>
+    [...ids].filter((id) => !known.has(id)).map((id) => `${file} cites ${id}`),
+  );
+  assert.deepEqual(unknown, []);
+});
+
+test("every row is proved by a test that exists and cites it, or says which part of the project will", () => {
+  const wrong = rows.flatMap(({ id, proofs }) =>
+    proofs.filter((proof) => !isLater(proof) && !isProof(proof, id)).map((proof) => `${id}: ${proof}`),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+function isLater(proof: string): boolean {
+  return /^later: (?:model|agent|client|gateway|dialects)$/.test(proof);
+}
+
+function isProof(file: string, id: string): boolean {
+  if (cited.get(file)?.has(id)) return true;
+  // `N03${i}` in the data of bad inputs; their coverage test sees to it that each one exists
+  return isSharedByTests(file) && files.includes(file) && read(file).includes(`${id.slice(0, 3)}\${`);
+}
