@@ -6,8 +6,16 @@ import { interleave, runProgram } from "./rounds.ts";
 import type { SessionsSample, SessionsTask } from "./sessions-work.ts";
 import { figure } from "./statistics.ts";
 
-const program = (entrant: Entrant, name: string) =>
-  new URL(`./${entrant === "ours" ? "parley" : entrant}/${name}.ts`, import.meta.url);
+const sessionPrograms: Readonly<Record<Entrant, URL>> = {
+  floor: new URL("./floor/sessions.ts", import.meta.url),
+  sdk: new URL("./sdk/sessions.ts", import.meta.url),
+  ours: new URL("./parley/sessions.ts", import.meta.url),
+};
+
+const viewPrograms = {
+  floor: new URL("./floor/view.ts", import.meta.url),
+  ours: new URL("./parley/view.ts", import.meta.url),
+} as const;
 
 const sessions: Benchmark = {
   name: "sessions.10k",
@@ -23,7 +31,7 @@ const sessions: Benchmark = {
       entrants,
       options,
       // The programs print what sessions-work.ts makes.
-      (entrant) => runProgram(program(entrant, "sessions"), task, { env }) as Promise<SessionsSample>,
+      (entrant) => runProgram(sessionPrograms[entrant], task, { env }) as Promise<SessionsSample>,
     );
     const by = (value: (sample: SessionsSample) => number): Record<Entrant, number[]> => ({
       floor: samples.floor.map(value),
@@ -59,7 +67,7 @@ const view: Benchmark = {
       ["floor", "ours"] as const,
       options,
       // The programs print what memory-work.ts makes.
-      (entrant) => runProgram(program(entrant, "view"), task) as Promise<MemorySample>,
+      (entrant) => runProgram(viewPrograms[entrant], task) as Promise<MemorySample>,
     );
     const rates = (of: readonly MemorySample[]) => of.map((sample) => 1000 / sample.microsPerMessage);
     const ours = rates(samples.ours);

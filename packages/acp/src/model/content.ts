@@ -3,7 +3,6 @@
 
 export type {
   Annotations,
-  AudioContent,
   AuthMethod,
   AvailableCommand,
   BackgroundWork,
@@ -11,13 +10,11 @@ export type {
   Cost,
   DiffChange,
   DiffPatch,
-  ImageContent,
   Implementation,
   McpServer,
   Meta,
   PermissionOption,
   PlanEntry,
-  ResourceLink,
   SessionConfigOption,
   StateUpdate,
   SystemPrompt,
@@ -25,6 +22,5 @@ export type {
   ToolCallLocation,
   ToolCallStatus,
   ToolKind,
-  UnknownTag,
   Usage,
 } from "../wire/v2/types.gen.ts";
