@@ -1,0 +1,114 @@
+// The contract on an agent's own stdin and stdout. The subject lives in a child process and is driven over a
+// channel of its own; the test is the client at the other end of the pipes.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import type { EndReason, Fault, Sink, Transport } from "../jsonrpc/transport.ts";
+import { streamChannel } from "../node/stream-channel.ts";
+import { nodePlatform } from "../node/text-platform.ts";
+import { byteTransport } from "./byte-transport.ts";
+import { transportContract } from "./contract.ts";
+
+const encode = (text: string) => Buffer.from(`${text}\n`);
+
+/** What the subject told its sink. */
+type Told =
+  | { readonly on: "message"; readonly value: unknown; readonly text: string }
+  | { readonly on: "reject"; readonly fault: Fault }
+  | { readonly on: "drain" | "idle" | "closed" }
+  | { readonly on: "end"; readonly reason: EndReason };
+
+const agent = `
+  const { stdioTransport } = await import(process.argv[1]);
+  const transport = stdioTransport({ limits: JSON.parse(process.argv[2]), flushMs: 100 });
+  const sink = {
+    message: (value, text) => process.send({ on: "message", value, text }),
+    idle: () => process.send({ on: "idle" }),
+    reject: (fault) => process.send({ on: "reject", fault }),
+    drain: () => process.send({ on: "drain" }),
+    end: (reason) => process.send({ on: "end", reason: { ...reason, cause: undefined } }),
+  };
+  process.on("message", async ({ call, text }) => {
+    if (call === "start") transport.start(sink);
+    else if (call === "send") transport.send(JSON.parse(text), text);
+    else if (call === "close") {
+      await Promise.all([transport.close(), transport.close(new Error("twice"))]);
+      process.send({ on: "closed" }, () => process.disconnect());
+    } else transport[call]();
+  });
+`;
+
+function start(limits: object): ChildProcess {
+  const transports = new URL("../node/transports.ts", import.meta.url).href;
+  const options = ["--conditions=parley-source", "--input-type=module", "-e", agent];
+  return spawn(process.execPath, [...options, transports, JSON.stringify(limits)], {
+    stdio: ["pipe", "pipe", "inherit", "ipc"],
+  });
+}
+
+/** The subject as if it were here, but for the answer of send, which cannot come at once. */
+function remoteTransport(child: ChildProcess): Transport {
+  let sink: Sink | undefined;
+  const closed = Promise.withResolvers<void>();
+  child.on("exit", () => closed.resolve());
+  child.on("message", (told: Told) => {
+    if (told.on === "closed") closed.resolve();
+    else if (told.on === "message") sink?.message(told.value, told.text);
+    else if (told.on === "reject") sink?.reject(told.fault);
+    else if (told.on === "end") sink?.end(told.reason);
+    else sink?.[told.on]();
+  });
+  let isClosing = false;
+  const call = (name: string, text?: string) => {
+    // refused when the subject has gone in the meantime, which the contract's tests expect to do no harm
+    if (!isClosing) child.send({ call: name, text }, () => undefined);
+  };
+  return {
+    start(given) {
+      sink = given;
+      call("start");
+    },
+    send(message, text = JSON.stringify(message)) {
+      call("send", text);
+      return true;
+    },
+    pause: () => call("pause"),
+    resume: () => call("resume"),
+    close() {
+      call("close");
+      isClosing = true;
+      return closed.promise;
+    },
+  };
+}
+
+transportContract(
+  "an agent's own stdio",
+  async (limits) => {
+    const child = start(limits);
+    const { stdin, stdout } = child;
+    if (stdin === null || stdout === null) throw new Error("the child was started without pipes");
+    const exited = once(child, "exit");
+    return {
+      near: remoteTransport(child),
+      far: byteTransport(streamChannel(stdout, stdin, { flushMs: 100 }), { limits, platform: nodePlatform }),
+      frameToNear: (text) => stdin.write(encode(text)),
+      bytesToNear: (bytes) => stdin.write(bytes),
+      halfClose: () => stdin.end(),
+      cut: () => {
+        stdin.destroy();
+        stdout.destroy();
+      },
+      dispose: async () => {
+        await exited;
+      },
+    };
+  },
+  {
+    encode,
+    exceptions: {
+      "back-pressure":
+        "the subject is in another process, so its send cannot answer at once; see stream-channel-contract.test.ts",
+    },
+  },
+);
