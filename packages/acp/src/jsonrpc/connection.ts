@@ -75,6 +75,7 @@ export class Connection {
       skipNoise: options.noise === "skip",
       send: (message) => this.#output.sendAnswer(message),
       isRunning: (id) => this.#inbound.has(id),
+      awaitsAnswers: () => this.#pending.size > 0,
       failPending: (id, error) => this.#pending.fail(id, error),
       giveUp: (error) => this.#end(error),
     });
@@ -296,6 +297,8 @@ export class Connection {
   }
 
   #failAnswered(id: unknown, what: string): void {
+    // an error costs a stack: it is made for somebody who waits
+    if (!this.#pending.has(id)) return;
     this.#pending.fail(id, new ConnectionError("protocol", `the peer answered ${what}`));
   }
 

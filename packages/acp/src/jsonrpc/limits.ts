@@ -21,6 +21,8 @@ export interface ConnectionLimits {
   readonly maxHeldBatchBytes: number;
   /** Answers with `id: null` per second; further ones are only counted. Default 10. */
   readonly maxNullIdErrorsPerSecond: number;
+  /** Frames and messages that cannot be read, per second; then the connection closes. Default 10,000. */
+  readonly maxRefusedPerSecond: number;
   /** Lines of noise before the first good message; then the connection closes. Default 100. */
   readonly maxNoiseLines: number;
 }
@@ -34,6 +36,7 @@ export const defaultConnectionLimits: ConnectionLimits = {
   maxBatchAnswerBytes: 32 * 1024 * 1024,
   maxHeldBatchBytes: 32 * 1024 * 1024,
   maxNullIdErrorsPerSecond: 10,
+  maxRefusedPerSecond: 10_000,
   maxNoiseLines: 100,
 };
 

@@ -85,6 +85,17 @@ export function readEnvelopeHead(head: string): EnvelopeHead {
   return found;
 }
 
+/**
+ * The root `id` of an object that ends with it. Sound where the object is JSON: its last bracket closes
+ * the root, and a quote after a comma, a brace or a space is no escaped one.
+ */
+export function readTrailingId(tail: string): RequestId | undefined {
+  const token = /[,{\s]"id"\s{0,8}:\s{0,8}("(?:[^"\\]|\\.)*"|-?[\d.eE+-]+)\s{0,8}\}\s{0,8}$/.exec(tail)?.[1];
+  const found: EnvelopeHead = { answers: true };
+  if (token !== undefined) takeRootValue(found, "id", token);
+  return found.id;
+}
+
 function takeRootValue(found: EnvelopeHead, key: string | undefined, token: string): void {
   const value = parseScalar(token);
   if (key === "method" && typeof value === "string") found.method = value;

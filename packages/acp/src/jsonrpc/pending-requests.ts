@@ -47,6 +47,10 @@ export class PendingRequests {
     return this.#pending.size > 0 || this.#givenUp.size > 0;
   }
 
+  get size(): number {
+    return this.#pending.size;
+  }
+
   has(id: unknown): boolean {
     return this.#pending.has(id);
   }

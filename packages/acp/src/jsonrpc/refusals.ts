@@ -7,7 +7,13 @@ import type { ConnectionCounters } from "./connection-options.ts";
 import { ConnectionError, rpcCodes } from "./errors.ts";
 import type { ConnectionLimits } from "./limits.ts";
 import type { Log } from "./log.ts";
-import { idToJson, type RequestId, readEnvelopeHead } from "./message-id.ts";
+import {
+  type EnvelopeHead,
+  idToJson,
+  type RequestId,
+  readEnvelopeHead,
+  readTrailingId,
+} from "./message-id.ts";
 import type { Fault } from "./transport.ts";
 
 export interface WireError {
@@ -37,10 +43,15 @@ export interface RefusalsHost {
   /** Whether a request with this id has not been answered yet. */
   isRunning(id: RequestId): boolean;
   /** The request that this frame would have answered cannot be answered any more. */
-  failPending(id: unknown, error: ConnectionError): void;
+  failPending(id: unknown, error: ConnectionError): boolean;
+  /** Whether any request of ours waits for an answer. */
+  awaitsAnswers(): boolean;
   /** The peer does not speak JSON-RPC at all. */
   giveUp(error: ConnectionError): void;
 }
+
+/** Lines of the log about what was refused or skipped; what is beyond is only counted. */
+const maxLogLinesPerSecond = 100;
 
 /** Not `[20:51:04] starting` nor `{ a: 1 }`, which programs print (N003). */
 const beginsLikeMessage = /^\s*(?:\[\s*)?\{\s*(?:["}]|$)/;
@@ -49,8 +60,11 @@ export class Refusals {
   /** Set by the first message that could be read: from then on noise never closes the connection. */
   sawGoodMessage = false;
   readonly #host: RefusalsHost;
+  /** What was counted in the current second. */
   #second = 0;
-  #sentThisSecond = 0;
+  #sent = 0;
+  #refused = 0;
+  #logged = 0;
 
   constructor(host: RefusalsHost) {
     this.#host = host;
@@ -60,9 +74,13 @@ export class Refusals {
   message(error: WireError, batch?: BatchReply): void {
     const { counters, log } = this.#host;
     counters.refused++;
-    log("warn", "refused a message", { code: error.code, ...error.data });
-    if (batch === undefined) this.#sendLimited(nullIdError(error));
-    else batch.add(nullIdError(error));
+    this.#startSecond();
+    if (this.#logged++ < maxLogLinesPerSecond) {
+      log("warn", "refused a message", { code: error.code, ...error.data });
+    }
+    if (batch !== undefined) return batch.add(nullIdError(error));
+    this.#sendLimited(nullIdError(error));
+    this.#giveUpWhenTooMany();
   }
 
   /** JSON that is not even an object: on an agent's stdout somebody's print, elsewhere a mistake. */
@@ -74,17 +92,22 @@ export class Refusals {
   /** A frame that the transport could not read. */
   frame(fault: Fault): void {
     const { counters, log, skipNoise } = this.#host;
+    this.#startSecond();
     if (skipNoise && fault.kind !== "too_deep" && !beginsLikeMessage.test(fault.head)) {
       return this.#noise(fault.head, fault.bytes);
     }
     counters.refused++;
-    log("warn", "refused a frame", { kind: fault.kind, bytes: fault.bytes });
+    if (this.#logged++ < maxLogLinesPerSecond) {
+      log("warn", "refused a frame", { kind: fault.kind, bytes: fault.bytes });
+    }
     if (!fault.cutOff) this.#answerFault(fault);
+    this.#giveUpWhenTooMany();
   }
 
   #answerFault(fault: Fault): void {
     if (fault.kind === "parse" || fault.kind === "utf8") {
       const what = fault.kind === "utf8" ? "the text is not valid UTF-8" : "the text is not JSON";
+      if (this.#host.awaitsAnswers() && this.#failAnswered(fault, readEnvelopeHead(fault.head), what)) return;
       const error = {
         code: rpcCodes.parseError,
         message: `parse error: ${what}`,
@@ -92,11 +115,11 @@ export class Refusals {
       };
       return this.#sendLimited(nullIdError(error));
     }
-    const { id, method, answers } = readEnvelopeHead(fault.head);
+    const found = readEnvelopeHead(fault.head);
+    const { id, method } = found;
     const size = fault.kind === "too_large" ? `too large, ${fault.bytes} bytes` : "nested too deeply";
-    if (answers && id !== undefined) {
-      return this.#host.failPending(id, new ConnectionError("too_large", `the peer's answer is ${size}`));
-    }
+    // an answer is not answered, whether anybody waits for it or not
+    if (this.#failAnswered(fault, found, `it is ${size}`) || (found.answers && id !== undefined)) return;
     const data = { reason: fault.kind };
     // an error under the id of another request would be taken for that one's answer
     if (id === undefined || method === undefined || !this.#mayAnswer(id)) {
@@ -108,6 +131,15 @@ export class Refusals {
     this.#host.send({ jsonrpc: "2.0", id: idToJson(id), error: { code, message: `message ${size}`, data } });
   }
 
+  /** The request that this frame would have answered must not wait for ever. False when there is none. */
+  #failAnswered(fault: Fault, { answers, id: first }: EnvelopeHead, what: string): boolean {
+    if (!answers || !this.#host.awaitsAnswers()) return false;
+    const id = first ?? (fault.tail === undefined ? undefined : readTrailingId(fault.tail));
+    if (id === undefined) return false;
+    const kind = fault.kind === "too_large" || fault.kind === "too_deep" ? "too_large" : "protocol";
+    return this.#host.failPending(id, new ConnectionError(kind, `the peer's answer cannot be read: ${what}`));
+  }
+
   #mayAnswer(id: RequestId): boolean {
     const { limits, isRunning } = this.#host;
     return !(typeof id === "string" && id.length > limits.maxIdLength) && !isRunning(id);
@@ -116,20 +148,35 @@ export class Refusals {
   #noise(head: string, bytes: number): void {
     const { counters, limits, log, giveUp } = this.#host;
     counters.noise++;
-    log("warn", "skipped a line that is not a message", { bytes, line: printable(head.slice(0, 200)) });
+    this.#startSecond();
+    if (this.#logged++ < maxLogLinesPerSecond) {
+      log("warn", "skipped a line that is not a message", { bytes, line: printable(head.slice(0, 200)) });
+    }
     if (this.sawGoodMessage || counters.noise < limits.maxNoiseLines) return;
     const what = `the peer wrote ${counters.noise} lines and no message`;
     giveUp(new ConnectionError("protocol", `${what}: is it an agent that speaks ACP on stdout?`));
   }
 
   #sendLimited(message: object): void {
-    const second = Math.floor(performance.now() / 1000);
-    if (second !== this.#second) {
-      this.#second = second;
-      this.#sentThisSecond = 0;
-    }
-    if (this.#sentThisSecond++ < this.#host.limits.maxNullIdErrorsPerSecond) this.#host.send(message);
+    if (this.#sent++ < this.#host.limits.maxNullIdErrorsPerSecond) this.#host.send(message);
     else this.#host.counters.unsentErrors++;
+  }
+
+  #startSecond(): void {
+    const second = Math.floor(performance.now() / 1000);
+    if (second === this.#second) return;
+    this.#second = second;
+    this.#sent = 0;
+    this.#refused = 0;
+    this.#logged = 0;
+  }
+
+  /** Reading rubbish costs more than sending it: a peer that sends nothing else is not worth it. */
+  #giveUpWhenTooMany(): void {
+    const { maxRefusedPerSecond } = this.#host.limits;
+    if (++this.#refused <= maxRefusedPerSecond) return;
+    const what = `the peer sent over ${maxRefusedPerSecond} messages in a second that cannot be read`;
+    this.#host.giveUp(new ConnectionError("protocol", what));
   }
 }
 

@@ -39,6 +39,8 @@ export interface Fault {
   readonly bytes: number;
   /** How the frame begins: at most 64 KiB, so that an id can be found in it. */
   readonly head: string;
+  /** How a frame that is longer than its head ends: at most 2 KiB, for an id that was written last. */
+  readonly tail?: string;
   /** Input ended in the middle of the frame: it is counted, not answered. */
   readonly cutOff?: boolean;
 }

@@ -4,8 +4,12 @@
 import { endOfString } from "../jsonrpc/json-string.ts";
 import type { Fault, Sink } from "../jsonrpc/transport.ts";
 import type { FrameLimits } from "./frame-limits.ts";
+import { tailChars } from "./tail-bytes.ts";
 
 export const headChars = 64 * 1024;
+
+const openBrace = 0x7b;
+const firstOfJson = new Set(Array.from('{["-0123456789tfn', (char) => char.charCodeAt(0)));
 
 export interface FrameParser {
   /** Reports the frame to the sink. Blank frames are skipped. */
@@ -33,18 +37,24 @@ export function frameParser(
     return exceedsDepth(text, maxDepth) ? fault("too_deep", text, byteLength(text)) : undefined;
   }
 
+  function refuse(text: string, cutOff: boolean): void {
+    if (text.trim() === "") return;
+    const found = fault("parse", text, byteLength(text));
+    sink.reject(cutOff ? { ...found, cutOff } : found);
+  }
+
   function parse(text: string, cutOff: boolean): void {
     if (text.length > safeDepthLength || text.length > safeLength) {
       const found = problem(text);
       if (found !== undefined) return sink.reject(found);
     }
+    // JSON.parse throws an error with a stack, which costs hundreds of times what a good message does
+    if (text.charCodeAt(0) !== openBrace && !beginsLikeJson(text)) return refuse(text, cutOff);
     let value: unknown;
     try {
       value = JSON.parse(text);
     } catch {
-      if (text.trim() === "") return;
-      const found = fault("parse", text, byteLength(text));
-      return sink.reject(cutOff ? { ...found, cutOff } : found);
+      return refuse(text, cutOff);
     }
     sink.message(value, text);
   }
@@ -52,8 +62,30 @@ export function frameParser(
   return { frame: (text) => parse(text, false), lastFrame: (text) => parse(text, true) };
 }
 
+/** Whether the first character that is no blank can begin a JSON value; false for blank text. */
+function beginsLikeJson(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code !== 0x20 && code !== 0x0d && code !== 0x09 && code !== 0x0a) {
+      return firstOfJson.has(code);
+    }
+  }
+  return false;
+}
+
 export function fault(kind: Fault["kind"], text: string, bytes: number): Fault {
-  return { kind, bytes, head: text.slice(0, headChars) };
+  const head = text.slice(0, headChars);
+  return text.length > headChars
+    ? { kind, bytes, head, tail: text.slice(-tailChars) }
+    : { kind, bytes, head };
+}
+
+/** The same for a frame whose text cannot be decoded. */
+export function bytesFault(kind: Fault["kind"], frame: Uint8Array): Fault {
+  const { length } = frame;
+  const head = lossyHead(frame);
+  if (length <= headChars) return { kind, bytes: length, head };
+  return { kind, bytes: length, head, tail: lossyTail(frame) };
 }
 
 const lossy = new TextDecoder();
@@ -61,6 +93,10 @@ const lossy = new TextDecoder();
 /** For a fault's head only: invalid sequences become U+FFFD. */
 export function lossyHead(bytes: Uint8Array): string {
   return lossy.decode(bytes.subarray(0, headChars));
+}
+
+export function lossyTail(bytes: Uint8Array): string {
+  return lossy.decode(bytes.subarray(-tailChars));
 }
 
 /**

@@ -3,9 +3,18 @@
 
 import type { TextPlatform } from "./byte-channel.ts";
 import type { FrameLimits } from "./frame-limits.ts";
-import { type FrameParser, fault, frameParser, headChars, lossyHead } from "./frame-parser.ts";
+import {
+  bytesFault,
+  type FrameParser,
+  fault,
+  frameParser,
+  headChars,
+  lossyHead,
+  lossyTail,
+} from "./frame-parser.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import type { DecoderSink, FrameDecoder } from "./line-decoder.ts";
+import { TailBytes } from "./tail-bytes.ts";
 
 const maxHeaderBytes = 8 * 1024;
 const newline = 0x0a;
@@ -21,6 +30,8 @@ export class HeaderDecoder implements FrameDecoder {
   #left: number | undefined;
   #bodyBytes = 0;
   #headers: string[] = [];
+  /** Of a body that is drained. */
+  #tail: TailBytes | undefined;
   #dead = false;
 
   constructor(sink: DecoderSink, limits: FrameLimits, platform: TextPlatform) {
@@ -89,21 +100,30 @@ export class HeaderDecoder implements FrameDecoder {
     if (this.#left === 0) this.#endBody(taken);
     // of a message over the limit only the head is kept, everything else is drained
     else if (this.#bodyBytes <= this.#limits.maxMessageBytes) this.#held.add(taken);
-    else if (this.#held.size < headChars) this.#held.add(taken.subarray(0, headChars));
+    else {
+      if (this.#held.size < headChars) this.#held.add(taken.subarray(0, headChars));
+      this.#tail ??= new TailBytes();
+      this.#tail.add(taken);
+    }
     return bytes.subarray(taken.length);
   }
 
   #endBody(tail: Uint8Array): void {
     this.#left = undefined;
+    if (this.#bodyBytes > this.#limits.maxMessageBytes) return this.#refuseBody(tail);
     const bytes = this.#held.take(tail);
-    if (this.#bodyBytes > this.#limits.maxMessageBytes) {
-      this.#sink.reject(fault("too_large", lossyHead(bytes), this.#bodyBytes));
-      return;
-    }
     const text = this.#platform.decode(bytes);
-    if (text === undefined) this.#sink.reject(fault("utf8", lossyHead(bytes), bytes.length));
+    if (text === undefined) this.#sink.reject(bytesFault("utf8", bytes));
     else if (text.trim() === "") this.#sink.reject(fault("parse", text, bytes.length));
     else this.#parser.frame(text);
+  }
+
+  #refuseBody(tail: Uint8Array): void {
+    const last = this.#tail ?? new TailBytes();
+    this.#tail = undefined;
+    last.add(tail);
+    const head = lossyHead(this.#held.take(tail.subarray(0, headChars)));
+    this.#sink.reject({ kind: "too_large", bytes: this.#bodyBytes, head, tail: lossyTail(last.value) });
   }
 
   #fail(message: string): Uint8Array {

@@ -1,11 +1,19 @@
 // NDJSON: one message per line, split on byte 0x0A only (U+2028 is not a line end). One decode per
 // chunk; only a line that spans chunks is joined first.
 
-import type { Sink } from "../jsonrpc/transport.ts";
+import type { Fault, Sink } from "../jsonrpc/transport.ts";
 import type { TextPlatform } from "./byte-channel.ts";
 import type { FrameLimits } from "./frame-limits.ts";
-import { type FrameParser, fault, frameParser, headChars, lossyHead } from "./frame-parser.ts";
+import {
+  bytesFault,
+  type FrameParser,
+  frameParser,
+  headChars,
+  lossyHead,
+  lossyTail,
+} from "./frame-parser.ts";
 import { HeldBytes } from "./held-bytes.ts";
+import { TailBytes } from "./tail-bytes.ts";
 
 const newline = 0x0a;
 
@@ -30,6 +38,7 @@ export class LineDecoder implements FrameDecoder {
   /** Bytes of an oversized line that have been thrown away so far; 0 when none is being drained. */
   #drained = 0;
   #drainedHead = "";
+  #drainedTail: TailBytes | undefined;
   #dead = false;
 
   constructor(sink: DecoderSink, limits: FrameLimits, platform: TextPlatform) {
@@ -58,8 +67,7 @@ export class LineDecoder implements FrameDecoder {
     if (this.#held.size === 0) return;
     const bytes = this.#held.take(new Uint8Array(0));
     const text = this.#platform.decode(bytes);
-    if (text === undefined)
-      this.#sink.reject({ kind: "utf8", bytes: bytes.length, head: lossyHead(bytes), cutOff: true });
+    if (text === undefined) this.#sink.reject({ ...bytesFault("utf8", bytes), cutOff: true });
     else this.#parser.lastFrame(text);
   }
 
@@ -89,36 +97,45 @@ export class LineDecoder implements FrameDecoder {
   }
 
   #line(bytes: Uint8Array): void {
-    if (bytes.length > this.#limits.maxMessageBytes) return this.#tooLarge(lossyHead(bytes), bytes.length);
+    if (bytes.length > this.#limits.maxMessageBytes) return this.#tooLarge(bytesFault("too_large", bytes));
     const text = this.#platform.decode(bytes);
-    if (text === undefined) this.#sink.reject({ kind: "utf8", bytes: bytes.length, head: lossyHead(bytes) });
+    if (text === undefined) this.#sink.reject(bytesFault("utf8", bytes));
     else this.#parser.frame(text);
   }
 
   #hold(chunk: Uint8Array): void {
-    if (this.#drained > 0) this.#drained += chunk.length;
-    else if (this.#held.size + chunk.length <= this.#limits.maxMessageBytes) this.#held.add(chunk);
+    if (this.#drained > 0) {
+      this.#drained += chunk.length;
+      this.#drainedTail?.add(chunk);
+    } else if (this.#held.size + chunk.length <= this.#limits.maxMessageBytes) this.#held.add(chunk);
     else {
       this.#drained = this.#held.size + chunk.length;
       if (this.#held.size < headChars) this.#held.add(chunk.subarray(0, headChars));
       this.#drainedHead = lossyHead(this.#held.head(headChars));
       this.#held.clear();
+      this.#drainedTail = new TailBytes();
+      this.#drainedTail.add(chunk);
     }
-    if (this.#drained > 2 * this.#limits.maxMessageBytes) this.#tooLarge("", this.#drained);
+    if (this.#drained > 2 * this.#limits.maxMessageBytes) {
+      this.#tooLarge({ kind: "too_large", bytes: this.#drained, head: "" });
+    }
   }
 
   #endHeldLine(tail: Uint8Array): void {
     if (this.#drained === 0) return this.#line(this.#held.take(tail));
     const head = this.#drainedHead;
     const bytes = this.#drained + tail.length;
+    const last = this.#drainedTail ?? new TailBytes();
+    last.add(tail);
     this.#drained = 0;
     this.#drainedHead = "";
-    this.#tooLarge(head, bytes);
+    this.#drainedTail = undefined;
+    this.#tooLarge({ kind: "too_large", bytes, head, tail: lossyTail(last.value) });
   }
 
-  #tooLarge(head: string, bytes: number): void {
+  #tooLarge(fault: Fault): void {
     const { maxMessageBytes } = this.#limits;
-    if (bytes <= 2 * maxMessageBytes) return this.#sink.reject(fault("too_large", head, bytes));
+    if (fault.bytes <= 2 * maxMessageBytes) return this.#sink.reject(fault);
     this.#dead = true;
     this.#sink.fatal("too_large", `a line went on beyond twice the limit of ${maxMessageBytes} bytes`);
   }
