@@ -197,7 +197,9 @@ export class AgentConnection implements AgentLink {
     const op = edition.decode(method, decoded as object, (sessionId) => this.#sessions.optionsOf(sessionId));
     if (op === undefined) throw methodNotFound(method);
     if (op.op === "prompt") {
-      return this.#prompt(op, request).then((result) => (row === undefined ? result : wire.result(row, result)));
+      return this.#prompt(op, request).then((result) =>
+        row === undefined ? result : wire.result(row, result),
+      );
     }
     return this.#sessions.run(op, request).then((result) => {
       const encoded = edition.encode(op, result);

@@ -10,6 +10,7 @@ import type {
   SessionConfigOption,
   SystemPrompt,
 } from "../model/content.ts";
+import type { Entry } from "../model/entry.ts";
 import type { Outcome, Update } from "../model/update.ts";
 import type { AgentLink } from "./agent-link.ts";
 import { newId } from "./new-id.ts";
@@ -31,7 +32,10 @@ export class AgentSession {
   data: unknown;
   /** @internal */ readonly link: AgentLink;
   /** @internal */ readonly log: SessionLog;
-  readonly #edition: AgentSessionEdition;
+  readonly #newEdition: () => AgentSessionEdition;
+  #edition: AgentSessionEdition;
+  /** What happens while history is being sent. */
+  #held: Update[] | undefined;
   #activation: Activation;
   #options: readonly SessionConfigOption[] = [];
   #commands: readonly AvailableCommand[] = [];
@@ -46,13 +50,18 @@ export class AgentSession {
   constructor(
     sessionId: string,
     activation: Activation,
-    parts: { readonly link: AgentLink; readonly log: SessionLog; readonly edition: AgentSessionEdition },
+    parts: {
+      readonly link: AgentLink;
+      readonly log: SessionLog;
+      readonly edition: () => AgentSessionEdition;
+    },
   ) {
     this.sessionId = sessionId;
     this.#activation = activation;
     this.link = parts.link;
     this.log = parts.log;
-    this.#edition = parts.edition;
+    this.#newEdition = parts.edition;
+    this.#edition = parts.edition();
   }
 
   get cwd(): string {
@@ -137,12 +146,16 @@ export class AgentSession {
   /** @internal Keeps it first, and shows it when it is stored: for what must not be shown and then forgotten. */
   async updateStored(update: Update): Promise<void> {
     if (this.#closed) return;
+    if (this.#heldUpdates() !== undefined) return void this.update(update);
     const messages = [this.#edition.encode(update) ?? []].flat();
     const valid = messages.map((message) => this.link.checkUpdate(this.sessionId, message));
     this.log.update(update);
     // a store that fails must not keep a tool's end from whoever looks at it
     await this.log.flush().catch((error: unknown) => this.storeFailed(error));
-    for (const params of valid) await this.link.sendChecked(params);
+    // history may have begun to be sent meanwhile
+    const held = this.#heldUpdates();
+    if (held !== undefined) held.push(update);
+    else for (const params of valid) await this.link.sendChecked(params);
   }
 
   /** @internal */
@@ -153,6 +166,38 @@ export class AgentSession {
   /** @internal Sends without keeping, for replays and states. */
   show(update: Update): Promise<void> | undefined {
     if (this.#closed) return undefined;
+    if (this.#held !== undefined) {
+      this.#held.push(update);
+      return undefined;
+    }
+    return this.#send(update);
+  }
+
+  /** @internal Sends the history, whole and in order; what happens meanwhile follows it. */
+  async replay(entries: () => AsyncIterable<Entry>): Promise<void> {
+    const end = this.log.mark();
+    this.#held = [];
+    // the client forgets what it has seen, and so do we
+    this.#edition = this.#newEdition();
+    try {
+      await this.log.flush();
+      for await (const entry of entries()) {
+        if (entry.seq >= end) break;
+        const update = replayed(entry);
+        if (update !== undefined) await this.#send(update);
+      }
+    } finally {
+      const held = this.#held;
+      this.#held = undefined;
+      for (const update of held) void this.#send(update);
+    }
+  }
+
+  #heldUpdates(): Update[] | undefined {
+    return this.#held;
+  }
+
+  #send(update: Update): Promise<void> | undefined {
     const encoded = this.#edition.encode(update);
     if (encoded === undefined) return undefined;
     if (!Array.isArray(encoded)) return this.link.sendUpdate(this.sessionId, encoded);
@@ -223,6 +268,18 @@ export class AgentSession {
     }
     this.#running = undefined;
   }
+}
+
+/** What the client sees of one entry: messages and updates. Options and commands are what the answer says. */
+function replayed(entry: Entry): Update | undefined {
+  if (entry.kind === "prompt") {
+    const { messageId, prompt } = entry;
+    return { sessionUpdate: "user_message", messageId, content: [...prompt] };
+  }
+  if (entry.kind !== "update") return undefined;
+  const { sessionUpdate } = entry.update;
+  const isState = sessionUpdate === "config_option_update" || sessionUpdate === "available_commands_update";
+  return isState ? undefined : entry.update;
 }
 
 /** The value as the option offers it. Throws -32602 for anything else, and nothing is changed (A79). */

@@ -5,8 +5,8 @@ import type { Activation, AgentOp, SessionFace } from "../edition/agent-ops.ts";
 import { RequestError, rpcCodes } from "../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../jsonrpc/incoming-request.ts";
 import type { SessionConfigOption } from "../model/content.ts";
-import type { Entry } from "../model/entry.ts";
 import type { SessionRecord, SessionStore } from "../model/store.ts";
+import { checkActivation } from "./activation-rules.ts";
 import type { SessionOrigin } from "./agent-definition.ts";
 import type { AgentLink } from "./agent-link.ts";
 import { AgentSession, checkOptionValue } from "./agent-session.ts";
@@ -22,6 +22,8 @@ export class AgentSessions {
   readonly #store: SessionStore;
   readonly #live = new Map<string, AgentSession>();
   readonly #announced = new Set<AgentSession>();
+  /** Sessions that are being activated or ended: whoever comes second waits. */
+  readonly #busy = new Map<string, Promise<unknown>>();
   /** A connection that has had a session is past its handshake. */
   used = false;
 
@@ -58,10 +60,15 @@ export class AgentSessions {
         await this.#link.definition.logout();
         return { kind: "none" };
       case "new":
+        checkActivation(op.activation, this.#link.definition);
         return this.#face(await this.#open(op.activation), request);
       case "activate":
-        return this.#face(await this.#activate(op.sessionId, op.activation, op.replay), request);
+        checkActivation(op.activation, this.#link.definition);
+        return this.#alone(op.sessionId, async () =>
+          this.#face(await this.#activate(op.sessionId, op.activation, op.replay), request),
+        );
       case "fork":
+        checkActivation(op.activation, this.#link.definition);
         return this.#face(await this.#fork(op.sessionId, op.activation), request);
       case "list": {
         const { cwd, cursor } = op;
@@ -69,25 +76,41 @@ export class AgentSessions {
         return { kind: "page", page: await this.#store.list(query) };
       }
       case "close":
-        await this.#close(op.sessionId);
+        await this.#alone(op.sessionId, () => this.#close(op.sessionId));
         return { kind: "none" };
       case "delete":
-        await this.#close(op.sessionId);
-        await this.#store.delete(op.sessionId);
+        await this.#alone(op.sessionId, async () => {
+          await this.#close(op.sessionId);
+          await this.#store.delete(op.sessionId);
+        });
         return { kind: "none" };
       case "set_option":
-        return this.#setOption(op.sessionId, op.configId, op.value);
+        return this.#setOption(op, request);
       case "cancel_tool":
       case "cancel_terminal":
         return this.#cancelPart(op);
     }
   }
 
+  /** All at once: one that takes its time keeps no other from ending. */
   async closeAll(): Promise<void> {
-    for (const sessionId of [...this.#live.keys()]) {
-      await this.#close(sessionId).catch((error: unknown) => {
-        this.#link.log("error", "closing a session failed", { sessionId, error });
-      });
+    await Promise.all(this.#busy.values());
+    await Promise.all([...this.#live.keys()].map((sessionId) => this.#close(sessionId)));
+  }
+
+  /** One after the other for one session; what one of them throws is not the next one's business. */
+  async #alone<Result>(sessionId: string, work: () => Promise<Result>): Promise<Result> {
+    const before = this.#busy.get(sessionId);
+    const result = before === undefined ? work() : before.then(work);
+    const settled = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#busy.set(sessionId, settled);
+    try {
+      return await result;
+    } finally {
+      if (this.#busy.get(sessionId) === settled) this.#busy.delete(sessionId);
     }
   }
 
@@ -161,19 +184,29 @@ export class AgentSessions {
         path: "/cwd",
       });
     }
-    let session = this.#live.get(sessionId);
-    const live = session !== undefined;
-    if (!live) await this.#store.claim(sessionId);
-    const { entries, nextSeq } = await this.#history(sessionId, replay || !live);
-    session ??= this.#install(record, activation, nextSeq);
-    session.reactivate(activation);
-    if (!live) await this.#opened(session, replay ? "load" : "resume", activation, record.config);
-    if (replay) for (const entry of entries) await replayEntry(session, entry);
+    const live = this.#live.get(sessionId);
+    const session = live ?? (await this.#revive(record, activation, replay ? "load" : "resume"));
+    live?.reactivate(activation);
+    if (replay) await session.replay(() => this.#store.entries(sessionId));
     // the current state follows the history and precedes the answer (A30)
     void session.show({
       sessionUpdate: "state_update",
       ...(session.turn === undefined ? { state: "idle" } : { state: "running" }),
     });
+    return session;
+  }
+
+  async #revive(record: SessionRecord, activation: Activation, origin: SessionOrigin): Promise<AgentSession> {
+    const { sessionId } = record;
+    await this.#store.claim(sessionId);
+    let session: AgentSession;
+    try {
+      session = this.#install(record, activation, await this.#nextSeq(sessionId));
+    } catch (error) {
+      await this.#store.release(sessionId);
+      throw error;
+    }
+    await this.#opened(session, origin, activation, record.config);
     return session;
   }
 
@@ -192,16 +225,20 @@ export class AgentSessions {
       updatedAt: now,
     };
     await this.#store.fork(sessionId, record);
-    const { nextSeq } = await this.#history(record.sessionId, true);
-    const session = this.#install(record, activation, nextSeq);
-    await this.#opened(session, "fork", activation, record.config);
-    return session;
+    try {
+      const session = this.#install(record, activation, await this.#nextSeq(record.sessionId));
+      await this.#opened(session, "fork", activation, record.config);
+      return session;
+    } catch (error) {
+      await this.#store.delete(record.sessionId);
+      throw error;
+    }
   }
 
-  async #history(sessionId: string, wanted: boolean): Promise<{ entries: Entry[]; nextSeq: number }> {
-    const entries: Entry[] = [];
-    if (wanted) for await (const entry of this.#store.entries(sessionId)) entries.push(entry);
-    return { entries, nextSeq: (entries.at(-1)?.seq ?? 0) + 1 };
+  async #nextSeq(sessionId: string): Promise<number> {
+    let last = 0;
+    for await (const { seq } of this.#store.entries(sessionId)) last = seq;
+    return last + 1;
   }
 
   #install(record: SessionRecord, activation: Activation, nextSeq: number): AgentSession {
@@ -214,7 +251,7 @@ export class AgentSessions {
     const session = new AgentSession(sessionId, activation, {
       link,
       log,
-      edition: link.edition.session(face, link.features),
+      edition: () => link.edition.session(face, link.features),
     });
     this.#live.set(sessionId, session);
     return session;
@@ -250,6 +287,7 @@ export class AgentSessions {
     const { edition, features } = this.#link;
     const { sessionId, options, commands } = session;
     this.#announced.add(session);
+    keepCurrent(session, request);
     if (!edition.facesCarryCommands && commands.length > 0) {
       request.afterReply(() => {
         void session.show({ sessionUpdate: "available_commands_update", availableCommands: [...commands] });
@@ -266,16 +304,27 @@ export class AgentSessions {
     this.#live.delete(sessionId);
     await session.close();
     this.#announced.delete(session);
-    await this.#store.release(sessionId);
-    await this.#link.definition.close?.(session);
+    // what fails here must not keep the rest from being freed, nor the client from its answer (A33)
+    const failed = (error: unknown) =>
+      this.#link.log("error", "closing a session failed", { sessionId, error });
+    await this.#store.release(sessionId).catch(failed);
+    try {
+      await this.#link.definition.close?.(session);
+    } catch (error) {
+      failed(error);
+    }
   }
 
-  async #setOption(sessionId: string, configId: string, value: string | boolean): Promise<AgentOpResult> {
+  async #setOption(
+    { sessionId, configId, value }: Extract<SessionOp, { op: "set_option" }>,
+    request: IncomingRequest,
+  ): Promise<AgentOpResult> {
     const session = this.get(sessionId);
     const chosen = checkOptionValue(session.options, configId, value);
     await this.#link.definition.setOption?.(session, configId, value);
     const options = session.options.map((option) => (option.configId === configId ? chosen : option));
     session.setOptions(options);
+    keepCurrent(session, request);
     return { kind: "options", options: session.options, client: this.#link.features };
   }
 
@@ -296,11 +345,12 @@ export class AgentSessions {
   }
 }
 
-/** What the client sees of one entry: messages and updates; questions and outcomes are not history. */
-async function replayEntry(session: AgentSession, entry: Entry): Promise<void> {
-  if (entry.kind === "update") await session.show(entry.update);
-  if (entry.kind === "prompt") {
-    const { messageId, prompt } = entry;
-    await session.show({ sessionUpdate: "user_message", messageId, content: [...prompt] });
-  }
+/** The answer has the list as it is now; a change that overtakes it is said again, so that the last word is right. */
+function keepCurrent(session: AgentSession, request: IncomingRequest): void {
+  const answered = session.options;
+  request.afterReply(() => {
+    const { options } = session;
+    if (options !== answered)
+      void session.show({ sessionUpdate: "config_option_update", configOptions: [...options] });
+  });
 }

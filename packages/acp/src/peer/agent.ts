@@ -4,6 +4,7 @@ import type { Transport } from "../jsonrpc/transport.ts";
 import { memoryStore } from "../model/memory-store.ts";
 import { AgentConnection } from "./agent-connection.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
+import { guardedStore } from "./guarded-store.ts";
 
 export interface Agent {
   readonly definition: AgentDefinition;
@@ -13,6 +14,6 @@ export interface Agent {
 
 /** An agent from what it does with a prompt, and whatever else it wants to decide. */
 export function agent(definition: AgentDefinition): Agent {
-  const store = definition.store ?? memoryStore();
+  const store = guardedStore(definition.store ?? memoryStore(), definition.log ?? (() => undefined));
   return { definition, connect: (transport) => new AgentConnection(transport, definition, store) };
 }

@@ -6,6 +6,8 @@ import type { ClientSession } from "./client-session.ts";
 
 export interface ClientLink {
   readonly log: Log;
+  /** False once the connection ends: nothing can be sent, and all that waits will fail with the reason. */
+  readonly isOpen: boolean;
   /** Whether the agent orders several prompts of one session by itself. */
   readonly pipelinesPrompts: boolean;
   notify(method: string, params: object): Promise<void> | undefined;
@@ -16,10 +18,12 @@ export interface ClientLink {
     signal: AbortSignal,
     answered: (result: object) => void,
   ): Promise<void>;
+  /** `answered` as above, with the list that the answer has. */
   setOption(
     sessionId: string,
     option: SessionConfigOption,
     value: string | boolean,
-  ): Promise<readonly SessionConfigOption[] | undefined>;
+    answered: (options: readonly SessionConfigOption[] | undefined) => void,
+  ): Promise<void>;
   closeSession(session: ClientSession): Promise<void>;
 }

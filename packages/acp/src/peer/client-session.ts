@@ -37,8 +37,11 @@ export class ClientSession implements ClientSessionSink {
   #backlog: Update[] | undefined = [];
   #backlogChars = 0;
   #lost = 0;
+  #updatesClaimed = false;
+  #entriesClaimed = false;
   #number = 0;
   #cancelling = false;
+  #ended: Error | undefined;
   #asks = new Set<AbortController>();
 
   /** @internal */
@@ -69,19 +72,18 @@ export class ClientSession implements ClientSessionSink {
   /** Sees every update, in order. What came before the first listener is kept for it, within bounds. */
   onUpdate(listener: (update: Update) => void): () => void {
     this.#listeners.add(listener);
-    const backlog = this.#backlog;
-    if (backlog !== undefined) {
-      this.#backlog = undefined;
-      if (this.#lost > 0)
-        this.#link.log("warn", "updates were lost before anybody listened", { lost: this.#lost });
-      for (const update of backlog) this.#call(listener, update);
-    }
+    if (!this.#updatesClaimed) for (const update of this.#claim()) this.#call(listener, update);
+    this.#updatesClaimed = true;
     return () => this.#listeners.delete(listener);
   }
 
   /** The same as records for a view or a history: prompts, updates, questions, answers, outcomes. */
   onEntry(listener: (entry: EntryBody) => void): () => void {
     this.#entryListeners.add(listener);
+    if (!this.#entriesClaimed) {
+      for (const update of this.#claim()) this.#call(listener, { kind: "update" as const, update });
+    }
+    this.#entriesClaimed = true;
     return () => this.#entryListeners.delete(listener);
   }
 
@@ -99,14 +101,23 @@ export class ClientSession implements ClientSessionSink {
       sent: false,
     };
     this.#open.push(entry);
-    this.#sendNext();
+    if (this.#ended !== undefined) this.failed(number, this.#ended);
+    else this.#sendNext();
     return entry.prompt;
   }
 
   /** Ends what the agent is doing. Open prompts and questions end as cancelled; late updates are still shown. */
   cancel(): void {
+    this.#withdrawWaiting();
+    this.#cancelWork();
+  }
+
+  #withdrawWaiting(): void {
     const waiting = this.#open.filter((entry) => !entry.sent);
     for (const entry of waiting) this.#remove(entry, { stopReason: "cancelled" });
+  }
+
+  #cancelWork(): void {
     if (this.#open.length > 0) {
       this.#cancelling = true;
       this.#edition.cancelled();
@@ -122,17 +133,19 @@ export class ClientSession implements ClientSessionSink {
       const known = this.#options.map((each) => each.configId).join(", ");
       throw new TypeError(`setOption: the session has no option ${configId}; it has: ${known || "none"}`);
     }
-    const options = await this.#link.setOption(this.sessionId, option, value);
-    const after =
-      options === undefined
-        ? this.#options.map((each) =>
-            each.configId === configId ? ({ ...each, currentValue: value } as typeof each) : each,
-          )
-        : this.#edition.optionsChanged(options);
-    this.#edition.setOptions(after);
-    // an agent may answer and say nothing else; whoever shows the session must know
-    if (JSON.stringify(after) === JSON.stringify(this.#options)) return;
-    this.update({ sessionUpdate: "config_option_update", configOptions: [...after] });
+    // when the answer is dispatched: a later change that is already here must not be undone
+    await this.#link.setOption(this.sessionId, option, value, (options) => {
+      const after =
+        options === undefined
+          ? this.#options.map((each) =>
+              each.configId === configId ? ({ ...each, currentValue: value } as typeof each) : each,
+            )
+          : this.#edition.optionsChanged(options);
+      this.#edition.setOptions(after);
+      // an agent may answer and say nothing else; whoever shows the session must know
+      if (JSON.stringify(after) === JSON.stringify(this.#options)) return;
+      this.update({ sessionUpdate: "config_option_update", configOptions: [...after] });
+    });
   }
 
   /** Chooses a mode by its id. */
@@ -143,6 +156,7 @@ export class ClientSession implements ClientSessionSink {
   }
 
   close(): Promise<void> {
+    this.#withdrawWaiting();
     return this.#link.closeSession(this);
   }
 
@@ -166,10 +180,13 @@ export class ClientSession implements ClientSessionSink {
 
   /** @internal */
   setFace(face: SessionFace): void {
-    this.#options = face.configOptions;
-    this.#commands = face.availableCommands.length > 0 ? face.availableCommands : this.#commands;
-    this.#edition.setOptions(face.configOptions);
+    // an answer that says nothing takes back nothing
+    if (face.configOptions.length > 0) {
+      this.#options = face.configOptions;
+      this.#edition.setOptions(face.configOptions);
+    }
     this.#announce(face);
+    this.#edition.setReplaying(false);
   }
 
   /** @internal Runs a question; a cancelled one is answered at once, whatever the handler does (C24). */
@@ -178,7 +195,7 @@ export class ClientSession implements ClientSessionSink {
     cancelled: Answer,
     handler: (signal: AbortSignal) => Promise<Answer> | Answer,
   ): Promise<Answer> {
-    if (this.#cancelling) return cancelled;
+    if (this.#cancelling || signal.aborted) return cancelled;
     const ask = new AbortController();
     this.#asks.add(ask);
     const either = AbortSignal.any([signal, ask.signal]);
@@ -199,11 +216,18 @@ export class ClientSession implements ClientSessionSink {
 
   /** @internal */
   connectionEnded(reason: ConnectionError): void {
+    this.#ended = reason;
     for (const { sent, number } of [...this.#open]) {
       // also one that has been answered: nobody is left to say how its work ended
       if (sent) this.#edition.promptFailed(number, reason, this);
       else this.failed(number, reason);
     }
+    for (const ask of this.#asks) ask.abort();
+  }
+
+  /** @internal Closed or deleted: what the agent left open was cancelled with it. */
+  sessionEnded(): void {
+    for (const { number } of [...this.#open]) this.outcome(number, { stopReason: "cancelled" });
   }
 
   // ---- ClientSessionSink
@@ -213,7 +237,9 @@ export class ClientSession implements ClientSessionSink {
     if (update.sessionUpdate === "state_update") this.#state = String(update.state);
     else if (update.sessionUpdate === "config_option_update") this.#options = update.configOptions;
     else if (update.sessionUpdate === "available_commands_update") this.#commands = update.availableCommands;
-    if (this.#backlog !== undefined) this.#keep(this.#backlog, update);
+    // one kind of listener is here: the other may still join it until something new comes
+    if (this.#updatesClaimed || this.#entriesClaimed) this.#backlog = undefined;
+    else if (this.#backlog !== undefined) this.#keep(this.#backlog, update);
     for (const listener of this.#listeners) this.#call(listener, update);
     for (const entry of this.#open) if (entry.sent) entry.prompt.push(update);
     if (this.#entryListeners.size > 0) this.record({ kind: "update", update });
@@ -227,14 +253,15 @@ export class ClientSession implements ClientSessionSink {
     entry.prompt.accept(messageId);
     this.record({ kind: "prompt", messageId, prompt: entry.content });
     // withdrawn too late: the agent had taken it, so the work on it is ended
-    if (entry.controller.signal.aborted) this.cancel();
+    if (entry.controller.signal.aborted) this.#cancelWork();
   }
 
   /** @internal */
   outcome(number: number, outcome: Outcome): void {
     const entry = this.#find(number);
     if (entry === undefined) return;
-    this.record({ kind: "outcome", messageId: entry.messageId, outcome });
+    // one that was withdrawn has never been part of the conversation
+    if (entry.messageId !== "") this.record({ kind: "outcome", messageId: entry.messageId, outcome });
     this.#remove(entry, outcome);
     this.#sendNext();
   }
@@ -261,6 +288,7 @@ export class ClientSession implements ClientSessionSink {
   }
 
   #sendNext(): void {
+    if (!this.#link.isOpen) return;
     for (const entry of this.#open) {
       if (entry.sent) {
         if (!this.#link.pipelinesPrompts) return;
@@ -288,7 +316,7 @@ export class ClientSession implements ClientSessionSink {
     if (!entry.sent) return this.#remove(entry, { stopReason: "cancelled" });
     // not yet part of the conversation: it alone is withdrawn; otherwise the work on it is ended
     if (entry.messageId === "") entry.controller.abort();
-    else this.cancel();
+    else this.#cancelWork();
   }
 
   #remove(entry: OpenPrompt, outcome: Outcome): void {
@@ -304,6 +332,13 @@ export class ClientSession implements ClientSessionSink {
 
   #find(number: number): OpenPrompt | undefined {
     return this.#open.find((entry) => entry.number === number);
+  }
+
+  #claim(): readonly Update[] {
+    if (this.#lost > 0)
+      this.#link.log("warn", "updates were lost before anybody listened", { lost: this.#lost });
+    this.#lost = 0;
+    return this.#backlog ?? [];
   }
 
   #keep(backlog: Update[], update: Update): void {

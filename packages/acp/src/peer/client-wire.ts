@@ -45,6 +45,10 @@ export class ClientWire {
     });
   }
 
+  get isOpen(): boolean {
+    return this.#connection.isOpen;
+  }
+
   find(sessionId: string): ClientSession | undefined {
     return this.#sessions.get(sessionId);
   }
@@ -72,9 +76,11 @@ export class ClientWire {
     params: unknown,
     options: Omit<RequestOptions<Result>, "receive"> & { readonly receive?: (result: object) => Result } = {},
   ): Promise<Result> {
-    // outside the schema, but six agents still have it
-    if (method === "session/set_model") return (await this.#connection.request(method, params)) as Result;
-    const { params: valid, receive: decode } = this.#bound.prepare(method, params);
+    // session/set_model is outside the schema, but six agents still have it
+    const { params: valid, receive: decode } =
+      method === "session/set_model"
+        ? { params, receive: (result: unknown) => result }
+        : this.#bound.prepare(method, params);
     const { receive, ...rest } = options;
     return this.#connection.request(method, valid, {
       ...rest,

@@ -70,6 +70,7 @@ async function connect(transport: Transport, definition: ClientDefinition): Prom
     held.release();
     return new ConnectedAgent(definition, bindings, edition, introduction);
   } catch (error) {
+    held.drop(new RequestError(rpcCodes.cancelled, "cancelled: the handshake failed"));
     await connection.close("the handshake failed");
     throw error;
   }

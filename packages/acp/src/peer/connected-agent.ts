@@ -67,6 +67,11 @@ export class ConnectedAgent implements ClientLink {
     return this.#wire.log;
   }
 
+  /** @internal */
+  get isOpen(): boolean {
+    return this.#wire.isOpen;
+  }
+
   get pipelinesPrompts(): boolean {
     return this.#edition.pipelinesPrompts;
   }
@@ -108,7 +113,7 @@ export class ConnectedAgent implements ClientLink {
   async delete(sessionId: string): Promise<void> {
     this.#needs(this.features.delete, "delete sessions");
     await this.#call("session/delete", { sessionId });
-    this.#wire.forget(sessionId);
+    this.#end(sessionId);
   }
 
   async login(methodId: string): Promise<void> {
@@ -174,9 +179,11 @@ export class ConnectedAgent implements ClientLink {
     sessionId: string,
     option: SessionConfigOption,
     value: string | boolean,
-  ): Promise<readonly SessionConfigOption[] | undefined> {
+    answered: (options: readonly SessionConfigOption[] | undefined) => void,
+  ): Promise<void> {
     const { method, params } = this.#edition.setOption(sessionId, option, value);
-    return this.#edition.optionsAfter(method, await this.#wire.request(method, params));
+    const receive = (result: object) => answered(this.#edition.optionsAfter(method, result));
+    await this.#wire.request(method, params, { receive });
   }
 
   /** @internal */
@@ -188,6 +195,12 @@ export class ConnectedAgent implements ClientLink {
         if (!(error instanceof RequestError && error.code === -32002)) throw error;
       });
     } else session.cancel();
+    this.#end(sessionId);
+  }
+
+  /** What an agent left open when its session ended is over. */
+  #end(sessionId: string): void {
+    this.#wire.find(sessionId)?.sessionEnded();
     this.#wire.forget(sessionId);
   }
 
@@ -208,20 +221,23 @@ export class ConnectedAgent implements ClientLink {
       this.#authenticated(async () => {
         const { method, params } = call();
         // history comes before the answer: the session is there to receive it
+        const known = sessionId === undefined ? undefined : this.#wire.find(sessionId);
         const early =
           sessionId === undefined
             ? undefined
             : this.#install({ sessionId, configOptions: [], availableCommands: [] }, cwd);
         const receive = (result: object) => {
           const face = this.#edition.face(result, sessionId);
-          if (early === undefined) return this.#install(face, cwd);
-          early.setFace(face);
-          return early;
+          const session = early ?? this.#install({ ...face, configOptions: [], availableCommands: [] }, cwd);
+          // what came before the answer is older than what the answer says
+          session.setFace(face);
+          return session;
         };
         const send = () => this.#wire.request(method, params, { receive });
         if (early === undefined) return send();
         return early.replaying(send).catch((error: unknown) => {
-          this.#wire.forget(early.sessionId);
+          // one that was open before is still open
+          if (known === undefined) this.#wire.forget(early.sessionId);
           throw error;
         });
       }),

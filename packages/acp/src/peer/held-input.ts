@@ -3,6 +3,7 @@
 
 export class HeldInput {
   #held: (() => void)[] | undefined = [];
+  #dropped: Error | undefined;
 
   get isHolding(): boolean {
     return this.#held !== undefined;
@@ -20,12 +21,19 @@ export class HeldInput {
     return new Promise((resolve, reject) => {
       held.push(() => {
         try {
+          if (this.#dropped !== undefined) throw this.#dropped;
           resolve(work());
         } catch (error) {
           reject(error);
         }
       });
     });
+  }
+
+  /** There will be nobody: requests are refused, notifications forgotten. */
+  drop(error: Error): void {
+    this.#dropped = error;
+    this.release();
   }
 
   release(): void {

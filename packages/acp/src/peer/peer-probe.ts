@@ -37,7 +37,7 @@ export interface Pair {
 /** The same test in version 1, in version 2, and with a handshake between two that speak both. */
 export function inEveryVersion(name: string, run: (pair: Pair) => Promise<void>): void {
   for (const [label, versions] of Object.entries(versionChoices)) {
-    test(`${name} (${label})`, { timeout: 20_000 }, () => run({ versions, version: versions[0] ?? 1 }));
+    test(`${name} (${label})`, { timeout: 10_000 }, () => run({ versions, version: versions[0] ?? 1 }));
   }
 }
 

@@ -39,6 +39,16 @@ export class Prompt implements AsyncIterable<Update> {
   /** Everything that happens in the session while this prompt is open. Ends with its outcome. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Update, void> {
     this.#iterated = true;
+    try {
+      yield* this.#updates();
+    } finally {
+      // whoever has stopped looking needs nothing kept
+      this.#overrun = true;
+      this.#backlog = [];
+    }
+  }
+
+  async *#updates(): AsyncGenerator<Update, void> {
     for (;;) {
       while (this.#next < this.#backlog.length) {
         const update = this.#backlog[this.#next++];

@@ -22,6 +22,7 @@ export class SessionLog {
   #open: OpenText | undefined;
   /** Numbered when they are written, so that what is taken back leaves no gap. */
   #pending: (EntryBody & { readonly time: number })[] = [];
+  #inFlight = 0;
   #writing: Promise<void> = Promise.resolve();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -68,6 +69,12 @@ export class SessionLog {
     this.#pending = this.#pending.filter((body) => body.kind !== "prompt" || body.messageId !== messageId);
   }
 
+  /** The number of the next entry: all before it has happened, and nothing after it has. */
+  mark(): number {
+    this.#closeText();
+    return this.#nextSeq + this.#inFlight + this.#pending.length;
+  }
+
   /** Resolves when everything so far is stored; rejects when it could not be. */
   flush(): Promise<void> {
     this.#closeText();
@@ -84,6 +91,7 @@ export class SessionLog {
     const bodies = this.#pending;
     if (bodies.length === 0) return;
     this.#pending = [];
+    this.#inFlight = bodies.length;
     try {
       await this.#store.append(
         this.#sessionId,
@@ -93,6 +101,8 @@ export class SessionLog {
     } catch (error) {
       this.#pending = [...bodies, ...this.#pending];
       throw error;
+    } finally {
+      this.#inFlight = 0;
     }
   }
 

@@ -7,6 +7,7 @@ import type { Outcome, Update } from "../model/update.ts";
 import type { TurnEnd } from "./agent-definition.ts";
 import type { AgentSession, PromptTicket } from "./agent-session.ts";
 import { DisplayTerminal, type DisplayTerminalOptions } from "./display-terminal.ts";
+import { unavailable } from "./guarded-store.ts";
 import { Inbox } from "./inbox.ts";
 import { newId } from "./new-id.ts";
 import { type Permission, Questions } from "./questions.ts";
@@ -285,10 +286,4 @@ function failureOf(error: unknown, turn: Turn, log: AgentSession["link"]["log"])
 
 function errorOf({ code, message, data }: RequestError): NonNullable<Outcome["error"]> {
   return { code, message, ...(data === undefined ? {} : { data }) };
-}
-
-function unavailable(): RequestError {
-  return new RequestError(-32067, "the session cannot be stored right now: try again", {
-    reason: "unavailable",
-  });
 }

@@ -1,5 +1,6 @@
 // The agent's end in version 2, whose JSON is the model's own.
 
+import { RequestError } from "../../jsonrpc/errors.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type { ClientCapabilities, InitializeRequest, InitializeResponse } from "../../wire/v2/types.gen.ts";
 import type { AgentEdition, AgentOpResult } from "../agent-edition.ts";
@@ -100,7 +101,7 @@ function decode(method: string, given: object): AgentOp | undefined {
         op: "activate",
         sessionId,
         activation: activation(params),
-        replay: params.replayFrom?.type === "start",
+        replay: replayed(params.replayFrom),
       };
     }
     case "session/fork":
@@ -130,6 +131,15 @@ function decode(method: string, given: object): AgentOp | undefined {
     default:
       return undefined;
   }
+}
+
+/** Another place to replay from is refused, never replaced (A29). */
+function replayed(from: wire.ResumeSessionRequest["replayFrom"]): boolean {
+  if (from == null || from.type === "start") return from != null;
+  throw new RequestError(-32602, 'replayFrom must have the type "start": no other place is known here', {
+    reason: "invalid_params",
+    path: "/replayFrom/type",
+  });
 }
 
 function activation(params: wire.NewSessionRequest): Activation {
