@@ -25,7 +25,7 @@ async function connect(name: string) {
 function show(session: ClientSession): SessionView {
   const view = createView();
   let seq = 0;
-  session.onUpdate((update) => applyEntry(view, { seq: ++seq, time: 0, kind: "update", update }));
+  session.onEntry((body) => applyEntry(view, { seq: ++seq, time: Date.now(), ...body }));
   return view;
 }
 
