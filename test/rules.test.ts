@@ -23,14 +23,17 @@ const citing = files.filter((file) => isTest(file) || isSharedByTests(file));
 
 const letters = "TH|[ABCEFGHJLNQTWX]";
 const one = new RegExp(`\\b(${letters})(\\d{1,3})(?:-(?:${letters})(\\d{1,3}))?\\b`, "g");
-/** Names of tests, and ids in brackets wherever they are, for names that are made of parts. */
+/** Names of tests; for names that are made elsewhere, ids in brackets and at the beginning of any text. */
 const names = /\b(?:test|it|suite|describe|promise)\(\s*(?:"((?:[^"\\]|\\.)*)"|`((?:[^`\\]|\\.)*)`)/g;
 const bracketed = new RegExp(`\\(((?:(?:${letters})\\d{1,3}(?:-(?:${letters})\\d{1,3})?(?:, )?)+)\\)`, "g");
+const leading = new RegExp(`["\`]((?:(?:${letters})\\d{1,3}(?:-(?:${letters})\\d{1,3})?,? )+)(?=[a-z])`, "g");
 
 /** The ids that a file cites; `N019-N022` are four. */
 function idsIn(file: string): Set<string> {
   const text = read(file);
-  const quotes = [...text.matchAll(names), ...text.matchAll(bracketed)].map((match) => match[1] ?? match[2]);
+  const quotes = [names, bracketed, leading].flatMap((pattern) =>
+    [...text.matchAll(pattern)].map((match) => match[1] ?? match[2]),
+  );
   // the cases name their ids as data
   if (file.includes("/bad-input/")) quotes.push(...(text.match(/"(?:N|TH)\d{1,3}"/g) ?? []));
   const ids = new Set<string>();
