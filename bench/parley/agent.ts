@@ -5,7 +5,11 @@ import { agentPeer } from "@parley/acp/v1";
 import { promptResult, workOf } from "../agent-work.ts";
 import { initializeResult, sessionId } from "../messages.ts";
 
-const peer = agentPeer(stdioTransport({ limits: { maxMessageBytes: 512 * 2 ** 20 } }), {
+// The limits are raised for the prompt of 64 MiB only; they cost the same wherever they are.
+const huge = 512 * 2 ** 20;
+
+const peer = agentPeer(stdioTransport({ limits: { maxMessageBytes: huge } }), {
+  limits: { maxInFlightBytes: huge },
   requests: {
     initialize: () => initializeResult(),
     "session/new": () => ({ sessionId }),
