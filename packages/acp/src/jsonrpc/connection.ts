@@ -10,7 +10,7 @@ import {
   type ConnectionOptions,
   newCounters,
 } from "./connection-options.ts";
-import { type Deadline, deadline } from "./deadline.ts";
+import { type Deadline, deadline, milliseconds } from "./deadline.ts";
 import { ConnectionError, RequestError, rpcCodes } from "./errors.ts";
 import { guardedLog, guardedTap } from "./guarded-callbacks.ts";
 import { InboundRequests, rateLimited } from "./inbound-requests.ts";
@@ -18,7 +18,7 @@ import { type ConnectionLimits, defaultConnectionLimits, limitsFrom } from "./li
 import type { Log } from "./log.ts";
 import { exactId, exactRequestId, idProblem, isExact, type RequestId } from "./message-id.ts";
 import { Output } from "./output.ts";
-import { PendingRequests, type RequestOptions } from "./pending-requests.ts";
+import { checkTimes, PendingRequests, type RequestOptions } from "./pending-requests.ts";
 import { reportRejection } from "./promise-like.ts";
 import { invalidRequest, Refusals } from "./refusals.ts";
 import { SentBatches } from "./sent-batches.ts";
@@ -52,6 +52,7 @@ export class Connection {
   readonly #refusals: Refusals;
   readonly #batches: HeldBatches;
   readonly #sentBatches: SentBatches = new SentBatches(this.#pending);
+  readonly #drainMs: number;
   readonly #resolveClosed: (reason: ConnectionError) => void;
   #nextId = 1;
   #phase: "open" | "draining" | "closed" = "open";
@@ -61,6 +62,7 @@ export class Connection {
     this.#transport = transport;
     this.#options = options;
     this.#limits = limitsFrom(defaultConnectionLimits, options.limits);
+    this.#drainMs = milliseconds("drainMs", options.drainMs ?? 1_500);
     this.#log = guardedLog(options.log);
     const tap = guardedTap(options.tap, this.#log);
     this.#output = new Output(transport, {
@@ -111,6 +113,7 @@ export class Connection {
     params?: unknown,
     options: RequestOptions<Result> = {},
   ): Promise<Result> {
+    checkTimes(options);
     const refusal = this.#refusal(method, options.signal);
     if (refusal !== undefined) return Promise.reject(refusal);
     const id = this.#nextId++;
@@ -119,9 +122,15 @@ export class Connection {
     return this.#expect(id, method, options);
   }
 
-  /** Sends a notification. Returns a promise only when the peer is slow; await it before sending more. */
+  /**
+   * Sends a notification. Returns a promise only when the peer is slow; await it before sending more. After
+   * the end it returns one that resolves in a later turn of the event loop, and never throws: a loop that
+   * awaits it must not keep timers and signals from running.
+   */
   notify(method: string, params?: unknown): Promise<void> | undefined {
-    return this.#output.send({ jsonrpc: "2.0", method, params }) ? undefined : this.#output.room;
+    const hasRoom = this.#output.send({ jsonrpc: "2.0", method, params });
+    if (hasRoom && this.#endReason === undefined) return undefined;
+    return hasRoom ? this.#output.nextTurn : this.#output.room;
   }
 
   /**
@@ -132,6 +141,7 @@ export class Connection {
     if (calls.length === 0) throw new TypeError("batch: got no calls, a batch needs at least one");
     const reason = this.#options.refuseBatch?.(calls);
     if (reason !== undefined) throw new TypeError(`batch: ${reason}`);
+    for (const call of calls) checkTimes(call.options ?? {});
     const refusals = calls.map((call) => this.#refusal(call.method, call.options?.signal));
     const ids = calls.map((call, i) => (call.notification || refusals[i] ? undefined : this.#nextId++));
     const entries = calls.map(({ method, params }, i) => ({ jsonrpc: "2.0", id: ids[i], method, params }));
@@ -357,7 +367,7 @@ export class Connection {
       this.#finish();
     });
     if (this.#phase === "draining" && this.#inbound.size > 0) {
-      timer = deadline(this.#options.drainMs ?? 1_500, () => this.#inbound.giveUpAll());
+      timer = deadline(this.#drainMs, () => this.#inbound.giveUpAll());
     }
   }
 

@@ -67,7 +67,7 @@ test("the death of the peer rejects every pending request with its reason, exit 
   assert.equal(reason.kind, "exited");
   assert.equal(closes.length, 1);
   await assert.rejects(connection.request("late"), { kind: "exited", exitCode: 3 });
-  assert.equal(connection.notify("late"), undefined);
+  assert.equal(await connection.notify("late"), undefined);
   assert.equal(connection.counters.dropped, 1);
 });
 

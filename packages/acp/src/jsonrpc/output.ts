@@ -16,6 +16,7 @@ export class Output {
   readonly #host: OutputHost;
   #open = true;
   #blocked: PromiseWithResolvers<void> | undefined;
+  #turn: Promise<void> | undefined;
   #paused = false;
 
   constructor(transport: Transport, host: OutputHost) {
@@ -31,6 +32,17 @@ export class Output {
   /** What to wait for after `send` returned false. */
   get room(): Promise<void> | undefined {
     return this.#blocked?.promise;
+  }
+
+  /** Resolves when timers and I/O have had their turn; one promise for all who ask before that. */
+  get nextTurn(): Promise<void> {
+    this.#turn ??= new Promise((resolve) => {
+      setTimeout(() => {
+        this.#turn = undefined;
+        resolve();
+      }, 0);
+    });
+    return this.#turn;
   }
 
   /** `given` is the message already serialised. False when the peer is slow. Throws when the message cannot be serialised, and has then sent nothing. */

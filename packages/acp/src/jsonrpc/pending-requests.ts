@@ -1,7 +1,7 @@
 // Our own requests that wait for an answer. Each one settles exactly once: by its answer, by its
 // deadline, by its signal, or by the end of the connection.
 
-import { type Deadline, deadline } from "./deadline.ts";
+import { type Deadline, deadline, milliseconds } from "./deadline.ts";
 import { ConnectionError, RequestError } from "./errors.ts";
 
 export interface RequestOptions<Result> {
@@ -28,6 +28,12 @@ interface Pending {
   readonly receive: ((result: unknown) => unknown) | undefined;
   timer: Deadline;
   stopListening: (() => void) | undefined;
+}
+
+/** Throws for times that are none: before anything has been sent. */
+export function checkTimes({ timeoutMs, cancelGraceMs }: Omit<RequestOptions<never>, "receive">): void {
+  if (timeoutMs !== undefined) milliseconds("timeoutMs", timeoutMs);
+  if (cancelGraceMs !== undefined) milliseconds("cancelGraceMs", cancelGraceMs);
 }
 
 /** How many given-up requests are remembered until their late answer comes. */

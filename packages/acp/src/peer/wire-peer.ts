@@ -4,8 +4,10 @@
 import { Connection } from "../jsonrpc/connection.ts";
 import type { BatchCall, ConnectionCounters, ConnectionOptions } from "../jsonrpc/connection-options.ts";
 import type { ConnectionError } from "../jsonrpc/errors.ts";
+import { guardedLog } from "../jsonrpc/guarded-callbacks.ts";
 import type { IncomingRequest } from "../jsonrpc/incoming-request.ts";
 import type { RequestOptions } from "../jsonrpc/pending-requests.ts";
+import { isPromiseLike } from "../jsonrpc/promise-like.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
 import { Failure, type UnstableMethods } from "../wire/decode.ts";
 import type { WireVersion } from "../wire/method-row.ts";
@@ -69,12 +71,12 @@ export class WirePeer<
       readonly notifications?: object;
     },
   ) {
-    const { role, unstable = [], requests = {}, notifications = {}, log = () => undefined } = options;
-    this.#wire = new BoundWire(version, role, unstable, log);
+    const { role, unstable = [], requests = {}, notifications = {}, log } = options;
+    this.#wire = new BoundWire(version, role, unstable, guardedLog(log));
     this.#connection = new Connection(transport, {
-      // an agent's stdout may carry other people's prints: a client skips them instead of answering
-      noise: role === "client" ? "skip" : "answer",
       ...options,
+      // an agent's stdout may carry other people's prints: a client skips them instead of answering
+      noise: options.noise ?? (role === "client" ? "skip" : "answer"),
       scopeOf: sessionOf,
       refuseBatch,
       handlers: {
@@ -149,9 +151,9 @@ function requestDispatcher(wire: BoundWire, handlers: object): ConnectionOptions
       throw methodNotFound(method);
     if (bound === undefined) return handler(params, request);
     const result = handler(wire.requestParams(bound, params), request);
-    return result instanceof Promise
-      ? result.then((value) => wire.result(bound, value))
-      : wire.result(bound, result);
+    if (!isPromiseLike(result)) return wire.result(bound, result);
+    // of another realm or library, perhaps: made one of ours
+    return Promise.resolve(result).then((value) => wire.result(bound, value));
   };
 }
 
@@ -160,17 +162,15 @@ function notificationDispatcher(
   handlers: object,
 ): ConnectionOptions["handlers"]["notification"] {
   const handlerOf = new Map(
-    Object.entries(handlers as Record<string, ((params: unknown) => void) | undefined>),
+    Object.entries(handlers as Record<string, ((params: unknown) => undefined) | undefined>),
   );
   return (method, params) => {
     const handler = handlerOf.get(method);
-    if (handler === undefined) return;
+    if (handler === undefined) return undefined;
     const bound = wire.receivedNotification(method);
-    if (bound === undefined) {
-      if (method.startsWith("_")) handler(params);
-      return;
-    }
+    // what a handler returns is passed on: without types it may be a promise, which may reject
+    if (bound === undefined) return method.startsWith("_") ? handler(params) : undefined;
     const decoded = wire.notificationParams(bound, params);
-    if (!(decoded instanceof Failure)) handler(decoded);
+    return decoded instanceof Failure ? undefined : handler(decoded);
   };
 }

@@ -1,6 +1,7 @@
 // A Transport on any pair of byte streams: finds the framing, splits frames, coalesces writes, bounds
 // what is queued.
 
+import { limitsFrom } from "../jsonrpc/limits.ts";
 import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
 import { type ByteChannel, type ByteReceiver, type TextPlatform, webPlatform } from "./byte-channel.ts";
 import { defaultFrameLimits, type FrameLimits } from "./frame-limits.ts";
@@ -49,7 +50,7 @@ class ByteTransport implements Transport, ByteReceiver {
 
   constructor(channel: ByteChannel, options: ByteTransportOptions) {
     this.#channel = channel;
-    this.#limits = { ...defaultFrameLimits, ...options.limits };
+    this.#limits = limitsFrom(defaultFrameLimits, options.limits);
     this.#platform = options.platform ?? webPlatform;
     this.#framing = options.framing ?? "auto";
   }

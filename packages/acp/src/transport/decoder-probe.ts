@@ -1,6 +1,7 @@
 // For the tests of this folder: runs bytes through a decoder, cut as the test likes, and says what came
 // out and how much work it was.
 
+import { limitsFrom } from "../jsonrpc/limits.ts";
 import type { Fault } from "../jsonrpc/transport.ts";
 import { type TextPlatform, webPlatform } from "./byte-channel.ts";
 import { defaultFrameLimits, type FrameLimits } from "./frame-limits.ts";
@@ -44,7 +45,7 @@ export function decode(
       reject: (fault) => void events.push({ fault }),
       fatal: (why) => void events.push({ fatal: why }),
     },
-    { ...defaultFrameLimits, ...limits },
+    limitsFrom(defaultFrameLimits, limits),
     platform,
   );
   for (const chunk of chunks) {

@@ -9,7 +9,7 @@ import { tailChars } from "./tail-bytes.ts";
 export const headChars = 64 * 1024;
 
 const openBrace = 0x7b;
-const firstOfJson = new Set(Array.from('{["-0123456789tfn', (char) => char.charCodeAt(0)));
+const quote = 0x22;
 
 export interface FrameParser {
   /** Reports the frame to the sink. Blank frames are skipped. */
@@ -49,7 +49,8 @@ export function frameParser(
       if (found !== undefined) return sink.reject(found);
     }
     // JSON.parse throws an error with a stack, which costs hundreds of times what a good message does
-    if (text.charCodeAt(0) !== openBrace && !beginsLikeJson(text)) return refuse(text, cutOff);
+    if ((text.charCodeAt(0) !== openBrace || text.charCodeAt(1) !== quote) && !beginsLikeJson(text))
+      return refuse(text, cutOff);
     let value: unknown;
     try {
       value = JSON.parse(text);
@@ -62,15 +63,31 @@ export function frameParser(
   return { frame: (text) => parse(text, false), lastFrame: (text) => parse(text, true) };
 }
 
-/** Whether the first character that is no blank can begin a JSON value; false for blank text. */
+/** Whether a JSON value can begin like this, as far as one or two tokens tell; false for blank text. */
 function beginsLikeJson(text: string): boolean {
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code !== 0x20 && code !== 0x0d && code !== 0x09 && code !== 0x0a) {
-      return firstOfJson.has(code);
+  const first = afterBlanks(text, 0);
+  switch (text[first]) {
+    case "{": {
+      const next = text[afterBlanks(text, first + 1)];
+      return next === '"' || next === "}";
     }
+    case "t":
+      return text.startsWith("true", first);
+    case "f":
+      return text.startsWith("false", first);
+    case "n":
+      return text.startsWith("null", first);
+    default:
+      return '["-0123456789'.includes(text[first] ?? "none");
   }
-  return false;
+}
+
+function afterBlanks(text: string, from: number): number {
+  let i = from;
+  for (let code = text.charCodeAt(i); code === 0x20 || (code >= 0x09 && code <= 0x0d); ) {
+    code = text.charCodeAt(++i);
+  }
+  return i;
 }
 
 export function fault(kind: Fault["kind"], text: string, bytes: number): Fault {

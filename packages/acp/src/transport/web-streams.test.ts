@@ -149,3 +149,14 @@ test("message streams can be cancelled, aborted and closed in any order", async 
   await blocked;
   assert.deepEqual(await streams.readable.getReader().read(), { done: true, value: undefined });
 });
+
+test("writing to message streams whose peer has gone rejects, and does not drop silently", async () => {
+  const [near, far] = memoryPair();
+  const { readable, writable } = toWebStreams(near);
+  const writer = writable.getWriter();
+  const closed = assert.rejects(writer.closed, /the transport ended: closed/);
+  await far.close();
+  assert.deepEqual(await readable.getReader().read(), { done: true, value: undefined });
+  await assert.rejects(writer.write({ a: 1 }), /the transport ended: closed/);
+  await closed;
+});

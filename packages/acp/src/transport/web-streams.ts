@@ -1,6 +1,7 @@
 // Adapters at the edge for code that thinks in web streams: a byte channel over a pair of byte
 // streams, and a transport seen as a pair of message streams (what the official SDK connects to).
 
+import { deadline, milliseconds } from "../jsonrpc/deadline.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
 import type { ByteChannel, ByteReceiver } from "./byte-channel.ts";
 import { type ByteTransportOptions, byteTransport } from "./byte-transport.ts";
@@ -17,7 +18,10 @@ export interface WebStreamOptions extends ByteTransportOptions {
 
 /** A transport on two web byte streams, such as those of a subprocess in Deno or of a fetch. */
 export function fromWebStreams(streams: ByteStreams, options: WebStreamOptions = {}): Transport {
-  return byteTransport(new WebStreamChannel(streams, options.flushMs ?? 2_000), options);
+  return byteTransport(
+    new WebStreamChannel(streams, milliseconds("flushMs", options.flushMs ?? 2_000)),
+    options,
+  );
 }
 
 class WebStreamChannel implements ByteChannel {
@@ -78,7 +82,7 @@ class WebStreamChannel implements ByteChannel {
   async #close(reason?: Error): Promise<void> {
     this.resume();
     const late = Promise.withResolvers<void>();
-    const timer = setTimeout(late.resolve, this.#flushMs);
+    const timer = deadline(this.#flushMs, late.resolve);
     const writing = reason === undefined ? this.#writer.close() : this.#writer.abort(reason);
     // either stream may have failed already, and then it is closed; either may also never come to an end
     await Promise.race([Promise.allSettled([writing, this.#reader.cancel(reason)]), late.promise]);
@@ -108,6 +112,7 @@ export function toWebStreams(transport: Transport): MessageStreams {
   let isReadable = true;
   let isWritable = true;
   let endReadable: (() => void) | undefined;
+  let failWritable: ((reason: Error) => void) | undefined;
   const release = () => {
     room?.resolve();
     room = undefined;
@@ -128,8 +133,11 @@ export function toWebStreams(transport: Transport): MessageStreams {
           isReadable = false;
           isWritable = reason.kind === "eof";
           release();
+          const error = new Error(reason.message ?? `the transport ended: ${reason.kind}`);
+          // whoever writes on must learn that nobody gets it
+          if (!isWritable) failWritable?.(error);
           if (reason.kind === "eof" || reason.kind === "closed") controller.close();
-          else controller.error(new Error(reason.message ?? reason.kind));
+          else controller.error(error);
         },
       });
     },
@@ -147,6 +155,7 @@ export function toWebStreams(transport: Transport): MessageStreams {
   };
   const writable = new WritableStream<object>({
     start(controller) {
+      failWritable = (reason) => controller.error(reason);
       // a write that waits for room would hold up the abort
       controller.signal.addEventListener("abort", release);
     },

@@ -1,6 +1,8 @@
 // One JSON-RPC message per text frame (W3), on the WebSocket of a browser, of Node, or of the `ws`
 // package. Whoever passes the socket has opened or accepted it and decides about URLs and headers.
 
+import { deadline, milliseconds } from "../jsonrpc/deadline.ts";
+import { limitsFrom } from "../jsonrpc/limits.ts";
 import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
 import { webPlatform } from "./byte-channel.ts";
 import { defaultFrameLimits, type FrameLimits } from "./frame-limits.ts";
@@ -67,8 +69,8 @@ class WebSocketTransport implements Transport {
 
   constructor(socket: WebSocketLike, options: WebSocketTransportOptions) {
     this.#socket = socket;
-    this.#limits = { ...defaultFrameLimits, ...options.limits };
-    this.#closeTimeoutMs = options.closeTimeoutMs ?? 1_000;
+    this.#limits = limitsFrom(defaultFrameLimits, options.limits);
+    this.#closeTimeoutMs = milliseconds("closeTimeoutMs", options.closeTimeoutMs ?? 1_000);
     // a Blob could only be read asynchronously, which would lose the order; binary is ignored anyway
     socket.binaryType = "arraybuffer";
     socket.addEventListener("open", () => this.#flushBeforeOpen());
@@ -132,10 +134,10 @@ class WebSocketTransport implements Transport {
     this.#closeWith(reason === undefined ? 1000 : 1011);
     // a paused socket would never see the peer's close frame
     this.#socket.resume?.();
-    const timer = setTimeout(() => {
+    const timer = deadline(this.#closeTimeoutMs, () => {
       this.#socket.terminate?.();
       this.#closed.resolve();
-    }, this.#closeTimeoutMs);
+    });
     await this.#closed.promise;
     clearTimeout(timer);
   }
