@@ -50,3 +50,27 @@ test("pausing after each of 20,000 queued messages costs the same per message", 
   await all.promise;
   assert.deepEqual(seen, [...Array(count).keys()]);
 });
+
+test("two peers that answer one another for ever let timers run", async () => {
+  const [near, far] = memoryPair();
+  let rounds = 0;
+  let stopped = false;
+  const sinkOf = (transport: typeof near) => ({
+    message() {
+      // without the turns this would go on until the bound, and the timer would come after it
+      if (!stopped && ++rounds < 1_000_000) transport.send({});
+    },
+    idle: () => undefined,
+    reject: () => assert.fail(),
+    drain: () => undefined,
+    end: () => undefined,
+  });
+  near.start(sinkOf(near));
+  far.start(sinkOf(far));
+  const timer = new Promise((resolve) => setTimeout(resolve, 0));
+  near.send({});
+  await timer;
+  stopped = true;
+  assert.ok(rounds < 1_000_000, `${rounds} rounds before the timer`);
+  await near.close();
+});

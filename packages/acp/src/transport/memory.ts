@@ -1,6 +1,7 @@
 // Two transports back to back in one process. Text crosses, never references, so that what works here
 // works on a wire.
 
+import { limitsFrom } from "../jsonrpc/limits.ts";
 import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
 import { webPlatform } from "./byte-channel.ts";
 import { defaultFrameLimits, type FrameLimits } from "./frame-limits.ts";
@@ -10,9 +11,20 @@ export interface MemoryPairOptions {
   readonly limits?: Partial<FrameLimits>;
 }
 
+/** Two peers that keep answering one another by microtasks alone would keep timers and I/O from running. */
+const deliveriesPerTurn = 1_000;
+
+/** Node has the macrotask that does not wait a millisecond; a browser has the one that everybody has. */
+const { setImmediate: immediately } = globalThis as { setImmediate?: (callback: () => void) => unknown };
+
+function inLaterTurn(callback: () => void): void {
+  if (immediately === undefined) setTimeout(callback, 0);
+  else immediately(callback);
+}
+
 /** A connected pair: what one end sends, the other receives. */
 export function memoryPair(options: MemoryPairOptions = {}): [Transport, Transport] {
-  const limits = { ...defaultFrameLimits, ...options.limits };
+  const limits = limitsFrom(defaultFrameLimits, options.limits);
   const left = new MemoryEnd(limits);
   const right = new MemoryEnd(limits);
   left.peer = right;
@@ -32,6 +44,7 @@ class MemoryEnd implements Transport {
   #next = 0;
   #inboxChars = 0;
   #scheduled = false;
+  #deliveries = 0;
   #paused = false;
   #senderWaits = false;
   #end: EndReason | undefined;
@@ -100,7 +113,8 @@ class MemoryEnd implements Transport {
     if (this.#scheduled || this.#paused || this.#sink === undefined) return;
     if (this.#next === this.#inbox.length && this.#end === undefined) return;
     this.#scheduled = true;
-    queueMicrotask(this.#deliverSoon);
+    if (++this.#deliveries % deliveriesPerTurn === 0) inLaterTurn(this.#deliverSoon);
+    else queueMicrotask(this.#deliverSoon);
   }
 
   #deliver(): void {
