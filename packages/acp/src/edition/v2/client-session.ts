@@ -10,10 +10,12 @@ import type { ClientSessionEdition, ClientSessionSink } from "../client-edition.
 
 interface OpenPrompt {
   readonly prompt: number;
-  /** Known once the agent has answered. */
+  /** Known once the agent has answered; empty while only an echo can say it. */
   messageId?: string;
-  /** The agent was at work for somebody else when this one came. */
-  readonly joinedWork: boolean;
+  /** The agent was at work for somebody else when this one came, and has not rested since. */
+  joinedWork: boolean;
+  /** The user cancelled while it was open; what is sent later is not meant. */
+  cancelled: boolean;
 }
 
 export class V2ClientSession implements ClientSessionEdition {
@@ -22,7 +24,6 @@ export class V2ClientSession implements ClientSessionEdition {
   readonly #echoes = new Map<string, Outcome | undefined>();
   #busy = false;
   #lastIdle = "";
-  #cancelled = false;
   #replaying = false;
   #minted = 0;
 
@@ -47,11 +48,16 @@ export class V2ClientSession implements ClientSessionEdition {
       if (!this.#replaying) this.#echoed(update.messageId, out);
     }
     out.update(update);
-    if (update.sessionUpdate === "state_update" && !this.#replaying) this.#state(update, out);
+    if (update.sessionUpdate === "state_update") {
+      if (!this.#replaying) this.#state(update, out);
+    } else if (!this.#busy && this.#open.length > 0 && !this.#replaying) {
+      // an agent that speaks is at work, also one that never says so
+      this.#busy = update.sessionUpdate.startsWith("agent_") || update.sessionUpdate.startsWith("tool_");
+    }
   }
 
   promptSent(prompt: number, _content: readonly ContentBlock[], _out: ClientSessionSink): void {
-    this.#open.push({ prompt, joinedWork: this.#busy });
+    this.#open.push({ prompt, joinedWork: this.#busy, cancelled: false });
   }
 
   promptAnswered(prompt: number, result: object, out: ClientSessionSink): void {
@@ -59,9 +65,9 @@ export class V2ClientSession implements ClientSessionEdition {
     if (entry === undefined || entry.messageId !== undefined) return;
     let { messageId } = result as { messageId: string };
     // an agent of an older draft does not say: the echo does, if it has come
-    if (messageId === "") messageId = [...this.#echoes.keys()][0] ?? `unnamed-${++this.#minted}`;
+    if (messageId === "") messageId = [...this.#echoes.keys()][0] ?? "";
     entry.messageId = messageId;
-    out.accepted(prompt, messageId);
+    if (messageId !== "") out.accepted(prompt, messageId);
     const ended = this.#echoes.get(messageId);
     this.#echoes.delete(messageId);
     if (ended !== undefined) this.#close(entry, ended, out);
@@ -72,17 +78,17 @@ export class V2ClientSession implements ClientSessionEdition {
     if (entry === undefined) return;
     const withdrawn = error instanceof RequestError && error.code === rpcCodes.cancelled;
     // withdrawn before it became part of the conversation: an outcome, never a throw
-    if (withdrawn || this.#cancelled) return this.#close(entry, { stopReason: "cancelled" }, out);
+    if (withdrawn || entry.cancelled) return this.#close(entry, { stopReason: "cancelled" }, out);
     this.#open.splice(this.#open.indexOf(entry), 1);
     out.failed(prompt, error);
   }
 
   cancelled(): void {
-    if (this.#open.length > 0) this.#cancelled = true;
+    for (const entry of this.#open) entry.cancelled = true;
   }
 
   #echoed(messageId: string, out: ClientSessionSink): void {
-    const unnamed = this.#open.find((entry) => entry.messageId?.startsWith("unnamed-"));
+    const unnamed = this.#open.find((entry) => entry.messageId === "");
     if (unnamed !== undefined) {
       unnamed.messageId = messageId;
       out.accepted(unnamed.prompt, messageId);
@@ -103,36 +109,39 @@ export class V2ClientSession implements ClientSessionEdition {
     this.#busy = false;
     this.#lastIdle = snapshot;
     if (repeated) return;
-    const outcome = this.#outcomeOf(update);
+    const outcome = outcomeOf(update);
     for (const [messageId, ended] of this.#echoes)
       if (ended === undefined) this.#echoes.set(messageId, outcome);
     const inserted = this.#open.filter((entry) => entry.messageId !== undefined);
+    for (const entry of this.#open) if (entry.messageId === undefined) entry.joinedWork = false;
     for (const [i, entry] of inserted.entries()) {
+      if (entry.messageId === "") out.accepted(entry.prompt, `unnamed-${++this.#minted}`);
       this.#close(entry, i > 0 || entry.joinedWork ? { ...outcome, joined: true } : outcome, out);
     }
   }
 
-  #outcomeOf(update: { stopReason?: unknown; error?: unknown; usage?: unknown }): Outcome {
-    const { stopReason, error, usage } = update as Partial<Outcome>;
-    const reason = this.#cancelled ? "cancelled" : (stopReason ?? "end_turn");
-    return {
-      stopReason: reason,
-      ...(reason === "error" && error ? { error } : {}),
-      ...(usage == null ? {} : { usage }),
-    };
-  }
-
   #close(entry: OpenPrompt, outcome: Outcome, out: ClientSessionSink): void {
     this.#open.splice(this.#open.indexOf(entry), 1);
-    const ended = this.#cancelled ? { ...outcome, stopReason: "cancelled" as const } : outcome;
-    if (this.#open.length === 0) {
-      this.#cancelled = false;
-      this.#echoes.clear();
-    }
-    out.outcome(entry.prompt, ended);
+    if (this.#open.length === 0) this.#echoes.clear();
+    out.outcome(entry.prompt, entry.cancelled ? cancelledOutcome(outcome) : outcome);
   }
 
   #find(prompt: number): OpenPrompt | undefined {
     return this.#open.find((entry) => entry.prompt === prompt);
   }
+}
+
+function outcomeOf(update: { stopReason?: unknown; error?: unknown; usage?: unknown }): Outcome {
+  const { error, usage } = update as Partial<Outcome>;
+  // an idle without a reason is nobody's failure
+  const stopReason = (update.stopReason ?? "end_turn") as string;
+  return {
+    stopReason,
+    ...(stopReason === "error" && error ? { error } : {}),
+    ...(usage == null ? {} : { usage }),
+  };
+}
+
+function cancelledOutcome({ error: _, ...outcome }: Outcome): Outcome {
+  return { ...outcome, stopReason: "cancelled" };
 }
