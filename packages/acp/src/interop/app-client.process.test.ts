@@ -6,7 +6,13 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, type TestContext, test } from "node:test";
-import { type ClientSession, ConnectionError, RequestError, type Update } from "@parley/acp";
+import {
+  type ClientSession,
+  ConnectionError,
+  type ProtocolVersion,
+  RequestError,
+  type Update,
+} from "@parley/acp";
 import { type AppClient, connectApp, prompted } from "./app-client.ts";
 import { programCommand } from "./app-samples.ts";
 import * as v1 from "./v1-samples.ts";
@@ -17,6 +23,7 @@ const deadline = { timeout: 120_000 };
 const agents = {
   "the SDK's v1 agent": { version: 1, sdk: true, start: ["./app-sdk-agent.ts", "v1"] },
   "the SDK's v2 agent": { version: 2, sdk: true, start: ["./app-sdk-agent.ts", "v2"] },
+  "our agent in version 1": { version: 1, sdk: false, start: ["./app-agent.ts"] },
   "our agent": { version: 2, sdk: false, start: ["./app-agent.ts"] },
 } as const;
 
@@ -24,9 +31,11 @@ const withoutStates = (updates: readonly Update[]): Update[] =>
   updates.filter(({ sessionUpdate }) => sessionUpdate !== "state_update");
 
 for (const [name, { version, sdk, start }] of Object.entries(agents)) {
+  // the agents of the SDK speak one version, ours is asked for one
+  const versions: readonly ProtocolVersion[] = sdk || version === 2 ? [2, 1] : [1];
   const connect = async (t: TestContext): Promise<AppClient> => {
     const [program, ...args] = start;
-    const app = await connectApp(programCommand(program, ...args, "logged-in"));
+    const app = await connectApp(programCommand(program, ...args, "logged-in"), versions);
     t.after(() => app.close());
     return app;
   };
@@ -39,7 +48,7 @@ for (const [name, { version, sdk, start }] of Object.entries(agents)) {
     before(async () => {
       cwd = await realpath(await mkdtemp(join(tmpdir(), "parley-app-")));
       const [program, ...args] = start;
-      app = await connectApp(programCommand(program, ...args));
+      app = await connectApp(programCommand(program, ...args), versions);
       // refused with -32000, then logged in, then tried once more
       session = await app.agent.open({ cwd, additionalDirectories: ["/other"] });
     }, deadline);
@@ -244,10 +253,19 @@ for (const [name, { version, sdk, start }] of Object.entries(agents)) {
         if (!sdk) assert.equal((await prompted(session, "files")).learnt, "no files");
         return;
       }
+      if (!sdk) {
+        const [line, missing] = (await prompted(session, "files")).learnt as [string, object];
+        assert.equal(line, "two\n");
+        assert.partialDeepStrictEqual(missing, { error: { code: -32002 } });
+        const exit = { exitCode: 0 };
+        const output = { output: `agent ${cwd}\n`, truncated: false, exitStatus: exit };
+        assert.deepEqual((await prompted(session, "terminals")).learnt, { exit, again: exit, output });
+        return;
+      }
       const { learnt } = await prompted(session, "machine");
       const { gone, missing, ...rest } = learnt as { gone: object; missing: object };
       assert.deepEqual(rest, {
-        read: { content: "two" },
+        read: { content: "two\n" },
         exit: { exitCode: 0 },
         output: { output: "agent\n", truncated: false, exitStatus: { exitCode: 0 } },
       });
@@ -320,7 +338,7 @@ for (const [name, { version, sdk, start }] of Object.entries(agents)) {
             said.map((kind) => (kind === ("tool_call" as string) ? "tool_call_update" : kind)),
           );
         } else {
-          assert.equal(kinds[0], "user_message");
+          assert.equal(kinds[0], version === 1 ? "user_message_chunk" : "user_message");
           assert.ok(kinds.includes("tool_call_update") && kinds.includes("agent_message_chunk"));
         }
         await loaded.close();

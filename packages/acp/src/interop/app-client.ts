@@ -1,18 +1,21 @@
 // A client written once with client(), connected to an agent's process. It answers everything, and keeps what
 // it was told.
 
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
 import {
   type ClientSession,
   type ConnectedAgent,
   client,
-  type Files,
   type Outcome,
-  RequestError,
+  type ProtocolVersion,
   type Update,
 } from "@parley/acp";
-import { type ExitStatus, localTerminals, spawnTransport } from "@parley/acp/node";
+import {
+  type ExitStatus,
+  type LocalFiles,
+  localFiles,
+  localTerminals,
+  spawnTransport,
+} from "@parley/acp/node";
 import { meta } from "./v1-samples.ts";
 import { EventLog } from "./wire-script.ts";
 
@@ -25,31 +28,19 @@ export interface AppClient {
   close(): Promise<ExitStatus>;
 }
 
-/** Plain files; those under roots have tests of their own. */
-const plainFiles: Files = {
-  canRead: true,
-  canWrite: true,
-  async readText(path, { line = 1, limit } = {}) {
-    const text = await readFile(path, "utf8").catch(() => {
-      throw new RequestError(-32002, "no such file", { reason: "resource_not_found" });
-    });
-    const lines = text.split("\n").slice(line - 1);
-    return (limit === undefined ? lines : lines.slice(0, limit)).join("\n");
-  },
-  async writeText(path, content) {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, content);
-  },
-};
-
-export async function connectApp(command: readonly [string, string[]]): Promise<AppClient> {
+export async function connectApp(
+  command: readonly [string, string[]],
+  versions: readonly ProtocolVersion[] = [2, 1],
+): Promise<AppClient> {
   const log = new EventLog();
   const warnings: string[] = [];
+  const opened: LocalFiles[] = [];
   const { transport, process } = spawnTransport(...command);
   const agent = await client({
     name: "app-client",
     version: "1.0.0",
     meta,
+    versions,
     unstable: ["session/fork"],
     permission(ask, { signal }) {
       log.add("permission", ask);
@@ -70,7 +61,11 @@ export async function connectApp(command: readonly [string, string[]]): Promise<
       if (ask.mode === "url") return { action: "decline" };
       return { action: "accept", content: { name: "ann", age: 3, happy: false, tags: ["a"] } };
     },
-    files: plainFiles,
+    files: (session) => {
+      const files = localFiles({ roots: [session.cwd] });
+      opened.push(files);
+      return files;
+    },
     terminals: (session) => localTerminals({ cwd: session.cwd }),
     authenticate(methods) {
       log.add("authenticate", methods);
@@ -90,6 +85,7 @@ export async function connectApp(command: readonly [string, string[]]): Promise<
     complaints: () => warnings.join("\n") + process.stderrTail(),
     close: async () => {
       await agent.close();
+      await Promise.all(opened.map((files) => files.close()));
       return process.exited;
     },
   };
