@@ -2,7 +2,7 @@
 
 import type { SessionFace } from "../edition/agent-ops.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../edition/client-edition.ts";
-import type { ConnectionError } from "../jsonrpc/errors.ts";
+import { type ConnectionError, RequestError } from "../jsonrpc/errors.ts";
 import type { AvailableCommand, ContentBlock, SessionConfigOption } from "../model/content.ts";
 import type { EntryBody } from "../model/entry.ts";
 import type { Outcome, Update } from "../model/update.ts";
@@ -23,7 +23,8 @@ interface OpenPrompt {
 
 export class ClientSession implements ClientSessionSink {
   readonly sessionId: string;
-  readonly cwd: string;
+  /** The directories that the agent was given: the working directory first. */
+  readonly roots: readonly string[];
   /** Yours. */
   data: unknown;
   readonly #link: ClientLink;
@@ -36,6 +37,9 @@ export class ClientSession implements ClientSessionSink {
   #state: string = "idle";
   #backlog: Update[] | undefined = [];
   #backlogChars = 0;
+  #backlogSizes: number[] = [];
+  /** Of the message that is being received. */
+  #chars = 0;
   #lost = 0;
   #updatesClaimed = false;
   #entriesClaimed = false;
@@ -45,15 +49,19 @@ export class ClientSession implements ClientSessionSink {
   #asks = new Set<AbortController>();
 
   /** @internal */
-  constructor(face: SessionFace, cwd: string, link: ClientLink, edition: ClientSessionEdition) {
+  constructor(face: SessionFace, roots: readonly string[], link: ClientLink, edition: ClientSessionEdition) {
     this.sessionId = face.sessionId;
-    this.cwd = cwd;
+    this.roots = roots;
     this.#options = face.configOptions;
     this.#commands = face.availableCommands;
     this.#link = link;
     this.#edition = edition;
     edition.setOptions(face.configOptions);
     this.#announce(face);
+  }
+
+  get cwd(): string {
+    return this.roots[0] ?? "";
   }
 
   get options(): readonly SessionConfigOption[] {
@@ -164,7 +172,7 @@ export class ClientSession implements ClientSessionSink {
 
   /** @internal */
   receive(update: object, chars: number): void {
-    if (this.#backlog !== undefined) this.#backlogChars += chars;
+    this.#chars = chars;
     this.#edition.receive(update, this);
   }
 
@@ -271,7 +279,8 @@ export class ClientSession implements ClientSessionSink {
     const entry = this.#find(number);
     if (entry === undefined) return;
     this.#take(entry);
-    entry.prompt.fail(error);
+    if (error instanceof RequestError) entry.prompt.refuse(error);
+    else entry.prompt.fail(error);
     this.#sendNext();
   }
 
@@ -321,7 +330,7 @@ export class ClientSession implements ClientSessionSink {
 
   #remove(entry: OpenPrompt, outcome: Outcome): void {
     this.#take(entry);
-    entry.prompt.end(outcome, entry.messageId);
+    entry.prompt.end(outcome);
   }
 
   #take(entry: OpenPrompt): void {
@@ -343,11 +352,19 @@ export class ClientSession implements ClientSessionSink {
 
   #keep(backlog: Update[], update: Update): void {
     backlog.push(update);
+    this.#backlogSizes.push(this.#chars);
+    this.#backlogChars += this.#chars;
+    this.#chars = 0;
     if (backlog.length <= backlogUpdates && this.#backlogChars <= backlogChars) return;
-    // the oldest go first; how many is said once, to the first listener
-    this.#lost += backlog.length - backlogUpdates / 2;
-    this.#backlog = backlog.slice(-backlogUpdates / 2);
-    this.#backlogChars = 0;
+    // the oldest half goes at once, so that each update costs the same; how many is said to the first listener
+    let drop = backlog.length > backlogUpdates ? backlogUpdates / 2 : 0;
+    let chars = this.#backlogChars;
+    for (let i = 0; i < drop; i++) chars -= this.#backlogSizes[i] ?? 0;
+    while (chars > backlogChars && drop < backlog.length) chars -= this.#backlogSizes[drop++] ?? 0;
+    backlog.splice(0, drop);
+    this.#backlogSizes.splice(0, drop);
+    this.#backlogChars = chars;
+    this.#lost += drop;
   }
 
   #call<Value>(listener: (value: Value) => void, value: Value): void {

@@ -191,7 +191,7 @@ export async function withScriptedAgent(
   version: ProtocolVersion,
   answers: Record<string, Answer>,
   definition: Partial<ClientDefinition> = {},
-): Promise<{ peer: ScriptedPeer; agent: ConnectedAgent; log: string[] }> {
+): Promise<{ peer: ScriptedPeer; agent: ConnectedAgent; log: string[]; cut(): Promise<void> }> {
   const [left, right] = memoryPair();
   const log: string[] = [];
   const peer = scripted(left, {
@@ -205,7 +205,7 @@ export async function withScriptedAgent(
     log: (level, message) => log.push(`${level}: ${message}`),
     ...definition,
   }).connect(right);
-  return { peer, agent: connected, log };
+  return { peer, agent: connected, log, cut: () => left.close() };
 }
 
 /** Our agent and a client by hand. */

@@ -4,13 +4,14 @@ import type { PermissionAsk } from "../../model/ask.ts";
 import type { ToolCallUpdate } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import { ToolEncoder } from "./tool-encoder.ts";
+import { toolFromV1 } from "./update-decoder.ts";
 
 /** A v1 client shows the tool call; where there is none, the question is dressed up as one. */
 export function permissionToV1(sessionId: string, ask: PermissionAsk): wire.RequestPermissionRequest {
   const { title, description, subject, options, _meta } = ask;
   const call: ToolCallUpdate =
     subject?.type === "tool_call"
-      ? { title, ...subject.toolCall }
+      ? { title, ...withoutTerminals(subject.toolCall) }
       : {
           toolCallId: `ask-${hash(JSON.stringify(ask))}`,
           title,
@@ -35,14 +36,22 @@ export function permissionToV1(sessionId: string, ask: PermissionAsk): wire.Requ
   };
 }
 
+/** What shows a terminal has been sent with the call; here nobody knows whose terminal it is. */
+function withoutTerminals({ content, ...rest }: ToolCallUpdate): ToolCallUpdate {
+  const kept = content != null && !content.some(({ type }) => type === "terminal");
+  return kept ? { ...rest, content } : rest;
+}
+
 export function permissionFromV1(
   params: wire.RequestPermissionRequest,
   title: string | undefined,
 ): PermissionAsk {
-  const { toolCall, options, _meta } = params;
+  const { options, _meta } = params;
+  const toolCall = params.toolCall as ToolCallUpdate;
+  toolFromV1(toolCall);
   return {
     title: toolCall.title ?? title ?? "Permission required",
-    subject: { type: "tool_call", toolCall: toolCall as ToolCallUpdate },
+    subject: { type: "tool_call", toolCall },
     options,
     ...(_meta == null ? {} : { _meta }),
   };

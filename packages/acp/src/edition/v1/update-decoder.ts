@@ -2,7 +2,7 @@
 // clock, no promise.
 
 import type { SessionConfigOption } from "../../model/content.ts";
-import type { ToolCallContent, Update } from "../../model/update.ts";
+import type { ToolCallContent, ToolCallUpdate, Update } from "../../model/update.ts";
 import { stableUpdateTags, unstableUpdateTags } from "../../wire/v1/methods.gen.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import { commandsFromV1 } from "./activation.ts";
@@ -77,24 +77,10 @@ export class V1UpdateDecoder {
 
   #tool(update: Extract<wire.SessionUpdate, { sessionUpdate: "tool_call" | "tool_call_update" }>): Update {
     const tool = update as Extract<Update, { sessionUpdate: "tool_call_update" }> & Record<string, unknown>;
-    // null means "no change" in version 1, but "clear" in the model
-    for (const key of [
-      "kind",
-      "status",
-      "title",
-      "name",
-      "content",
-      "locations",
-      "rawInput",
-      "rawOutput",
-      "_meta",
-    ]) {
-      if (tool[key] === null) delete tool[key];
-    }
+    toolFromV1(tool);
     const announced = update.sessionUpdate === "tool_call";
     if (announced) (tool as { sessionUpdate: string }).sessionUpdate = "tool_call_update";
     if (tool.status !== undefined || announced) this.#advance(tool, announced);
-    for (const item of tool.content ?? []) if (item.type === "diff") addChanges(item);
     return tool;
   }
 
@@ -127,6 +113,25 @@ export class V1UpdateDecoder {
     );
     return kept.length === 0 ? options : [...kept, ...options];
   }
+}
+
+const nullable = [
+  "kind",
+  "status",
+  "title",
+  "name",
+  "content",
+  "locations",
+  "rawInput",
+  "rawOutput",
+  "_meta",
+] as const;
+
+/** Makes a tool call of version 1, in an update or in a question, the model's own. */
+export function toolFromV1(tool: ToolCallUpdate): void {
+  // null means "no change" in version 1, but "clear" in the model
+  for (const key of nullable) if (tool[key] === null) delete tool[key];
+  for (const item of tool.content ?? []) if (item.type === "diff") addChanges(item);
 }
 
 /** What version 2 says of the same change; the texts stay beside it. */
