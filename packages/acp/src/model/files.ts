@@ -21,4 +21,6 @@ export interface Files {
   readText(path: string, options?: ReadTextOptions): Promise<string>;
   /** Creates the file and its parent directories where they are missing. */
   writeText(path: string, content: string, options?: WriteTextOptions): Promise<void>;
+  /** Lets go of what it holds. Called by the client for what was made for one session, when that ends. */
+  close?(): Promise<void>;
 }

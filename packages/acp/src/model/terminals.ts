@@ -39,4 +39,6 @@ export interface TerminalHandle {
 export interface Terminals {
   /** Answers as soon as the command has started. */
   create(options: CreateTerminalOptions): Promise<TerminalHandle>;
+  /** Lets go of what it holds. Called by the client for what was made for one session, when that ends. */
+  close?(): Promise<void>;
 }

@@ -150,10 +150,7 @@ export class ClientWire {
     let services = this.#services.get(session.sessionId);
     if (services === undefined) {
       const { files, terminals } = this.#definition;
-      services = new ClientServices(
-        typeof files === "function" ? files(session) : files,
-        typeof terminals === "function" ? terminals(session) : terminals,
-      );
+      services = new ClientServices(files, terminals, session);
       this.#services.set(session.sessionId, services);
     }
     return services;

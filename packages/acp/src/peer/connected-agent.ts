@@ -13,6 +13,8 @@ import type {
   SessionConfigOption,
   SystemPrompt,
 } from "../model/content.ts";
+import type { EntryBody } from "../model/entry.ts";
+import type { Update } from "../model/update.ts";
 import type { ClientDefinition } from "./client-definition.ts";
 import type { ClientLink } from "./client-link.ts";
 import { ClientSession } from "./client-session.ts";
@@ -26,6 +28,9 @@ export interface SessionPlace {
   readonly additionalDirectories?: readonly string[];
   readonly mcpServers?: readonly McpServer[];
   readonly systemPrompt?: SystemPrompt;
+  /** Listen from the first moment on: a history is not kept for listeners that come after it, beyond 1,024 updates. */
+  readonly onUpdate?: (update: Update) => void;
+  readonly onEntry?: (entry: EntryBody) => void;
 }
 
 export interface SessionList {
@@ -79,7 +84,7 @@ export class ConnectedAgent implements ClientLink {
   /** A new session. */
   open(place: SessionPlace): Promise<ClientSession> {
     const activation = this.#activation(place);
-    return this.#named(place.cwd, () => this.#edition.open(activation));
+    return this.#named(place, () => this.#edition.open(activation));
   }
 
   /** An old session with its history, which arrives as updates before this resolves. */
@@ -98,7 +103,7 @@ export class ConnectedAgent implements ClientLink {
   fork(sessionId: string, place: SessionPlace): Promise<ClientSession> {
     this.#needs(this.features.fork, "fork sessions");
     const activation = this.#activation(place);
-    return this.#named(place.cwd, () => {
+    return this.#named(place, () => {
       const { params } = this.#edition.open(activation);
       return { method: "session/fork", params: { ...(params as object), sessionId } };
     });
@@ -208,12 +213,12 @@ export class ConnectedAgent implements ClientLink {
 
   #activate(sessionId: string, place: SessionPlace, replay: boolean): Promise<ClientSession> {
     const activation = this.#activation(place);
-    return this.#named(place.cwd, () => this.#edition.activate(sessionId, activation, replay), sessionId);
+    return this.#named(place, () => this.#edition.activate(sessionId, activation, replay), sessionId);
   }
 
   /** Sends a request whose answer names a session, which is there before any later message is handled. */
   #named(
-    cwd: string,
+    place: SessionPlace,
     call: () => { readonly method: string; readonly params: unknown },
     sessionId?: string,
   ): Promise<ClientSession> {
@@ -225,10 +230,11 @@ export class ConnectedAgent implements ClientLink {
         const early =
           sessionId === undefined
             ? undefined
-            : this.#install({ sessionId, configOptions: [], availableCommands: [] }, cwd);
+            : this.#install({ sessionId, configOptions: [], availableCommands: [] }, place);
         const receive = (result: object) => {
           const face = this.#edition.face(result, sessionId);
-          const session = early ?? this.#install({ ...face, configOptions: [], availableCommands: [] }, cwd);
+          const session =
+            early ?? this.#install({ ...face, configOptions: [], availableCommands: [] }, place);
           // what came before the answer is older than what the answer says
           session.setFace(face);
           return session;
@@ -244,11 +250,16 @@ export class ConnectedAgent implements ClientLink {
     );
   }
 
-  #install(face: SessionFace, cwd: string): ClientSession {
-    const known = this.#wire.find(face.sessionId);
-    if (known !== undefined) return known;
-    const session = new ClientSession(face, cwd, this, this.#edition.session());
-    this.#wire.install(session);
+  #install(
+    face: SessionFace,
+    { cwd, additionalDirectories = [], onUpdate, onEntry }: SessionPlace,
+  ): ClientSession {
+    let session = this.#wire.find(face.sessionId);
+    const known = session !== undefined;
+    session ??= new ClientSession(face, [cwd, ...additionalDirectories], this, this.#edition.session());
+    if (onUpdate !== undefined) session.onUpdate(onUpdate);
+    if (onEntry !== undefined) session.onEntry(onEntry);
+    if (!known) this.#wire.install(session);
     return session;
   }
 

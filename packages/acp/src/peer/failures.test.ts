@@ -4,6 +4,7 @@ import { type AgentDefinition, ConnectionError, memoryStore, type SessionStore }
 import {
   aborted,
   conversation,
+  failsWith,
   inEveryVersion,
   openSession,
   place,
@@ -38,7 +39,7 @@ inEveryVersion(
     const { session, agent, updates } = await openSession(pair, { store, prompt: echo });
     broken.add("append");
     const prompt = session.prompt("lost");
-    const error = await rejects(prompt.outcome, -32067, { reason: "unavailable" });
+    const error = await failsWith(prompt.outcome, -32067, { reason: "unavailable" });
     await rejects(prompt.accepted, -32067).catch(() => assert.equal(pair.version, 1));
     assert.ok(!JSON.stringify([error.message, error.data]).includes("secret"));
     assert.equal(said(updates), "");

@@ -4,15 +4,27 @@ import type { ServiceOp } from "../edition/client-edition.ts";
 import { RequestError, rpcCodes } from "../jsonrpc/errors.ts";
 import type { Files } from "../model/files.ts";
 import type { TerminalHandle, Terminals } from "../model/terminals.ts";
+import type { ClientSession } from "./client-session.ts";
 
 export class ClientServices {
   readonly #files: Files | undefined;
   readonly #terminals: Terminals | undefined;
   readonly #open = new Map<string, TerminalHandle>();
 
-  constructor(files: Files | undefined, terminals: Terminals | undefined) {
-    this.#files = files;
-    this.#terminals = terminals;
+  /** Closes what was made for this session alone, when it ends. */
+  readonly #owned: readonly { close?(): Promise<void> }[];
+
+  constructor(
+    files: Files | ((session: ClientSession) => Files) | undefined,
+    terminals: Terminals | ((session: ClientSession) => Terminals) | undefined,
+    session: ClientSession,
+  ) {
+    this.#files = typeof files === "function" ? files(session) : files;
+    this.#terminals = typeof terminals === "function" ? terminals(session) : terminals;
+    this.#owned = [
+      ...(typeof files === "function" && this.#files !== undefined ? [this.#files] : []),
+      ...(typeof terminals === "function" && this.#terminals !== undefined ? [this.#terminals] : []),
+    ];
   }
 
   async run(op: ServiceOp, signal: AbortSignal): Promise<object> {
@@ -52,6 +64,7 @@ export class ClientServices {
     const open = [...this.#open.values()];
     this.#open.clear();
     await Promise.allSettled(open.map((terminal) => terminal.release()));
+    await Promise.allSettled(this.#owned.map((service) => service.close?.()));
   }
 
   #find(terminalId: string): TerminalHandle {

@@ -16,6 +16,7 @@ import {
   client,
   type IncomingRequest,
   memoryPair,
+  type Outcome,
   type ProtocolVersion,
   RequestError,
   type Transport,
@@ -131,6 +132,21 @@ export function aborted(signal: AbortSignal): Promise<never> {
     if (signal.aborted) reject(signal.reason);
     signal.addEventListener("abort", () => reject(signal.reason));
   });
+}
+
+/** A prompt that the agent refused or failed: an outcome with that error, in every version. */
+export async function failsWith(
+  outcome: Promise<Outcome>,
+  code: number,
+  data: Record<string, unknown> = {},
+): Promise<NonNullable<Outcome["error"]>> {
+  const { stopReason, error } = await outcome;
+  assert.equal(stopReason, "error");
+  assert.ok(error !== undefined);
+  assert.equal(error.code, code, error.message);
+  for (const [key, value] of Object.entries(data))
+    assert.deepEqual((error.data as Record<string, unknown>)[key], value);
+  return error;
 }
 
 export async function rejects(

@@ -1,14 +1,18 @@
 // A prompt on its way, as its sender sees it.
 
+import { ConnectionError, type RequestError } from "../jsonrpc/errors.ts";
 import type { Outcome, Update } from "../model/update.ts";
 
 /** Updates kept for an iterator that has not begun yet. */
 const backlogLimit = 1_024;
 
 export class Prompt implements AsyncIterable<Update> {
-  /** The id of the message, once it is part of the conversation. Rejects when the agent refuses it. */
+  /** The id of the message, once it is part of the conversation. Rejects when it never will be. */
   readonly accepted: Promise<string>;
-  /** How the work ended. A cancel is an outcome, never a throw. Rejects when the agent refuses or dies. */
+  /**
+   * How the work ended. A cancel is an outcome, and so is an error that the agent reports, with stop reason "error".
+   * Rejects only when there is no answer: the agent has died or the connection has ended.
+   */
   readonly outcome: Promise<Outcome>;
   readonly #accepted = Promise.withResolvers<string>();
   readonly #outcome = Promise.withResolvers<Outcome>();
@@ -87,10 +91,22 @@ export class Prompt implements AsyncIterable<Update> {
   }
 
   /** @internal */
-  end(outcome: Outcome, messageId: string): void {
-    this.#accepted.resolve(messageId);
+  end(outcome: Outcome): void {
+    // no-op for one that was accepted; one that was withdrawn will never be
+    this.#accepted.reject(new ConnectionError("aborted", "the prompt was withdrawn before it was accepted"));
     this.#finish();
     this.#outcome.resolve(outcome);
+  }
+
+  /** @internal The agent said no, or failed: an outcome like any other, in every version. */
+  refuse(error: RequestError): void {
+    this.#accepted.reject(error);
+    this.#finish();
+    const { code, message, data } = error;
+    this.#outcome.resolve({
+      stopReason: "error",
+      error: { code, message, ...(data === undefined ? {} : { data }) },
+    });
   }
 
   /** @internal */

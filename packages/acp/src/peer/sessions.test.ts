@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { type AgentSession, memoryStore, type SessionConfigOption, type Update } from "../index.ts";
 import {
   conversation,
+  failsWith,
   inEveryVersion,
   initialize,
   openSession,
@@ -210,7 +211,7 @@ inEveryVersion(
     // the one that is open has not suffered
     assert.equal((await session.prompt("x").outcome).stopReason, "end_turn");
     await session.close();
-    await rejects(session.prompt("x").outcome, -32002);
+    await failsWith(session.prompt("x").outcome, -32002);
     await session.close();
     await agent.delete(sessionId);
     await agent.delete(sessionId);

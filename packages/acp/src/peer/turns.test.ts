@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { RequestError, type Update } from "../index.ts";
 import {
   aborted,
+  failsWith,
   inEveryVersion,
   openSession,
   quiet,
@@ -175,7 +176,7 @@ inEveryVersion("a diff has what each version needs, and a terminal shows what wa
 });
 
 inEveryVersion(
-  "a handler that throws a RequestError fails the prompt: an error on v1, idle error on v2",
+  "a handler that throws a RequestError ends the prompt with that error, in every version",
   async (pair) => {
     const { session, updates } = await openSession(pair, {
       prompt() {
@@ -183,13 +184,8 @@ inEveryVersion(
       },
     });
     const { outcome } = session.prompt("x");
-    if (pair.version === 1) await rejects(outcome, -32099, { why: "no key" });
-    else {
-      const { stopReason, error } = await outcome;
-      assert.equal(stopReason, "error");
-      assert.equal(error?.code, -32099);
-      assert.equal(error?.message, "no model");
-    }
+    const error = await failsWith(outcome, -32099, { why: "no key" });
+    assert.equal(error.message, "no model");
     assert.deepEqual(states(updates), ["running", "idle"]);
     assert.ok(JSON.stringify(updates.at(-1)).includes("no model"));
   },
@@ -256,7 +252,7 @@ inEveryVersion(
     await first.accepted;
     if (pair.version === 2) {
       const second = session.prompt("2");
-      await rejects(second.outcome, -32064);
+      await failsWith(second.outcome, -32064);
       await rejects(second.accepted, -32064);
     }
     gate.resolve();
