@@ -53,6 +53,8 @@ export interface Outcome {
   /** With stop reason "error": what the agent said went wrong. */
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
   readonly usage?: wire.Usage;
+  /** Custom data of the agent's answer. */
+  readonly meta?: wire.Meta;
   /** The agent merged this prompt into work that was already running, and shares its outcome. */
   readonly joined?: true;
 }

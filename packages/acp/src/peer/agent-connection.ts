@@ -103,6 +103,10 @@ export class AgentConnection implements AgentLink {
     return this.#bound().request(this.#connection, method, params, options);
   }
 
+  tell(method: string, params: unknown): void {
+    void this.#connection.notify(method, this.#bound().notification(method, params));
+  }
+
   askExtension(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
     return this.#connection.request(method, params, signal === undefined ? {} : { signal });
   }
@@ -222,6 +226,7 @@ export class AgentConnection implements AgentLink {
     return new Promise((resolve, reject) => {
       const ticket: PromptTicket = {
         prompt: op.prompt,
+        ...(op.meta === undefined ? {} : { meta: op.meta }),
         messageId: newId(),
         inserted: () => {
           if (prompts.answersAtInsertion) resolve(prompts.inserted(ticket.messageId));

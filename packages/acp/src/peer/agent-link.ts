@@ -20,6 +20,8 @@ export interface AgentLink {
   sendChecked(params: object): Promise<void> | undefined;
   /** A request to the client, validated both ways. */
   ask(method: string, params: unknown, signal?: AbortSignal, cancelGraceMs?: number): Promise<unknown>;
+  /** A notification to the client, validated. */
+  tell(method: string, params: unknown): void;
   askExtension(method: string, params: unknown, signal?: AbortSignal): Promise<unknown>;
   /** A prompt that will never be part of the conversation. */
   withdrawn(ticket: PromptTicket): void;

@@ -7,6 +7,7 @@ import type {
   AvailableCommand,
   ContentBlock,
   McpServer,
+  Meta,
   SessionConfigOption,
   SystemPrompt,
 } from "../model/content.ts";
@@ -16,15 +17,21 @@ import type { AgentLink } from "./agent-link.ts";
 import { newId } from "./new-id.ts";
 import type { SessionLog } from "./session-log.ts";
 import { runTurn, type Turn } from "./turn.ts";
+import { within } from "./within.ts";
 
 /** A prompt on its way: whoever sent it is told when it is part of the conversation, and when its work ended. */
 export interface PromptTicket {
   readonly prompt: readonly ContentBlock[];
+  /** Custom data of the request. */
+  readonly meta?: Meta;
   readonly messageId: string;
   inserted(): void;
   ended(outcome: Outcome): void;
   refused(error: RequestError): void;
 }
+
+/** How long closing a session waits for its turn. */
+const closeGraceMs = 5_000;
 
 export class AgentSession {
   readonly sessionId: string;
@@ -41,6 +48,7 @@ export class AgentSession {
   #commands: readonly AvailableCommand[] = [];
   #queue: PromptTicket[] = [];
   #turn: Turn | undefined;
+  #current: PromptTicket | undefined;
   #running: Promise<void> | undefined;
   #closed = false;
   #idPrefix: string | undefined;
@@ -98,6 +106,11 @@ export class AgentSession {
   option(configId: string): string | boolean | undefined {
     const option = this.#options.find((each) => each.configId === configId);
     return option?.type === "select" || option?.type === "boolean" ? option.currentValue : undefined;
+  }
+
+  /** The flow behind a URL elicitation is over: the client need not wait for the user any longer. */
+  completeElicitation(elicitationId: string): void {
+    this.link.tell("elicitation/complete", { elicitationId });
   }
 
   /** Sets the whole list, and tells the client when it has seen another one. */
@@ -249,13 +262,21 @@ export class AgentSession {
   /** @internal */
   async close(): Promise<void> {
     this.cancel();
-    await this.#running;
+    // a handler that does not heed its signal is left to itself
+    const running = this.#running?.then(() => "ended");
+    if (running !== undefined && (await within(closeGraceMs, running)) === undefined) {
+      this.link.log("warn", "a prompt handler goes on after its session was closed", {
+        sessionId: this.sessionId,
+      });
+      this.#current?.ended({ stopReason: "cancelled" });
+    }
     this.#closed = true;
     await this.log.flush().catch((error: unknown) => this.storeFailed(error));
   }
 
   async #run(): Promise<void> {
     for (let ticket = this.#queue.shift(); ticket !== undefined; ticket = this.#queue.shift()) {
+      this.#current = ticket;
       const left = await runTurn(this, ticket, (turn) => {
         this.#turn = turn;
         if (!this.link.definition.steering) return;

@@ -30,6 +30,8 @@ export interface ClientDefinition
   ): Promise<PermissionAnswer | string | undefined> | PermissionAnswer | string | undefined;
   /** Lets the user fill in a form or visit an address. Without it the client offers neither. */
   elicit?(ask: ElicitationAsk, context: AskContext): Promise<ElicitationAnswer> | ElicitationAnswer;
+  /** The flow behind a URL elicitation is over; the agent says so when it knows. */
+  elicitationCompleted?(elicitationId: string): void;
   /** What `elicit` can do. Default both. */
   readonly elicitationModes?: readonly ("form" | "url")[];
   /** Files for v1 agents. Without them the client offers none. */

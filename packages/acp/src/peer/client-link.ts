@@ -1,7 +1,7 @@
 // What a session needs of its connection, and no more.
 
 import type { Log } from "../jsonrpc/log.ts";
-import type { ContentBlock, SessionConfigOption } from "../model/content.ts";
+import type { ContentBlock, Meta, SessionConfigOption } from "../model/content.ts";
 import type { ClientSession } from "./client-session.ts";
 
 export interface ClientLink {
@@ -14,7 +14,7 @@ export interface ClientLink {
   /** `answered` is called when the answer is dispatched, before anything later. Rejects when there is none. */
   prompt(
     sessionId: string,
-    content: readonly ContentBlock[],
+    message: { readonly content: readonly ContentBlock[]; readonly meta: Meta | undefined },
     signal: AbortSignal,
     answered: (result: object) => void,
   ): Promise<void>;

@@ -3,7 +3,7 @@
 import type { SessionFace } from "../edition/agent-ops.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../edition/client-edition.ts";
 import { type ConnectionError, RequestError } from "../jsonrpc/errors.ts";
-import type { AvailableCommand, ContentBlock, SessionConfigOption } from "../model/content.ts";
+import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "../model/content.ts";
 import type { EntryBody } from "../model/entry.ts";
 import type { Outcome, Update } from "../model/update.ts";
 import type { ClientLink } from "./client-link.ts";
@@ -16,6 +16,7 @@ interface OpenPrompt {
   readonly number: number;
   readonly prompt: Prompt;
   readonly content: readonly ContentBlock[];
+  readonly meta: Meta | undefined;
   readonly controller: AbortController;
   messageId: string;
   sent: boolean;
@@ -25,6 +26,8 @@ export class ClientSession implements ClientSessionSink {
   readonly sessionId: string;
   /** The directories that the agent was given: the working directory first. */
   readonly roots: readonly string[];
+  /** `_meta` of the answer that opened it. */
+  meta: Meta | undefined;
   /** Yours. */
   data: unknown;
   readonly #link: ClientLink;
@@ -96,7 +99,7 @@ export class ClientSession implements ClientSessionSink {
   }
 
   /** Sends a prompt. On version 1 prompts wait for one another here, whatever the agent would do with two. */
-  prompt(content: string | readonly ContentBlock[]): Prompt {
+  prompt(content: string | readonly ContentBlock[], options: { readonly meta?: Meta } = {}): Prompt {
     const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
     if (blocks.length === 0) throw new TypeError("prompt: got no content, a prompt needs at least one block");
     const number = ++this.#number;
@@ -104,6 +107,7 @@ export class ClientSession implements ClientSessionSink {
       number,
       prompt: new Prompt(() => this.#cancelOne(entry)),
       content: blocks,
+      meta: options.meta,
       controller: new AbortController(),
       messageId: "",
       sent: false,
@@ -188,6 +192,7 @@ export class ClientSession implements ClientSessionSink {
 
   /** @internal */
   setFace(face: SessionFace): void {
+    this.meta = face.meta;
     // an answer that says nothing takes back nothing
     if (face.configOptions.length > 0) {
       this.#options = face.configOptions;
@@ -310,11 +315,11 @@ export class ClientSession implements ClientSessionSink {
 
   #send(entry: OpenPrompt): void {
     entry.sent = true;
-    const { number, content, controller } = entry;
+    const { number, controller } = entry;
     // the message is shown before anything that the agent says to it
-    this.#edition.promptSent(number, content, this);
+    this.#edition.promptSent(number, entry.content, this);
     this.#link
-      .prompt(this.sessionId, content, controller.signal, (result) =>
+      .prompt(this.sessionId, entry, controller.signal, (result) =>
         this.#edition.promptAnswered(number, result, this),
       )
       .catch((error: Error) => this.#edition.promptFailed(number, error, this));

@@ -117,7 +117,12 @@ export class ClientWire {
     if (row === undefined) return;
     this.#edition.repair(method, params);
     const decoded = this.#bound.notificationParams(row, params);
-    if (decoded instanceof Failure || method !== "session/update") return;
+    if (decoded instanceof Failure) return;
+    if (method === "elicitation/complete") {
+      const { elicitationId } = decoded as { elicitationId: string }; // validated by the method's row
+      return this.#definition.elicitationCompleted?.(elicitationId);
+    }
+    if (method !== "session/update") return;
     const { sessionId, update } = decoded as { sessionId: string; update: object };
     const session = this.#sessions.get(sessionId);
     if (session === undefined) this.#orphans.add(sessionId, update, chars);

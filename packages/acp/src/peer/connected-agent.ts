@@ -10,6 +10,7 @@ import type {
   ContentBlock,
   Implementation,
   McpServer,
+  Meta,
   SessionConfigOption,
   SystemPrompt,
 } from "../model/content.ts";
@@ -28,6 +29,8 @@ export interface SessionPlace {
   readonly additionalDirectories?: readonly string[];
   readonly mcpServers?: readonly McpServer[];
   readonly systemPrompt?: SystemPrompt;
+  /** Custom data of the request. */
+  readonly meta?: Meta;
   /** Listen from the first moment on: a history is not kept for listeners that come after it, beyond 1,024 updates. */
   readonly onUpdate?: (update: Update) => void;
   readonly onEntry?: (entry: EntryBody) => void;
@@ -166,7 +169,7 @@ export class ConnectedAgent implements ClientLink {
   /** @internal */
   async prompt(
     sessionId: string,
-    content: readonly ContentBlock[],
+    { content, meta }: { readonly content: readonly ContentBlock[]; readonly meta: Meta | undefined },
     signal: AbortSignal,
     answered: (result: object) => void,
   ): Promise<void> {
@@ -174,7 +177,7 @@ export class ConnectedAgent implements ClientLink {
     if (wrong !== undefined) throw new TypeError(`prompt: ${wrong}`);
     await this.#wire.request(
       "session/prompt",
-      { sessionId, prompt: [...content] },
+      { sessionId, prompt: [...content], ...(meta === undefined ? {} : { _meta: meta }) },
       { signal, receive: answered },
     );
   }
@@ -279,7 +282,7 @@ export class ConnectedAgent implements ClientLink {
   }
 
   #activation(place: SessionPlace): Activation {
-    const { cwd, additionalDirectories = [], mcpServers = [], systemPrompt } = place;
+    const { cwd, additionalDirectories = [], mcpServers = [], systemPrompt, meta } = place;
     if (additionalDirectories.length > 0)
       this.#needs(this.features.additionalDirectories, "take additional directories");
     if (systemPrompt !== undefined) this.#needs(this.features.systemPrompt, "take a system prompt");
@@ -294,6 +297,7 @@ export class ConnectedAgent implements ClientLink {
       additionalDirectories: roots,
       mcpServers,
       ...(systemPrompt === undefined ? {} : { systemPrompt }),
+      ...(meta === undefined ? {} : { meta }),
     };
   }
 

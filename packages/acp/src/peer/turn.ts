@@ -2,7 +2,7 @@
 
 import { RequestError, rpcCodes } from "../jsonrpc/errors.ts";
 import type { ElicitationAnswer, ElicitationAsk, PermissionAsk } from "../model/ask.ts";
-import type { AvailableCommand, ContentBlock, Cost, PlanEntry, Usage } from "../model/content.ts";
+import type { AvailableCommand, ContentBlock, Cost, Meta, PlanEntry, Usage } from "../model/content.ts";
 import type { Outcome, Update } from "../model/update.ts";
 import type { TurnEnd } from "./agent-definition.ts";
 import type { AgentSession, PromptTicket } from "./agent-session.ts";
@@ -19,6 +19,8 @@ export class Turn {
   /** The user's message. */
   readonly prompt: readonly ContentBlock[];
   readonly messageId: string;
+  /** `_meta` of the prompt, where the client sent any. */
+  readonly meta: Meta | undefined;
   /** What the client offers. */
   readonly client: TurnClient;
   /** Prompts that came while this turn runs; only for agents that declare `steering`. */
@@ -36,6 +38,7 @@ export class Turn {
     this.session = session;
     this.prompt = ticket.prompt;
     this.messageId = ticket.messageId;
+    this.meta = ticket.meta;
     this.inbox = new Inbox(taken);
     this.client = new TurnClient(session, this.signal);
     this.#questions = new Questions(session, this.signal);
@@ -257,13 +260,14 @@ async function end(session: AgentSession, turn: Turn, ticket: PromptTicket, give
   for (const joined of turn.joined) joined.ended({ ...outcome, joined: true });
 }
 
-function showIdle(session: AgentSession, { stopReason, error, usage }: Outcome): void {
+function showIdle(session: AgentSession, { stopReason, error, usage, meta }: Outcome): void {
   void session.show({
     sessionUpdate: "state_update",
     state: "idle",
     stopReason: stopReason as "error", // an agent may have reasons of its own
     ...(error === undefined ? {} : { error: error as { code: number; message: string } }),
     ...(usage === undefined ? {} : { usage }),
+    ...(meta === undefined ? {} : { _meta: meta }),
   });
 }
 

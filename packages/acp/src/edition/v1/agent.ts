@@ -202,12 +202,13 @@ const stopReasons = new Set(["end_turn", "max_tokens", "max_turn_requests", "ref
 
 /** Version 1 has no stop reason for errors: those are answered as errors. */
 function promptResult(outcome: Outcome): wire.PromptResponse {
-  const { stopReason, error, usage } = outcome;
+  const { stopReason, error, usage, meta } = outcome;
   if (stopReason === "error") {
     throw new RequestError(error?.code ?? -32603, error?.message ?? "the turn failed", error?.data);
   }
   return {
     stopReason: stopReasons.has(stopReason) ? (stopReason as wire.StopReason) : "end_turn",
     ...(usage === undefined ? {} : { usage }),
+    ...withMeta(meta),
   };
 }

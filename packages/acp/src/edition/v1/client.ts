@@ -169,7 +169,8 @@ class V1ClientSession implements ClientSessionEdition {
 
   promptAnswered(prompt: number, result: object, out: ClientSessionSink): void {
     const { stopReason, usage } = result as wire.PromptResponse;
-    this.#end(prompt, { stopReason: this.#reason(stopReason), ...(usage == null ? {} : { usage }) }, out);
+    const more = { ...(usage == null ? {} : { usage }), ...metaOf(result) };
+    this.#end(prompt, { stopReason: this.#reason(stopReason), ...more }, out);
   }
 
   promptFailed(prompt: number, error: Error, out: ClientSessionSink): void {
@@ -194,12 +195,13 @@ class V1ClientSession implements ClientSessionEdition {
     this.#decoder.endRun();
     if (this.#open === prompt) this.#open = undefined;
     this.#cancelled = false;
-    const { stopReason, usage } = outcome;
+    const { stopReason, usage, meta } = outcome;
     out.update({
       sessionUpdate: "state_update",
       state: "idle",
       stopReason: stopReason as "end_turn", // an unknown reason is kept as it came
       ...(usage === undefined ? {} : { usage }),
+      ...(meta === undefined ? {} : { _meta: meta }),
     });
     out.outcome(prompt, outcome);
   }

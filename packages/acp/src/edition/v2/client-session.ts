@@ -6,6 +6,7 @@ import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, SessionConfigOption } from "../../model/content.ts";
 import type { Outcome, Update } from "../../model/update.ts";
 import { stableUpdateTags, unstableUpdateTags } from "../../wire/v2/methods.gen.ts";
+import { metaOf } from "../asks.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../client-edition.ts";
 
 interface OpenPrompt {
@@ -131,7 +132,12 @@ export class V2ClientSession implements ClientSessionEdition {
   }
 }
 
-function outcomeOf(update: { stopReason?: unknown; error?: unknown; usage?: unknown }): Outcome {
+function outcomeOf(update: {
+  stopReason?: unknown;
+  error?: unknown;
+  usage?: unknown;
+  _meta?: unknown;
+}): Outcome {
   const { error, usage } = update as Partial<Outcome>;
   // an idle without a reason is nobody's failure
   const stopReason = (update.stopReason ?? "end_turn") as string;
@@ -139,6 +145,7 @@ function outcomeOf(update: { stopReason?: unknown; error?: unknown; usage?: unkn
     stopReason,
     ...(stopReason === "error" && error ? { error } : {}),
     ...(usage == null ? {} : { usage }),
+    ...metaOf(update),
   };
 }
 
