@@ -23,7 +23,9 @@ inEveryVersion(
     let plans = 0;
     await connected.load(first.sessionId, {
       cwd: "/w",
-      onUpdate: ({ sessionUpdate }) => void (plans += sessionUpdate === "plan_update" ? 1 : 0),
+      onUpdate({ sessionUpdate }) {
+        if (sessionUpdate === "plan_update") plans++;
+      },
     });
     assert.equal(plans, 3_000);
     await connected.close();
