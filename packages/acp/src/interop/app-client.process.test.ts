@@ -116,7 +116,7 @@ for (const [name, { version, sdk, start }] of Object.entries(agents)) {
     test("a prompt with every kind of content comes back as it was sent", deadline, async () => {
       const content = version === 1 ? (v1.prompt as typeof v2.prompt) : v2.prompt;
       const { outcome, updates, iterated, messageId } = await prompted(session, content);
-      assert.deepEqual(outcome, { stopReason: "max_tokens" });
+      assert.equal(outcome.stopReason, "max_tokens");
       assert.deepEqual(iterated, updates);
       const [message, ...said] = withoutStates(updates);
       assert.deepEqual(message, { sessionUpdate: "user_message", messageId, content });
@@ -217,7 +217,7 @@ for (const [name, { version, sdk, start }] of Object.entries(agents)) {
       if (sdk) await app.log.until("_parley.test/note", 1, mark);
       else for await (const update of prompt) if (update.sessionUpdate === "agent_message_chunk") break;
       prompt.cancel();
-      assert.deepEqual(await prompt.outcome, { stopReason: "cancelled" });
+      assert.equal((await prompt.outcome).stopReason, "cancelled");
     });
 
     test("a prompt that waits behind another is withdrawn without a trace", deadline, async () => {

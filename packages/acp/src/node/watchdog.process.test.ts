@@ -109,8 +109,9 @@ describe("the watchdog", { concurrency: true }, () => {
   test("a watchdog that was killed is replaced", linux, async () => {
     const running = client("sleep 1000 & echo pids $$ $!; wait");
     const pids = await pidsFrom(running);
+    // a process that was forked and has not yet become the watchdog would not do its work
     const watchdog = (): number | undefined =>
-      descendantsOf(running.pid ?? 0).find(({ pid }) => !pids.includes(pid))?.pid;
+      descendantsOf(running.pid ?? 0).find(({ pid }) => commandOf(pid).includes("parley-watchdog"))?.pid;
     const first = watchdog();
     process.kill(first ?? 0, "SIGKILL");
     await until(() => watchdog() !== undefined && watchdog() !== first);
@@ -119,3 +120,12 @@ describe("the watchdog", { concurrency: true }, () => {
     await running.close();
   });
 });
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    // it has gone
+    return "";
+  }
+}
