@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { gone, probe, runs, until } from "./channel-probe.ts";
 import { descendantsOf } from "./process-tree.ts";
