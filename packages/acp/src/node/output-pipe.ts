@@ -31,6 +31,11 @@ export class OutputPipe {
     // once something waits, bytes are queued, so that the limit on queued output is a limit in bytes.
     if (this.#stream.writableLength === 0) this.#stream.write(text, "utf8");
     else this.#stream.write(Buffer.from(text, "utf8"));
+    // The 'error' event comes in a later turn, which a caller that never leaves its own would not let come.
+    if (this.#stream.errored !== null) {
+      this.#fail(this.#stream.errored);
+      return true;
+    }
     // Not the return value of write(): it says false for 64 KiB that the kernel took at once.
     if (this.#stream.writableLength < this.#stream.writableHighWaterMark) return true;
     this.#waiting = true;

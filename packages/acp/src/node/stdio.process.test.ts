@@ -324,3 +324,23 @@ test("prints by a write that was taken before the wire opened go to stderr too (
   assert.equal(seen.text(), "wire\n");
   assert.equal(reason.stderr, "bound\nplain\n");
 });
+
+test(
+  "an agent that writes without ever leaving its turn learns that its client has gone",
+  posix,
+  async () => {
+    const running = agentBehind(
+      '{ "$@"; echo "code $?" >&2; } | head -n 1 >/dev/null',
+      `
+    const channel = start();
+    let over = false;
+    ended.promise.then(() => { over = true; });
+    // nothing but microtasks: no timer fires and no event comes while this runs
+    while (!over) { channel.write("line\\n".repeat(1000)); await undefined; }
+    await channel.close();
+  `,
+    );
+    const reason = await probe(running).ended;
+    assert.equal(reason.stderr, "code 0\n");
+  },
+);
