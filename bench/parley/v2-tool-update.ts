@@ -1,5 +1,6 @@
 // Parley's typed wire of v2 in one process: validated, to JSON text, back, validated.
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { memoryPair } from "@parley/acp";
 import { agentPeer, clientPeer } from "@parley/acp/v2";
 import { runBatches } from "../memory-work.ts";
@@ -36,7 +37,7 @@ await runBatches(async (from, count) => {
     const full = agent.notify("session/update", v2ToolUpdate(i));
     if (full !== undefined) await full;
   }
-  // One microtask delivers what was sent in this turn.
-  while (handled < from + count) await undefined;
+  // A microtask delivers what was sent in this turn, now and then a later turn does.
+  while (handled < from + count) await nextTurn();
 });
 await client.close();
