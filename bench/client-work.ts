@@ -53,6 +53,7 @@ interface Prepared {
 }
 
 async function measure(client: BenchClient, { warmUp, measured }: Prepared): Promise<Sample> {
+  const idle = await agentUsage(client);
   await warmUp();
   const before = await agentUsage(client);
   const started = performance.now();
@@ -65,7 +66,7 @@ async function measure(client: BenchClient, { warmUp, measured }: Prepared): Pro
     wallMs,
     clientCpuMs: (user + system) / 1000,
     agentCpuMs: after.cpuMs - before.cpuMs,
-    agentIdleMiB: before.rssMiB,
+    agentIdleMiB: idle.rssMiB,
     agentPeakMiB: after.peakMiB,
     clientPeakMiB: usage().peakMiB,
   };
@@ -91,7 +92,11 @@ function prepare(client: BenchClient, task: Task): Prepared {
       const image = (bytes: number): Block => ({ type: "image", data: base64(bytes), mimeType: "image/png" });
       const big = image(task.mib * 2 ** 20);
       const send = (block: Block) => client.prompt([{ type: "text", text: "look" }, block]);
-      return { warmUp: () => send(image(1024)), measured: () => send(big) };
+      // What the loading of programs left behind is collected now, not in the middle of a short figure.
+      const warmUp = async () => {
+        for (let i = 0; i < 4; i += 1) await send(image(2 ** 20));
+      };
+      return { warmUp, measured: () => send(big) };
     }
   }
 }
