@@ -11,6 +11,14 @@ export function deadline(ms: number, callback: () => void): Deadline {
   return ms === Number.POSITIVE_INFINITY ? undefined : setTimeout(callback, Math.min(ms, longestMs));
 }
 
+/** The same, but no process stays alive for it: what is waited for holds the process if it is still there. */
+export function patience(ms: number, callback: () => void): Deadline {
+  const timer = deadline(ms, callback);
+  // Node's timers are objects, a browser's are numbers
+  if (typeof timer === "object") (timer as { unref?(): void }).unref?.();
+  return timer;
+}
+
 /** Throws a TypeError for what is no time, so that whoever set it learns it and not whoever waits. */
 export function milliseconds(name: string, value: unknown): number {
   if (typeof value === "number" && !Number.isNaN(value)) return value;

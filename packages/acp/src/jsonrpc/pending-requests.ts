@@ -1,7 +1,7 @@
 // Our own requests that wait for an answer. Each one settles exactly once: by its answer, by its
 // deadline, by its signal, or by the end of the connection.
 
-import { type Deadline, deadline, milliseconds } from "./deadline.ts";
+import { type Deadline, deadline, milliseconds, patience } from "./deadline.ts";
 import { ConnectionError, RequestError } from "./errors.ts";
 
 export interface RequestOptions<Result> {
@@ -153,7 +153,7 @@ export class PendingRequests {
       // the deadline of the request, if it has one, goes on meaning what it said
       const { timer } = entry;
       entry.stopListening = () => clearTimeout(timer);
-      entry.timer = deadline(graceMs, giveUp);
+      entry.timer = patience(graceMs, giveUp);
     };
     signal.addEventListener("abort", onAbort, { once: true });
     entry.stopListening = () => signal.removeEventListener("abort", onAbort);
