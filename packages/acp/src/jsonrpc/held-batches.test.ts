@@ -118,3 +118,10 @@ test("running requests are bounded by their characters too; beyond them -32065 u
     [4, "ok"],
   ]);
 });
+
+test("a request that is larger than what may run at once runs when it comes alone", async () => {
+  const { peer } = withBarePeer({ limits: { maxInFlightBytes: 1_000 }, request: () => "done" });
+  peer.send(call(1, "work", { text: "x".repeat(5_000) }));
+  await peer.until(1);
+  assert.deepEqual(codes(peer.received), [[1, "ok"]]);
+});

@@ -129,7 +129,8 @@ export class InboundRequests {
 
   #overLimit(scope: string | undefined, size: number): RequestError | undefined {
     const { maxInFlight, maxInFlightPerScope, maxInFlightBytes } = this.#host.limits;
-    if (this.#bytes + size > maxInFlightBytes) {
+    // one that comes alone was small enough for the transport, so it is small enough here
+    if (this.#bytes > 0 && this.#bytes + size > maxInFlightBytes) {
       return rateLimited(`too much at once: requests of ${this.#bytes} characters are running`);
     }
     if (this.#running.size >= maxInFlight) return tooMany(maxInFlight, "connection");
