@@ -324,23 +324,3 @@ test("prints by a write that was taken before the wire opened go to stderr too (
   assert.equal(seen.text(), "wire\n");
   assert.equal(reason.stderr, "bound\nplain\n");
 });
-
-test(
-  "an agent that writes without ever leaving its turn learns that its client has gone",
-  posix,
-  async () => {
-    const running = agentBehind(
-      '{ "$@"; echo "code $?" >&2; } | head -n 1 >/dev/null',
-      `
-    const channel = start();
-    let over = false;
-    ended.promise.then(() => { over = true; });
-    // while there is room nothing but microtasks: no timer fires and no event comes
-    while (!over) if (!channel.write("line\\n".repeat(10))) await new Promise((resolve) => setTimeout(resolve, 1));
-    await channel.close();
-  `,
-    );
-    const reason = await probe(running).ended;
-    assert.equal(reason.stderr, "code 0\n");
-  },
-);
