@@ -21,31 +21,19 @@ export interface BoundVersion<Edition> {
 /** Loaded when a connection needs it: most connections need one. */
 export async function loadAgentVersion(version: ProtocolVersion): Promise<BoundVersion<AgentEdition>> {
   if (version === 1) {
-    const [{ v1AgentEdition }, { methods }] = await Promise.all([
-      import("./v1/agent.ts"),
-      import("../wire/v1/methods.gen.ts"),
-    ]);
+    const { v1AgentEdition, methods } = await import("./v1/agent.ts");
     return { edition: v1AgentEdition, wire: { methods, idPolicy: "any" } };
   }
-  const [{ v2AgentEdition }, { methods }] = await Promise.all([
-    import("./v2/agent.ts"),
-    import("../wire/v2/methods.gen.ts"),
-  ]);
+  const { v2AgentEdition, methods } = await import("./v2/agent.ts");
   return { edition: v2AgentEdition, wire: { methods, idPolicy: "strict" } };
 }
 
 export async function loadClientVersion(version: ProtocolVersion): Promise<BoundVersion<ClientEdition>> {
   if (version === 1) {
-    const [{ v1ClientEdition }, { methods }] = await Promise.all([
-      import("./v1/client.ts"),
-      import("../wire/v1/methods.gen.ts"),
-    ]);
+    const { v1ClientEdition, methods } = await import("./v1/client.ts");
     return { edition: v1ClientEdition, wire: { methods, idPolicy: "any" } };
   }
-  const [{ v2ClientEdition }, { methods }] = await Promise.all([
-    import("./v2/client.ts"),
-    import("../wire/v2/methods.gen.ts"),
-  ]);
+  const { v2ClientEdition, methods } = await import("./v2/client.ts");
   return { edition: v2ClientEdition, wire: { methods, idPolicy: "strict" } };
 }
 

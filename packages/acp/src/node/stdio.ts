@@ -4,7 +4,6 @@ import { Buffer } from "node:buffer";
 import * as fs from "node:fs";
 import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
-import { isatty, WriteStream as TtyWriteStream } from "node:tty";
 import type { ByteChannel } from "../transport/byte-channel.ts";
 import { guardChildren, guardStdin, guardStdout } from "./stdout-guard.ts";
 import { StreamChannel } from "./stream-channel.ts";
@@ -69,7 +68,7 @@ function inputOpener(): (bytes: (chunk: Uint8Array) => void) => Readable {
   const stat = fs.fstatSync(0);
   if (stat.isFIFO() || stat.isSocket()) return openInput;
   // Taken now: the guard is going to hide process.stdin.
-  const stdin = isatty(0)
+  const stdin = tty().isatty(0)
     ? process.stdin
     : fs.createReadStream("", { fd: 0, fs: { open: fs.open, read: fs.read, close: keepOpen } });
   return (bytes) => stdin.on("data", bytes);
@@ -95,8 +94,14 @@ function openInput(bytes: (chunk: Uint8Array) => void): Readable {
 /** Not process.stdout, also for fd 1: that one cannot be destroyed, so a client that never reads would keep us alive. */
 function openOutput(fd: number, stat: fs.Stats): Writable {
   if (stat.isFIFO() || stat.isSocket()) return new Socket({ fd, readable: false, writable: true });
-  if (isatty(fd)) return new TtyWriteStream(fd);
+  const { isatty, WriteStream } = tty();
+  if (isatty(fd)) return new WriteStream(fd);
   return fs.createWriteStream("", fd > 2 ? { fd } : { fd, fs: { ...fileWrites, close: keepOpen } });
+}
+
+/** For people who type at an agent; editors give it pipes. */
+function tty(): typeof import("node:tty") {
+  return process.getBuiltinModule("node:tty");
 }
 
 /** For streams on files, which would close 0 or 1, and the next file to be opened would become our stdout. */

@@ -34,12 +34,14 @@ export interface TextPlatform {
   defer(callback: () => void): void;
 }
 
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-const encoder = new TextEncoder();
+// Made when first used: Node brings its own platform and does not pay for these.
+let decoder: TextDecoder | undefined;
+let encoder: TextEncoder | undefined;
 
 /** Works wherever there is a TextDecoder. */
 export const webPlatform: TextPlatform = {
   decode(bytes) {
+    decoder ??= new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
     try {
       return decoder.decode(bytes);
     } catch {
@@ -47,6 +49,9 @@ export const webPlatform: TextPlatform = {
       return undefined;
     }
   },
-  byteLength: (text) => encoder.encode(text).byteLength,
+  byteLength(text) {
+    encoder ??= new TextEncoder();
+    return encoder.encode(text).byteLength;
+  },
   defer: queueMicrotask,
 };

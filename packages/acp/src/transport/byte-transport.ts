@@ -191,7 +191,7 @@ class ByteTransport implements Transport, ByteReceiver {
 }
 
 const byteOrderMark = [0xef, 0xbb, 0xbf];
-const contentLength = [...new TextEncoder().encode("content-length:")];
+const contentLength = Array.from("content-length:", (letter) => letter.charCodeAt(0));
 
 function beginsLike(bytes: Uint8Array, wanted: readonly number[]): "yes" | "no" | "maybe" {
   for (const [i, byte] of wanted.entries()) {

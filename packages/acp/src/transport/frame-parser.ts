@@ -105,15 +105,13 @@ export function bytesFault(kind: Fault["kind"], frame: Uint8Array): Fault {
   return { kind, bytes: length, head, tail: lossyTail(frame) };
 }
 
-const lossy = new TextDecoder();
-
 /** For a fault's head only: invalid sequences become U+FFFD. */
 export function lossyHead(bytes: Uint8Array): string {
-  return lossy.decode(bytes.subarray(0, headChars));
+  return new TextDecoder().decode(bytes.subarray(0, headChars));
 }
 
 export function lossyTail(bytes: Uint8Array): string {
-  return lossy.decode(bytes.subarray(-tailChars));
+  return new TextDecoder().decode(bytes.subarray(-tailChars));
 }
 
 /**

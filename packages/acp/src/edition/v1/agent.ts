@@ -25,6 +25,8 @@ import { modelsToV1, modesToV1, optionsToV1, selectOf, valueForOption } from "./
 import { permissionToV1 } from "./permission.ts";
 import { V1UpdateEncoder } from "./update-encoder.ts";
 
+export { methods } from "../../wire/v1/methods.gen.ts";
+
 export const v1AgentEdition: AgentEdition = {
   version: 1,
   prompts: {

@@ -14,6 +14,8 @@ import { modeConfigId, modelConfigId, optionsFromResult, optionsFromV1 } from ".
 import { permissionFromV1 } from "./permission.ts";
 import { V1UpdateDecoder } from "./update-decoder.ts";
 
+export { methods } from "../../wire/v1/methods.gen.ts";
+
 export const v1ClientEdition: ClientEdition = {
   version: 1,
   pipelinesPrompts: false,

@@ -14,6 +14,8 @@ import {
 } from "../asks.ts";
 import { askWithoutV1Facts, withoutV1Facts } from "./update.ts";
 
+export { methods } from "../../wire/v2/methods.gen.ts";
+
 export const v2AgentEdition: AgentEdition = {
   version: 2,
   prompts: {

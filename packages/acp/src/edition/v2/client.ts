@@ -9,6 +9,8 @@ import type { ClientEdition } from "../client-edition.ts";
 import { elicitationFromWire, permissionResultToWire } from "../client-shared.ts";
 import { V2ClientSession } from "./client-session.ts";
 
+export { methods } from "../../wire/v2/methods.gen.ts";
+
 export const v2ClientEdition: ClientEdition = {
   version: 2,
   pipelinesPrompts: true,

@@ -2,7 +2,6 @@
 // it, all inside one open directory. Readers see the old or the new text, never a part. Other hard links
 // keep the old content. What is at the name is never followed.
 
-import { randomBytes } from "node:crypto";
 import {
   type BigIntStats,
   closeSync,
@@ -45,7 +44,7 @@ export interface ReplaceOptions {
 
 export async function replaceFile(place: Place, bytes: Uint8Array, options: ReplaceOptions): Promise<void> {
   const { descent, old } = options;
-  const temporary = `${place.directory.at}/.parley-${randomBytes(9).toString("base64url")}.tmp`;
+  const temporary = `${place.directory.at}/.parley-${crypto.randomUUID()}.tmp`;
   descent.confirm(place.directory.at, place.root);
   // Nobody else may look into it before it has the old file's mode.
   const fd = openSync(temporary, createFlags, old === undefined ? 0o666 : 0o600);

@@ -1,7 +1,6 @@
 // Commands on this machine, for a client that serves terminal/* and for an agent's own tools: one of
 // these per session, so that no session can name the terminals of another.
 
-import { randomUUID } from "node:crypto";
 import { isAbsolute } from "node:path";
 import type { CreateTerminalOptions, ExitStatus, Terminals } from "../../model/terminals.ts";
 import { type CommandSpec, checkedByteLimit, commandSpec } from "./command-spec.ts";
@@ -96,7 +95,7 @@ class TerminalTable implements LocalTerminals {
 
   async #start(spec: CommandSpec, limit: number): Promise<Terminal> {
     const { pty, killMs = 2000, onOutput, onExit } = this.#options;
-    const terminalId = `term_${randomUUID()}`;
+    const terminalId = `term_${crypto.randomUUID()}`;
     const tail = new OutputTail(limit);
     const sink = (bytes: Uint8Array): void => {
       tail.push(bytes);

@@ -5,7 +5,6 @@
 
 import { execFile } from "node:child_process";
 import { closeSync, constants, openSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -19,6 +18,8 @@ export interface OutputFifo {
 /** undefined where there are none: on Windows, or without a folder for temporary files. */
 export async function openFifo(): Promise<OutputFifo | undefined> {
   if (process.platform === "win32") return undefined;
+  // Loaded here: 2 ms that an agent without terminals never pays.
+  const { mkdtemp, rm } = await import("node:fs/promises");
   let folder: string | undefined;
   try {
     folder = await mkdtemp(join(tmpdir(), "parley-output-"));
