@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** What a step is about to do: arguments for Node, one list per process, run in order. */
+/** What a step is about to do: arguments for Node, one list per process, all of them started at once. */
 export type Plan =
   | { readonly commands: readonly (readonly string[])[] }
   | { readonly skip: string }
@@ -30,6 +30,7 @@ const testFiles = [
   "scripts/**/*.test.ts",
 ];
 const processTest = ".process.test.ts";
+const proofTest = ".proof.test.ts";
 const packagesTest = join("test", "packages.process.test.ts");
 const nodeTest = ["--conditions=parley-source", "--test", "--test-reporter=spec"];
 
@@ -55,14 +56,28 @@ export const steps: readonly Step[] = [
     },
   },
   {
-    // Pure tests share one process: twenty times faster than a process each.
+    // What takes a core for long: many samples, many megabytes. A process each, so that none inherits a heap.
+    name: "proof",
+    tests: true,
+    plan: () => {
+      const files = findTests((file) => file.endsWith(proofTest));
+      return files.length === 0 ? { skip: "no proofs" } : testPlan(files, ["--test-concurrency=1"]);
+    },
+  },
+  {
+    // Pure tests share two processes: ten times faster than a process each.
     name: "unit",
     tests: true,
     plan: () => {
-      const files = findTests((file) => !file.endsWith(processTest));
-      return files.length === 0
-        ? { problem: "no unit tests found" }
-        : testPlan(files, ["--test-isolation=none"]);
+      const files = findTests((file) => !file.endsWith(processTest) && !file.endsWith(proofTest));
+      if (files.length === 0) return { problem: "no unit tests found" };
+      // Every second file: neighbours cost alike, so the halves do too.
+      const halves = [0, 1].map((half) => files.filter((_, index) => index % 2 === half));
+      return {
+        commands: halves
+          .filter((half) => half.length > 0)
+          .map((half) => testCommand(half, ["--test-isolation=none"])),
+      };
     },
   },
   { name: "types", plan: () => ({ commands: [bin("typescript/bin/tsc", "-p", "tsconfig.json")] }) },
@@ -114,7 +129,11 @@ function findTests(accept: (file: string) => boolean): string[] {
 }
 
 function testPlan(files: readonly string[], options: readonly string[]): Plan {
-  return { commands: [[...nodeTest, ...options, ...narrowed.options, ...files]] };
+  return { commands: [testCommand(files, options)] };
+}
+
+function testCommand(files: readonly string[], options: readonly string[]): string[] {
+  return [...nodeTest, ...options, ...narrowed.options, ...files];
 }
 
 /** The tools are scripts for Node; started this way they run on the Node that runs the check. */

@@ -8,7 +8,7 @@
 import { availableParallelism } from "node:os";
 import { delimiter, join } from "node:path";
 import { parseSteps, root, type Step, steps } from "./check-steps.ts";
-import { countTests, type Result, runStep } from "./run-step.ts";
+import { type Result, runStep } from "./run-step.ts";
 
 const request = parseSteps(process.argv.slice(2));
 if ("problem" in request) {
@@ -51,8 +51,7 @@ async function runAll(selected: readonly Step[]): Promise<Result[]> {
 
 function printResult(result: Result): void {
   const mark = result.skipped === undefined ? (result.ok ? "pass" : "FAIL") : "skip";
-  const tests = countTests(result.output);
-  const note = result.skipped ?? (tests === undefined ? "" : `${tests.pass} tests`);
+  const note = result.skipped ?? (result.tests === undefined ? "" : `${result.tests.pass} tests`);
   const seconds = `${(result.milliseconds / 1000).toFixed(1)} s`;
   process.stdout.write(`${mark}  ${result.step.name.padEnd(10)} ${seconds.padStart(7)}  ${note}\n`);
   if (result.ok) return;
@@ -65,10 +64,9 @@ function report(all: readonly Result[]): void {
   let passed = 0;
   let failed = 0;
   for (const result of all) {
-    const tests = countTests(result.output);
-    passed += tests?.pass ?? 0;
+    passed += result.tests?.pass ?? 0;
     // A step without tests, or one that broke outside of them, counts as one failure.
-    failed += result.ok ? 0 : Math.max(1, tests?.fail ?? 0);
+    failed += result.ok ? 0 : Math.max(1, result.tests?.fail ?? 0);
   }
   const broken = all.filter((result) => !result.ok).map((result) => result.step.name);
   const seconds = ((performance.now() - started) / 1000).toFixed(1);

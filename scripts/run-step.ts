@@ -10,50 +10,59 @@ export interface Result {
   readonly ok: boolean;
   readonly milliseconds: number;
   readonly output: string;
+  /** What the test runner counted, over all processes of the step. */
+  readonly tests?: TestCount;
   /** Why there was nothing to do. */
   readonly skipped?: string;
 }
 
 /** What Node's test runner counted. */
-export interface TestCount {
+interface TestCount {
   readonly pass: number;
   readonly fail: number;
 }
 
-/** Runs the commands of a step one after the other, up to the first that fails. */
+/** Runs the commands of a step, all at once; what they say is kept apart. */
 export async function runStep(
   step: Step,
   options: { environment: NodeJS.ProcessEnv; live: boolean },
 ): Promise<Result> {
   const started = performance.now();
-  const finish = (ok: boolean, output: string, skipped?: string): Result => ({
+  const finish = (ok: boolean, output: string, more: Pick<Result, "skipped" | "tests"> = {}): Result => ({
     step,
     ok,
     output,
     milliseconds: performance.now() - started,
-    ...(skipped === undefined ? {} : { skipped }),
+    ...more,
   });
   const plan = step.plan();
-  if ("skip" in plan) return finish(true, "", plan.skip);
+  if ("skip" in plan) return finish(true, "", { skipped: plan.skip });
   if ("problem" in plan) {
     if (options.live) process.stdout.write(`${plan.problem}\n`);
     return finish(false, plan.problem);
   }
   let output = "";
-  for (const args of plan.commands) {
-    const outcome = await runNode(args, options);
+  const problems: string[] = [];
+  const tests = { pass: 0, fail: 0 };
+  // One of several is shown as it speaks, the others when it is their turn.
+  const running = plan.commands.map((args, i) =>
+    runNode(args, { ...options, live: options.live && i === 0 }),
+  );
+  for (const [i, outcome] of (await Promise.all(running)).entries()) {
+    if (options.live && i > 0) process.stdout.write(outcome.output);
     output += outcome.output;
-    if (outcome.code !== 0) return finish(false, `${output}\n${step.name} ended with ${outcome.code}`);
+    const counted = countTests(outcome.output);
+    tests.pass += counted?.pass ?? 0;
+    tests.fail += counted?.fail ?? 0;
+    if (outcome.code !== 0) problems.push(`${step.name} ended with ${outcome.code}`);
+    // A test that calls process.exit(0) ends the run early and quietly; the missing count gives it away.
+    else if (step.tests && counted === undefined) problems.push("the test runner ended without its summary");
   }
-  // A test that calls process.exit(0) ends the run early and quietly; the missing count gives it away.
-  if (step.tests && countTests(output) === undefined) {
-    return finish(false, `${output}\nthe test runner ended without its summary`);
-  }
-  return finish(true, output);
+  return finish(problems.length === 0, [output, ...problems].join("\n"), step.tests ? { tests } : {});
 }
 
 /** Reads the closing lines of Node's test runner. Undefined: there are none. */
-export function countTests(output: string): TestCount | undefined {
+function countTests(output: string): TestCount | undefined {
   const pass = lastNumber(output, /^(?:ℹ|#) pass (\d+)$/gm);
   const fail = lastNumber(output, /^(?:ℹ|#) fail (\d+)$/gm);
   const cancelled = lastNumber(output, /^(?:ℹ|#) cancelled (\d+)$/gm) ?? 0;

@@ -50,7 +50,7 @@ test("a request with a large id is cancelled by exactly that id, in params that 
   assert.deepEqual(aborted, [BigInt(large)]);
 });
 
-test("a large id in a message of 8 MiB is read without building the message again (G8)", async () => {
+test("a large id in a message of a mebibyte is read without building the message again (G8)", async () => {
   const parse = JSON.parse;
   let parsed = 0;
   JSON.parse = (...args) => {
@@ -58,7 +58,7 @@ test("a large id in a message of 8 MiB is read without building the message agai
     return parse(...args);
   };
   try {
-    const text = `{"jsonrpc":"2.0","id":${large},"method":"work","params":[${"{},".repeat(2_800_000)}0]}`;
+    const text = `{"jsonrpc":"2.0","id":${large},"method":"work","params":[${"{},".repeat(350_000)}0]}`;
     assert.equal(await echoedId(text), large);
     assert.ok(parsed < text.length + 10_000, `${parsed} characters were parsed`);
   } finally {

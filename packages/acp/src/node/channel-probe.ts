@@ -18,12 +18,12 @@ export interface ChannelProbe {
 
 /** Opens a channel and watches it. */
 export function probe(channel: ByteChannel): ChannelProbe {
-  const chunks: Buffer[] = [];
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  let text = "";
   const end = Promise.withResolvers<EndReason>();
   let progress = Promise.withResolvers<void>();
   let drain = Promise.withResolvers<void>();
   let isOver = false;
-  const text = (): string => Buffer.concat(chunks).toString("utf8");
   const step = (): void => {
     progress.resolve();
     progress = Promise.withResolvers();
@@ -31,7 +31,7 @@ export function probe(channel: ByteChannel): ChannelProbe {
   channel.open({
     bytes(chunk) {
       assert.equal(isOver, false, "bytes after the end");
-      chunks.push(Buffer.from(chunk));
+      text += decoder.decode(chunk, { stream: true });
       step();
     },
     drained() {
@@ -46,12 +46,12 @@ export function probe(channel: ByteChannel): ChannelProbe {
     },
   });
   return {
-    text,
+    text: () => text,
     async until(pattern) {
       for (;;) {
-        const match = pattern.exec(text());
+        const match = pattern.exec(text);
         if (match !== null) return match;
-        if (isOver) assert.fail(`ended before ${pattern}, got ${JSON.stringify(text().slice(-500))}`);
+        if (isOver) assert.fail(`ended before ${pattern}, got ${JSON.stringify(text.slice(-500))}`);
         await progress.promise;
       }
     },

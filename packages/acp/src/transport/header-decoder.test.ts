@@ -136,10 +136,3 @@ test("any cut of the same bytes gives the same messages and faults (T5, L1)", ()
     { numRuns: 400 },
   );
 });
-
-test("a body of 1 MB that comes byte by byte is decoded once (N026, G8)", () => {
-  const input = framed(`"${"x".repeat(1_000_000)}"`);
-  const { events, decodedBytes } = decode("header", pieces(input, 1));
-  assert.equal(events.length, 1);
-  assert.equal(decodedBytes, input.length - 4, "the header line and the body, each once");
-});
