@@ -40,12 +40,13 @@ const narrowed = { filters: [] as string[], options: [] as string[] };
 /** Longest first, so that two at a time end together. */
 export const steps: readonly Step[] = [
   {
-    name: "packages",
+    // What takes a core for long: many samples, many megabytes. A process each, so that none inherits a heap.
+    name: "proof",
     tests: true,
-    plan: () =>
-      existsSync(join(root, packagesTest))
-        ? testPlan([packagesTest], [])
-        : { problem: `${packagesTest} is missing` },
+    plan: () => {
+      const files = findTests((file) => file.endsWith(proofTest));
+      return files.length === 0 ? { skip: "no proofs" } : testPlan(files, ["--test-concurrency=1"]);
+    },
   },
   {
     name: "process",
@@ -56,13 +57,12 @@ export const steps: readonly Step[] = [
     },
   },
   {
-    // What takes a core for long: many samples, many megabytes. A process each, so that none inherits a heap.
-    name: "proof",
+    name: "packages",
     tests: true,
-    plan: () => {
-      const files = findTests((file) => file.endsWith(proofTest));
-      return files.length === 0 ? { skip: "no proofs" } : testPlan(files, ["--test-concurrency=1"]);
-    },
+    plan: () =>
+      existsSync(join(root, packagesTest))
+        ? testPlan([packagesTest], [])
+        : { problem: `${packagesTest} is missing` },
   },
   {
     // Pure tests share two processes: ten times faster than a process each.
