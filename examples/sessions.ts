@@ -24,8 +24,7 @@ async function connect(name: string) {
 /** Folds everything that happens in the session into a view. */
 function show(session: ClientSession): SessionView {
   const view = createView();
-  let seq = 0;
-  session.onEntry((body) => applyEntry(view, { seq: ++seq, time: Date.now(), ...body }));
+  session.onEntry((entry) => applyEntry(view, entry));
   return view;
 }
 

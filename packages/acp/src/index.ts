@@ -17,12 +17,11 @@ export type {
 export {
   ConnectionError,
   type ConnectionErrorKind,
-  connectionErrorKinds,
+  type ErrorDetails,
   RequestError,
-  rpcCodes,
 } from "./jsonrpc/errors.ts";
 export type { IncomingRequest } from "./jsonrpc/incoming-request.ts";
-export { type ConnectionLimits, defaultConnectionLimits } from "./jsonrpc/limits.ts";
+export type { ConnectionLimits } from "./jsonrpc/limits.ts";
 export type { Log, LogLevel } from "./jsonrpc/log.ts";
 export type { RequestId } from "./jsonrpc/message-id.ts";
 export type { RequestOptions } from "./jsonrpc/pending-requests.ts";
@@ -58,6 +57,7 @@ export type {
   Usage,
 } from "./model/content.ts";
 export type { Entry, EntryBody } from "./model/entry.ts";
+export { errorCodes } from "./model/error-codes.ts";
 export type { Files, ReadTextOptions, WriteTextOptions } from "./model/files.ts";
 export { gitPatch } from "./model/git-patch.ts";
 export { memoryStore } from "./model/memory-store.ts";
@@ -84,36 +84,31 @@ export type {
   UnknownUpdate,
   Update,
 } from "./model/update.ts";
-export { type Agent, agent } from "./peer/agent.ts";
-export type { AgentConnection } from "./peer/agent-connection.ts";
+export { type Agent, type AgentConnection, agent } from "./peer/agent.ts";
 export type { AgentDefinition, SessionOrigin, TurnEnd } from "./peer/agent-definition.ts";
 export type { AgentSession } from "./peer/agent-session.ts";
 export { type Client, client } from "./peer/client.ts";
 export type { AskContext, ClientDefinition } from "./peer/client-definition.ts";
-export type { ClientSession } from "./peer/client-session.ts";
+export type { ClientSession, Prompt } from "./peer/client-session.ts";
 export type { ConnectedAgent, SessionList, SessionPlace } from "./peer/connected-agent.ts";
 export type { DisplayTerminal, DisplayTerminalOptions } from "./peer/display-terminal.ts";
 export { authRequired, type ExtensionContext, sessionNotFound } from "./peer/extensions.ts";
 export type { Inbox, InboxMessage } from "./peer/inbox.ts";
-export type { Prompt } from "./peer/prompt.ts";
 export type { Permission } from "./peer/questions.ts";
 export { type ToolCall, type ToolCallStart, textDiff } from "./peer/tool-call.ts";
 export type { Turn } from "./peer/turn.ts";
 export type { TurnClient } from "./peer/turn-client.ts";
-export {
-  type ByteChannel,
-  type ByteReceiver,
-  type TextPlatform,
-  webPlatform,
-} from "./transport/byte-channel.ts";
+export type { UnreadLimits } from "./peer/unread-updates.ts";
+export type { ByteChannel, ByteReceiver, TextPlatform } from "./transport/byte-channel.ts";
 export { type ByteTransportOptions, byteTransport } from "./transport/byte-transport.ts";
-export { defaultFrameLimits, type FrameLimits } from "./transport/frame-limits.ts";
+export type { FrameLimits } from "./transport/frame-limits.ts";
 export { type MemoryPairOptions, memoryPair } from "./transport/memory.ts";
 export {
   type ByteStreams,
   fromWebStreams,
   type MessageStreams,
   toWebStreams,
+  type WebStreamOptions,
 } from "./transport/web-streams.ts";
 export {
   type WebSocketLike,

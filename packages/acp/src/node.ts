@@ -5,7 +5,7 @@ export { type LocalFiles, type LocalFilesOptions, localFiles } from "./node/file
 export type { FileFacts, TextFile } from "./node/files/read-file.ts";
 export type { LocalWriteOptions, WrittenFile } from "./node/files/write-file.ts";
 export { serveStdio } from "./node/serve.ts";
-export { type AgentProcess, type ExitStatus, type SpawnOptions, spawnAgent } from "./node/spawn.ts";
+export { type AgentProcess, type ProcessExit, type SpawnOptions, spawnAgent } from "./node/spawn.ts";
 export { type StdioOptions, stdioChannel } from "./node/stdio.ts";
 export { sqliteStore } from "./node/store/sqlite-store.ts";
 export { StoreError, type StoreErrorKind, storeErrorKinds } from "./node/store/store-error.ts";

@@ -10,8 +10,15 @@ import {
   methods,
 } from "./wire/v2/methods.gen.ts";
 
-export type { NotificationHandlers, RequestHandlers, WirePeerOptions } from "./peer/wire-peer.ts";
-export { WirePeer } from "./peer/wire-peer.ts";
+export type {
+  NotificationHandlers,
+  NotificationMap,
+  RequestHandlers,
+  RequestMap,
+  WirePeer,
+  WirePeerOptions,
+  WireRequest,
+} from "./peer/wire-peer.ts";
 export type * from "./wire/v2/types.gen.ts";
 export type { AgentNotifications, AgentRequests, ClientNotifications, ClientRequests };
 

@@ -91,7 +91,7 @@ function connect(transport: Parameters<typeof clientPeer>[0], workspace: string,
 function inWorkspace(workspace: string, path: string): string {
   const known = ["notes.txt", "summary.txt"].map((name) => join(workspace, name));
   if (known.includes(path)) return path;
-  throw new RequestError(-32002, `no such file in the demo: ${path}`, { reason: "resource_not_found" });
+  throw new RequestError(-32002, `no such file in the demo: ${path}`, { reason: "not_found" });
 }
 
 async function converse(

@@ -34,6 +34,8 @@ export interface AgentFeatures {
   readonly mcpStdio: boolean;
   readonly mcpHttp: boolean;
   readonly mcpSse: boolean;
+  /** Version 1 has no agents without. */
+  readonly sessions: boolean;
   readonly load: boolean;
   readonly resume: boolean;
   readonly list: boolean;

@@ -29,6 +29,8 @@ export interface ClientSessionEdition {
   promptFailed(prompt: number, error: Error, out: ClientSessionSink): void;
   /** The user cancelled: open prompts end as cancelled, whatever the agent says. */
   cancelled(): void;
+  /** The agent has gone: its work is over, and nobody else will say so. Open prompts fail afterwards. */
+  interrupted(out: ClientSessionSink): void;
 }
 
 export interface SessionListing {

@@ -64,7 +64,7 @@ export function initializeParams(
   versions: readonly ProtocolVersion[],
 ): object {
   const { info, features: can, meta } = client;
-  const newest = versions[0] ?? 1;
+  const newest = Math.max(...versions);
   const elicitation = {
     ...(can.elicitationForm ? { form: {} } : {}),
     ...(can.elicitationUrl ? { url: {} } : {}),

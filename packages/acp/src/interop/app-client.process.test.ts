@@ -242,7 +242,7 @@ for (const [name, { version, sdk, start }] of Object.entries(agents)) {
       const web = session.options.find(({ configId }) => configId === "web");
       // the test agent of the SDK answers with the list that it began with
       assert.equal(web?.type === "boolean" && web.currentValue, !sdk);
-      if (version === 2 && sdk) return assert.throws(() => session.setMode("code"), TypeError);
+      if (version === 2 && sdk) return assert.rejects(session.setMode("code"), TypeError);
       await session.setMode("code");
       const mode = session.options.find(({ category }) => category === "mode");
       assert.equal(mode?.type === "select" && mode.currentValue, "code");
@@ -287,7 +287,7 @@ for (const [name, { version, sdk, start }] of Object.entries(agents)) {
       assert.deepEqual(echo, { text: v1.trickyText });
       assert.partialDeepStrictEqual(nothing, { error: { code: -32601 } });
       const mark = app.log.events.length;
-      await app.agent.notifyExtension("_parley.test/note", { from: "client" });
+      await app.agent.notify("_parley.test/note", { from: "client" });
       assert.deepEqual(await app.log.until("_parley.test/note", 1, mark), [{ back: { from: "client" } }]);
       if (version === 2 && sdk) return;
       const { signal, abort } = withAbort();

@@ -10,10 +10,10 @@ import {
   type Update,
 } from "@parley/acp";
 import {
-  type ExitStatus,
   type LocalFiles,
   localFiles,
   localTerminals,
+  type ProcessExit,
   spawnTransport,
 } from "@parley/acp/node";
 import { meta } from "./v1-samples.ts";
@@ -23,9 +23,9 @@ export interface AppClient {
   readonly agent: ConnectedAgent;
   /** Permission asks, elicitations, logins, and the notifications of extensions. */
   readonly log: EventLog;
-  readonly exited: Promise<ExitStatus>;
+  readonly exited: Promise<ProcessExit>;
   complaints(): string;
-  close(): Promise<ExitStatus>;
+  close(): Promise<ProcessExit>;
 }
 
 export async function connectApp(
@@ -45,7 +45,7 @@ export async function connectApp(
     permission(ask, { signal }) {
       log.add("permission", ask);
       if (ask.title === "hang") {
-        void agent.notifyExtension("_parley.test/asked", {});
+        void agent.notify("_parley.test/asked", {});
         return new Promise((resolve) => {
           signal.addEventListener("abort", () => {
             log.add("aborted", ask.title);

@@ -1,7 +1,7 @@
 // The test clients of the official SDK, of either version, connected to the agent written with agent().
 
 import { RequestError } from "@agentclientprotocol/sdk";
-import type { ExitStatus } from "@parley/acp/node";
+import type { ProcessExit } from "@parley/acp/node";
 import { programCommand } from "./app-samples.ts";
 import { register, senderOf, spawnStreams } from "./sdk-app.ts";
 import { v1Client } from "./v1-client.ts";
@@ -17,11 +17,11 @@ export interface AnyAgent {
 export interface SdkClient {
   readonly agent: AnyAgent;
   readonly log: EventLog;
-  readonly exited: Promise<ExitStatus>;
+  readonly exited: Promise<ProcessExit>;
   /** What the agent's process wrote to stderr. */
   complaints(): string;
   /** Ends the agent's stdin, waits for its exit, leaves nothing behind. */
-  close(): Promise<ExitStatus>;
+  close(): Promise<ProcessExit>;
 }
 
 const entries = {

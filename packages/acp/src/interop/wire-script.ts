@@ -1,7 +1,7 @@
 // The shapes in which an agent or a client is written once and then run on either library: handlers by
 // method name, a sender for the other direction, and a way to refuse.
 
-import type { ExitStatus } from "@parley/acp/node";
+import type { ProcessExit } from "@parley/acp/node";
 
 type RequestMap<Map> = { [Method in keyof Map]: { params: unknown; result: unknown } };
 type NotificationMap<Map> = { [Method in keyof Map]: { params: unknown } };
@@ -64,9 +64,9 @@ export interface Connected<Peer> {
   readonly keepsOrder: boolean;
   /** What our side could not decode, and what the agent's process wrote to stderr. Empty in a good conversation. */
   complaints(): string;
-  readonly exited: Promise<ExitStatus>;
+  readonly exited: Promise<ProcessExit>;
   /** Ends the agent's stdin, waits for its exit, leaves nothing behind. */
-  close(): Promise<ExitStatus>;
+  close(): Promise<ProcessExit>;
 }
 
 export interface Event {

@@ -1,6 +1,6 @@
 // The two families of errors. RequestError crosses the wire, ConnectionError never does.
 
-/** Error codes of JSON-RPC itself and of its cancellation extension. */
+/** The codes that JSON-RPC itself needs: its own, that of cancellation, and those of our bounds. */
 export const rpcCodes = {
   parseError: -32700,
   invalidRequest: -32600,
@@ -25,7 +25,7 @@ export class RequestError extends Error {
   }
 }
 
-export const connectionErrorKinds = [
+const connectionErrorKinds = [
   "closed",
   "exited",
   "spawn_failed",

@@ -150,7 +150,7 @@ export class Refusals {
     counters.noise++;
     this.#startSecond();
     if (this.#logged++ < maxLogLinesPerSecond) {
-      log("warn", "skipped a line that is not a message", { bytes, line: printable(head.slice(0, 200)) });
+      log("warn", "skipped a line that is not a message", { bytes, line: quoted(head.slice(0, 200)) });
     }
     if (this.sawGoodMessage || counters.noise < limits.maxNoiseLines) return;
     const what = `the peer wrote ${counters.noise} lines and no message`;
@@ -181,7 +181,7 @@ export class Refusals {
 }
 
 /** As a JSON string, with nothing in it that moves a cursor, breaks a line or turns text around (N002). */
-function printable(text: string): string {
+function quoted(text: string): string {
   return JSON.stringify(text).replaceAll(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
     (char) => `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`,

@@ -1,7 +1,7 @@
 // What to tell a person whose agent did not start, or went away.
 
 import { existsSync } from "node:fs";
-import type { ExitStatus, SpawnOptions } from "./spawn.ts";
+import type { ProcessExit, SpawnOptions } from "./spawn.ts";
 
 /** Throws for what no system can start; everything else is the system's own answer. */
 export function checkCommand(command: string, args: readonly string[]): void {
@@ -35,7 +35,7 @@ function explain(command: string, cwd: string | undefined, error: NodeJS.ErrnoEx
   return error.message;
 }
 
-export function exitMessage(command: string, status: ExitStatus): string {
+export function exitMessage(command: string, status: ProcessExit): string {
   if (status.signal !== undefined) return `${command} was ended by ${status.signal}`;
   return `${command} exited with code ${status.exitCode ?? "unknown"}`;
 }

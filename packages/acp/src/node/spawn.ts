@@ -29,7 +29,7 @@ export interface SpawnOptions {
   readonly onStderr?: (text: string) => void;
 }
 
-export interface ExitStatus {
+export interface ProcessExit {
   readonly exitCode?: number;
   readonly signal?: string;
 }
@@ -39,7 +39,7 @@ export interface AgentProcess extends ByteChannel {
   /** undefined when it could not be started. */
   readonly pid: number | undefined;
   /** When the agent's own process has ended; empty when it could not be started. */
-  readonly exited: Promise<ExitStatus>;
+  readonly exited: Promise<ProcessExit>;
   /** The last of what it wrote to stderr so far. */
   stderrTail(): string;
 }
@@ -63,12 +63,12 @@ export function spawnAgent(
 
 class SpawnedAgent implements AgentProcess {
   readonly pid: number | undefined;
-  readonly exited: Promise<ExitStatus>;
+  readonly exited: Promise<ProcessExit>;
   readonly #command: string;
   readonly #options: SpawnOptions;
   readonly #tail: ByteTail;
   readonly #ended = Promise.withResolvers<void>();
-  readonly #exit = Promise.withResolvers<ExitStatus>();
+  readonly #exit = Promise.withResolvers<ProcessExit>();
   #child: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
   #output: OutputPipe | undefined;
   #group: ProcessGroup | undefined;
@@ -76,7 +76,7 @@ class SpawnedAgent implements AgentProcess {
   #chunks = 0;
   #receiver: ByteReceiver | undefined;
   #reason: EndReason | undefined;
-  #status: ExitStatus | undefined;
+  #status: ProcessExit | undefined;
   #closing: Promise<void> | undefined;
   #sweeping: Promise<void> | undefined;
 

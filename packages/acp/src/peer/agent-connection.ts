@@ -18,6 +18,7 @@ import type { AgentSession, PromptTicket } from "./agent-session.ts";
 import { AgentSessions } from "./agent-sessions.ts";
 import { refuseBatch } from "./batch-rules.ts";
 import { BoundWire, methodNotFound, sessionOf } from "./bound-wire.ts";
+import { extensionName } from "./extension-name.ts";
 import type { ExtensionContext } from "./extensions.ts";
 import { HeldInput } from "./held-input.ts";
 import { newId } from "./new-id.ts";
@@ -80,7 +81,7 @@ export class AgentConnection implements AgentLink {
 
   /** A notification outside the protocol; its name begins with `_`. */
   notify(method: `_${string}`, params?: unknown): Promise<void> | undefined {
-    return this.#connection.notify(method, params);
+    return this.#connection.notify(extensionName(method), params);
   }
 
   // ---- what sessions and turns need
@@ -108,7 +109,7 @@ export class AgentConnection implements AgentLink {
   }
 
   askExtension(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
-    return this.#connection.request(method, params, signal === undefined ? {} : { signal });
+    return this.#connection.request(extensionName(method), params, signal === undefined ? {} : { signal });
   }
 
   withdrawn(ticket: PromptTicket): void {
@@ -279,8 +280,8 @@ export class AgentConnection implements AgentLink {
     return {
       signal,
       request: (method, params, options = {}) =>
-        this.#connection.request(method, params, { signal, ...options }),
-      notify: (method, params) => this.#connection.notify(method, params),
+        this.#connection.request(extensionName(method), params, { signal, ...options }),
+      notify: (method, params) => this.notify(method, params),
     };
   }
 

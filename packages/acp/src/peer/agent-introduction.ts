@@ -26,6 +26,7 @@ function features(definition: AgentDefinition): AgentFeatures {
     mcpStdio: true,
     mcpHttp: mcp.http === true,
     mcpSse: mcp.sse === true,
+    sessions: true,
     load: true,
     resume: true,
     list: true,

@@ -2,9 +2,15 @@
 
 import type { Transport } from "../jsonrpc/transport.ts";
 import { memoryStore } from "../model/memory-store.ts";
-import { AgentConnection } from "./agent-connection.ts";
+import { AgentConnection as ServedClient } from "./agent-connection.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { guardedStore } from "./guarded-store.ts";
+
+/** One client at an agent. */
+export type AgentConnection = Pick<
+  ServedClient,
+  "version" | "clientInfo" | "clientMeta" | "features" | "closed" | "notify" | "close"
+>;
 
 export interface Agent {
   readonly definition: AgentDefinition;
@@ -15,5 +21,5 @@ export interface Agent {
 /** An agent from what it does with a prompt, and whatever else it wants to decide. */
 export function agent(definition: AgentDefinition): Agent {
   const store = guardedStore(definition.store ?? memoryStore(), definition.log ?? (() => undefined));
-  return { definition, connect: (transport) => new AgentConnection(transport, definition, store) };
+  return { definition, connect: (transport) => new ServedClient(transport, definition, store) };
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PermissionAsk, Update } from "../index.ts";
+import { applyEntry, createView } from "../view.ts";
 import {
   aborted,
   chunk,
@@ -69,11 +70,9 @@ inEveryVersion("a cancel in a tool ends the tool, and then the turn", async (pai
     if (update.sessionUpdate === "tool_call_update" && update.status === "in_progress") prompt.cancel();
   }
   assert.equal((await prompt.outcome).stopReason, "cancelled");
-  assert.deepEqual(statuses(updates), [
-    "pending",
-    "in_progress",
-    pair.version === 1 ? "failed" : "cancelled",
-  ]);
+  // shown as cancelled at once (C26), and then as the agent says
+  const last = pair.version === 1 ? "failed" : "cancelled";
+  assert.deepEqual(statuses(updates), ["pending", "in_progress", "cancelled", last]);
 });
 
 inEveryVersion("a tool is not begun in a turn that has been cancelled", async (pair) => {
@@ -329,6 +328,60 @@ test("C27 updates that come after the cancel are still shown", async () => {
   peer.update("s1", chunk(" later"));
   await quiet();
   assert.equal(said(updates), "late later");
+});
+
+test("C26 C27 open tool calls are shown as cancelled at once, others are left alone, and the agent has the last word", async () => {
+  for (const version of [1, 2] as const) {
+    const { agent, peer } = await withScriptedAgent(version, {
+      "session/prompt": () => (version === 1 ? new Promise(() => undefined) : { messageId: "m" }),
+    });
+    const session = await agent.open(place);
+    const updates: Update[] = [];
+    session.onUpdate((update) => void updates.push(update));
+    const view = createView();
+    session.onEntry((entry) => applyEntry(view, entry));
+    const tool = (toolCallId: string, status?: string, title?: string) =>
+      peer.update("s1", {
+        sessionUpdate: title === undefined || version === 2 ? "tool_call_update" : "tool_call",
+        toolCallId,
+        ...(status === undefined ? {} : { status }),
+        ...(title === undefined ? {} : { title }),
+      });
+    tool("history", "in_progress", "of an earlier time");
+    await quiet();
+    if (version === 2) peer.update("s1", { sessionUpdate: "state_update", state: "idle" });
+    await session.prompt("x").accepted;
+    await quiet();
+    if (version === 2)
+      peer.update("s1", {
+        sessionUpdate: "state_update",
+        state: "running",
+        background: [{ type: "tool_call", toolCallId: "background" }],
+      });
+    tool("announced", undefined, "no status yet");
+    tool("running", "in_progress", "runs");
+    tool("done", "completed", "is done");
+    tool("done"); // a word after the end opens nothing
+    if (version === 2) tool("background", "in_progress", "goes on");
+    await quiet();
+    updates.length = 0;
+    session.cancel();
+    const shown = (id: string) => view.toolCalls.get(id)?.status;
+    const marked = updates.flatMap((u) => (u.sessionUpdate === "tool_call_update" ? [u.toolCallId] : []));
+    const history = version === 1 ? ["history"] : [];
+    assert.deepEqual(marked.toSorted(), ["announced", ...history, "running"]);
+    assert.deepEqual(
+      [shown("announced"), shown("running"), shown("done")],
+      ["cancelled", "cancelled", "completed"],
+    );
+    if (version === 2) assert.equal(shown("background"), "in_progress");
+    session.cancel();
+    assert.equal(statuses(updates).length, marked.length, "once");
+    tool("running", "completed");
+    await quiet();
+    assert.equal(shown("running"), "completed");
+    await agent.close();
+  }
 });
 
 test("a v2 prompt that the agent takes although it was withdrawn is cancelled as work", async () => {

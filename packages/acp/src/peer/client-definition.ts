@@ -9,6 +9,7 @@ import type { Terminals } from "../model/terminals.ts";
 import type { UnstableMethods } from "../wire/decode.ts";
 import type { ClientSession } from "./client-session.ts";
 import type { ExtensionContext } from "./extensions.ts";
+import type { UnreadLimits } from "./unread-updates.ts";
 
 /** Where a question comes from, and when it is no longer worth an answer. */
 export interface AskContext {
@@ -19,7 +20,8 @@ export interface AskContext {
 }
 
 export interface ClientDefinition
-  extends Pick<ConnectionOptions, "limits" | "log" | "tap" | "batches" | "noise" | "drainMs"> {
+  extends Pick<ConnectionOptions, "limits" | "log" | "tap" | "batches" | "noise" | "drainMs">,
+    Partial<UnreadLimits> {
   readonly name: string;
   readonly version: string;
   readonly title?: string;

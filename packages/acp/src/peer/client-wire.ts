@@ -7,11 +7,13 @@ import type { IncomingRequest } from "../jsonrpc/incoming-request.ts";
 import type { Log } from "../jsonrpc/log.ts";
 import type { RequestOptions } from "../jsonrpc/pending-requests.ts";
 import type { ElicitationAnswer, PermissionAnswer, PermissionAsk } from "../model/ask.ts";
+import { errorCodes } from "../model/error-codes.ts";
 import { Failure } from "../wire/decode.ts";
 import { type BoundWire, methodNotFound } from "./bound-wire.ts";
 import type { ClientDefinition } from "./client-definition.ts";
-import type { ClientSession } from "./client-session.ts";
+import { extensionName } from "./extension-name.ts";
 import type { ExtensionContext } from "./extensions.ts";
+import type { LiveSession } from "./live-session.ts";
 import { ClientServices } from "./local-services.ts";
 import { newId } from "./new-id.ts";
 import { OrphanUpdates } from "./orphan-updates.ts";
@@ -23,9 +25,11 @@ export class ClientWire {
   readonly #definition: ClientDefinition;
   readonly #bound: BoundWire;
   readonly #edition: ClientEdition;
-  readonly #sessions = new Map<string, ClientSession>();
+  readonly #sessions = new Map<string, LiveSession>();
   readonly #services = new Map<string, ClientServices>();
   readonly #orphans = new OrphanUpdates();
+  /** Addresses that the user was asked to visit, and whose flow is not over as far as we know. */
+  readonly #elicitations = new Set<string>();
 
   constructor(
     connection: Connection,
@@ -49,11 +53,11 @@ export class ClientWire {
     return this.#connection.isOpen;
   }
 
-  find(sessionId: string): ClientSession | undefined {
+  find(sessionId: string): LiveSession | undefined {
     return this.#sessions.get(sessionId);
   }
 
-  install(session: ClientSession): void {
+  install(session: LiveSession): void {
     this.#sessions.set(session.sessionId, session);
     for (const { update, chars } of this.#orphans.adopt(session.sessionId)) session.receive(update, chars);
   }
@@ -93,16 +97,21 @@ export class ClientWire {
     });
   }
 
+  /** Throws when these params may not be sent. */
+  check(method: string, params: object): void {
+    this.#bound.prepare(method, params);
+  }
+
   notify(method: string, params: object): Promise<void> | undefined {
     return this.#connection.notify(method, this.#bound.notification(method, params));
   }
 
   extension(method: `_${string}`, params: unknown, options: RequestOptions<unknown> = {}): Promise<unknown> {
-    return this.#connection.request(method, params, options);
+    return this.#connection.request(extensionName(method), params, options);
   }
 
   notifyExtension(method: `_${string}`, params: unknown): Promise<void> | undefined {
-    return this.#connection.notify(method, params);
+    return this.#connection.notify(extensionName(method), params);
   }
 
   close(reason?: string): Promise<void> {
@@ -120,6 +129,8 @@ export class ClientWire {
     if (decoded instanceof Failure) return;
     if (method === "elicitation/complete") {
       const { elicitationId } = decoded as { elicitationId: string }; // validated by the method's row
+      // unknown, or over already (C44)
+      if (!this.#elicitations.delete(elicitationId)) return;
       return this.#definition.elicitationCompleted?.(elicitationId);
     }
     if (method !== "session/update") return;
@@ -151,7 +162,7 @@ export class ClientWire {
     return this.#servicesOf(session).run(service.op, request.signal);
   }
 
-  #servicesOf(session: ClientSession): ClientServices {
+  #servicesOf(session: LiveSession): ClientServices {
     let services = this.#services.get(session.sessionId);
     if (services === undefined) {
       const { files, terminals } = this.#definition;
@@ -189,12 +200,15 @@ export class ClientWire {
     const session = sessionId === undefined ? undefined : this.#sessions.get(sessionId);
     const askId = newId();
     session?.record({ kind: "ask", askId, elicitation: ask });
+    if (ask.mode === "url") this.#elicitations.add(ask.elicitationId);
     const cancelled: ElicitationAnswer = { action: "cancel" };
     const handle = (signal: AbortSignal) => elicit.call(this.#definition, ask, { session, signal });
     const answer =
       session === undefined
         ? await handle(request.signal)
         : await session.answer(request.signal, cancelled, handle);
+    // there is no flow to wait for
+    if (ask.mode === "url" && answer.action !== "accept") this.#elicitations.delete(ask.elicitationId);
     session?.record({ kind: "answer", askId, elicitation: answer });
     return this.#edition.elicitationResult(answer);
   }
@@ -214,9 +228,8 @@ export class ClientWire {
   #context(signal: AbortSignal): ExtensionContext {
     return {
       signal,
-      request: (method, params, options = {}) =>
-        this.#connection.request(method, params, { signal, ...options }),
-      notify: (method, params) => this.#connection.notify(method, params),
+      request: (method, params, options = {}) => this.extension(method, params, { signal, ...options }),
+      notify: (method, params) => this.notifyExtension(method, params),
     };
   }
 }
@@ -238,5 +251,7 @@ function permissionAnswer(
 }
 
 function noSession(): RequestError {
-  return new RequestError(-32002, "this client has no such session", { reason: "session_not_found" });
+  return new RequestError(errorCodes.notFound, "this client has no such session", {
+    reason: "session_not_found",
+  });
 }

@@ -4,23 +4,18 @@ import type { Activation, AgentFeatures, AgentIntroduction, SessionFace } from "
 import type { ClientEdition, SessionListing } from "../edition/client-edition.ts";
 import { listingFromWire } from "../edition/client-shared.ts";
 import { type ConnectionError, RequestError } from "../jsonrpc/errors.ts";
+import { limitsFrom } from "../jsonrpc/limits.ts";
 import type { RequestOptions } from "../jsonrpc/pending-requests.ts";
-import type {
-  AuthMethod,
-  ContentBlock,
-  Implementation,
-  McpServer,
-  Meta,
-  SessionConfigOption,
-  SystemPrompt,
-} from "../model/content.ts";
-import type { EntryBody } from "../model/entry.ts";
+import type { AuthMethod, Implementation, McpServer, Meta, SystemPrompt } from "../model/content.ts";
+import type { Entry } from "../model/entry.ts";
+import { errorCodes } from "../model/error-codes.ts";
 import type { Update } from "../model/update.ts";
 import type { ClientDefinition } from "./client-definition.ts";
-import type { ClientLink } from "./client-link.ts";
-import { ClientSession } from "./client-session.ts";
+import { ClientLink } from "./client-link.ts";
+import type { ClientSession } from "./client-session.ts";
 import type { ClientWire } from "./client-wire.ts";
-import { unsupportedContent } from "./prompt-content.ts";
+import { LiveSession } from "./live-session.ts";
+import { defaultUnreadLimits } from "./unread-updates.ts";
 
 /** Everything a session needs to live here; nothing is inherited from an earlier time (C16). */
 export interface SessionPlace {
@@ -33,7 +28,7 @@ export interface SessionPlace {
   readonly meta?: Meta;
   /** Listen from the first moment on: a history is not kept for listeners that come after it, beyond 1,024 updates. */
   readonly onUpdate?: (update: Update) => void;
-  readonly onEntry?: (entry: EntryBody) => void;
+  readonly onEntry?: (entry: Entry) => void;
 }
 
 export interface SessionList {
@@ -41,7 +36,7 @@ export interface SessionList {
   readonly nextCursor?: string;
 }
 
-export class ConnectedAgent implements ClientLink {
+export class ConnectedAgent {
   readonly info: Implementation | undefined;
   /** What the agent offers; what it does not say, it does not offer (C5). */
   readonly features: AgentFeatures;
@@ -53,6 +48,7 @@ export class ConnectedAgent implements ClientLink {
   readonly #definition: ClientDefinition;
   readonly #wire: ClientWire;
   readonly #edition: ClientEdition;
+  readonly #link: ClientLink;
 
   /** @internal Made by client().connect(). */
   constructor(
@@ -69,41 +65,30 @@ export class ConnectedAgent implements ClientLink {
     this.authMethods = agent.authMethods;
     this.version = edition.version;
     this.closed = wire.closed;
-  }
-
-  get log(): ClientLink["log"] {
-    return this.#wire.log;
-  }
-
-  /** @internal */
-  get isOpen(): boolean {
-    return this.#wire.isOpen;
-  }
-
-  get pipelinesPrompts(): boolean {
-    return this.#edition.pipelinesPrompts;
+    this.#link = new ClientLink(wire, edition, agent.features, limitsFrom(defaultUnreadLimits, definition));
   }
 
   /** A new session. */
-  open(place: SessionPlace): Promise<ClientSession> {
+  async open(place: SessionPlace): Promise<ClientSession> {
+    this.#needs(this.features.sessions, "have sessions");
     const activation = this.#activation(place);
     return this.#named(place, () => this.#edition.open(activation));
   }
 
   /** An old session with its history, which arrives as updates before this resolves. */
-  load(sessionId: string, place: SessionPlace): Promise<ClientSession> {
+  async load(sessionId: string, place: SessionPlace): Promise<ClientSession> {
     this.#needs(this.features.load, "load sessions");
     return this.#activate(sessionId, place, true);
   }
 
   /** An old session without its history. */
-  resume(sessionId: string, place: SessionPlace): Promise<ClientSession> {
+  async resume(sessionId: string, place: SessionPlace): Promise<ClientSession> {
     this.#needs(this.features.resume, "resume sessions");
     return this.#activate(sessionId, place, false);
   }
 
   /** A new session that begins where another one is. Unstable: list "session/fork". */
-  fork(sessionId: string, place: SessionPlace): Promise<ClientSession> {
+  async fork(sessionId: string, place: SessionPlace): Promise<ClientSession> {
     this.#needs(this.features.fork, "fork sessions");
     const activation = this.#activation(place);
     return this.#named(place, () => {
@@ -121,7 +106,7 @@ export class ConnectedAgent implements ClientLink {
   async delete(sessionId: string): Promise<void> {
     this.#needs(this.features.delete, "delete sessions");
     await this.#call("session/delete", { sessionId });
-    this.#end(sessionId);
+    this.#link.endSession(sessionId);
   }
 
   async login(methodId: string): Promise<void> {
@@ -151,65 +136,13 @@ export class ConnectedAgent implements ClientLink {
     return this.#wire.extension(method, params, options);
   }
 
-  notifyExtension(method: `_${string}`, params?: unknown): Promise<void> | undefined {
+  /** A notification outside the protocol; its name begins with `_`. */
+  notify(method: `_${string}`, params?: unknown): Promise<void> | undefined {
     return this.#wire.notifyExtension(method, params);
   }
 
   close(reason?: string): Promise<void> {
     return this.#wire.close(reason);
-  }
-
-  // ---- ClientLink
-
-  /** @internal */
-  notify(method: string, params: object): Promise<void> | undefined {
-    return this.#wire.notify(method, params);
-  }
-
-  /** @internal */
-  async prompt(
-    sessionId: string,
-    { content, meta }: { readonly content: readonly ContentBlock[]; readonly meta: Meta | undefined },
-    signal: AbortSignal,
-    answered: (result: object) => void,
-  ): Promise<void> {
-    const wrong = unsupportedContent(content, this.features);
-    if (wrong !== undefined) throw new TypeError(`prompt: ${wrong}`);
-    await this.#wire.request(
-      "session/prompt",
-      { sessionId, prompt: [...content], ...(meta === undefined ? {} : { _meta: meta }) },
-      { signal, receive: answered },
-    );
-  }
-
-  /** @internal */
-  async setOption(
-    sessionId: string,
-    option: SessionConfigOption,
-    value: string | boolean,
-    answered: (options: readonly SessionConfigOption[] | undefined) => void,
-  ): Promise<void> {
-    const { method, params } = this.#edition.setOption(sessionId, option, value);
-    const receive = (result: object) => answered(this.#edition.optionsAfter(method, result));
-    await this.#wire.request(method, params, { receive });
-  }
-
-  /** @internal */
-  async closeSession(session: ClientSession): Promise<void> {
-    const { sessionId } = session;
-    if (this.features.close) {
-      await this.#wire.request("session/close", { sessionId }).catch((error: unknown) => {
-        // unknown to the agent is as good as closed (C59)
-        if (!(error instanceof RequestError && error.code === -32002)) throw error;
-      });
-    } else session.cancel();
-    this.#end(sessionId);
-  }
-
-  /** What an agent left open when its session ended is over. */
-  #end(sessionId: string): void {
-    this.#wire.find(sessionId)?.sessionEnded();
-    this.#wire.forget(sessionId);
   }
 
   // ----
@@ -256,10 +189,10 @@ export class ConnectedAgent implements ClientLink {
   #install(
     face: SessionFace,
     { cwd, additionalDirectories = [], onUpdate, onEntry }: SessionPlace,
-  ): ClientSession {
+  ): LiveSession {
     let session = this.#wire.find(face.sessionId);
     const known = session !== undefined;
-    session ??= new ClientSession(face, [cwd, ...additionalDirectories], this, this.#edition.session());
+    session ??= new LiveSession(face, [cwd, ...additionalDirectories], this.#link, this.#edition.session());
     if (onUpdate !== undefined) session.onUpdate(onUpdate);
     if (onEntry !== undefined) session.onEntry(onEntry);
     if (!known) this.#wire.install(session);
@@ -272,7 +205,11 @@ export class ConnectedAgent implements ClientLink {
       return await work();
     } catch (error) {
       const { authenticate } = this.#definition;
-      if (!(error instanceof RequestError) || error.code !== -32000 || authenticate === undefined)
+      if (
+        !(error instanceof RequestError) ||
+        error.code !== errorCodes.authRequired ||
+        authenticate === undefined
+      )
         throw error;
       const methodId = await authenticate.call(this.#definition, this.authMethods);
       if (methodId === undefined) throw error;

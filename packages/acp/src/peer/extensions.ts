@@ -3,6 +3,7 @@
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { RequestOptions } from "../jsonrpc/pending-requests.ts";
 import type { AuthMethod } from "../model/content.ts";
+import { errorCodes } from "../model/error-codes.ts";
 
 /** What an extension handler can do beside answering. */
 export interface ExtensionContext {
@@ -15,12 +16,16 @@ export interface ExtensionContext {
 /** Nobody is logged in: clients show the ways to log in, and try again afterwards (A112). */
 export function authRequired(authMethods: readonly AuthMethod[] = []): RequestError {
   const data = { reason: "auth_required", ...(authMethods.length === 0 ? {} : { authMethods }) };
-  return new RequestError(-32000, "authentication required: log in with one of the agent's methods", data);
+  return new RequestError(
+    errorCodes.authRequired,
+    "authentication required: log in with one of the agent's methods",
+    data,
+  );
 }
 
 export function sessionNotFound(sessionId: string): RequestError {
   return new RequestError(
-    -32002,
+    errorCodes.notFound,
     "there is no such session: open a new one, or load one that session/list shows",
     {
       reason: "session_not_found",

@@ -11,6 +11,7 @@ import {
   quiet,
   rejects,
   said,
+  states,
   statuses,
   withScriptedAgent,
 } from "./peer-probe.ts";
@@ -113,9 +114,8 @@ inEveryVersion(
       await cut();
       const reason = await agent.closed;
       assert.ok(reason instanceof ConnectionError);
-      if (cancel && pair.version === 1) assert.equal((await one.outcome).stopReason, "cancelled");
-      else if (!cancel)
-        await assert.rejects(one.outcome, (error: ConnectionError) => error.kind === "closed");
+      if (cancel) assert.equal((await one.outcome).stopReason, "cancelled");
+      else await assert.rejects(one.outcome, (error: ConnectionError) => error.kind === "closed");
       const second = await two.outcome.catch((error: unknown) => error);
       assert.ok(
         second instanceof ConnectionError || (second as { stopReason: string }).stopReason === "cancelled",
@@ -162,6 +162,44 @@ inEveryVersion(
     assert.ok(await later.agent.load(session.sessionId, place), "another connection may have it");
   },
 );
+
+inEveryVersion(
+  "an agent that dies at work leaves its session idle, and says so to loops and views, once",
+  async (pair) => {
+    const { session, updates, cut, agent } = await openSession(pair, {
+      prompt(turn) {
+        turn.say("working");
+        return aborted(turn.signal);
+      },
+    });
+    const prompt = session.prompt("x");
+    prompt.outcome.catch(() => undefined);
+    const seen: string[] = [];
+    const loop = (async () => {
+      for await (const update of prompt) {
+        seen.push(...states([update]));
+        if (said([update]) === "working") await cut();
+      }
+    })();
+    await assert.rejects(loop, ConnectionError);
+    await agent.closed;
+    assert.deepEqual(seen, ["running", "idle"]);
+    assert.deepEqual(states(updates), ["running", "idle"]);
+    assert.equal((updates.at(-1) as { stopReason?: string }).stopReason, "error");
+    assert.equal(session.state, "idle");
+  },
+);
+
+test("work that no prompt of ours began also ends with its agent (v2)", async () => {
+  const { agent, peer, cut } = await withScriptedAgent(2, {});
+  const session = await agent.open(place);
+  peer.update("s1", { sessionUpdate: "state_update", state: "requires_action" });
+  await quiet();
+  assert.equal(session.state, "requires_action");
+  await cut();
+  await agent.closed;
+  assert.equal(session.state, "idle");
+});
 
 test("G4 death before the session has a name rejects whoever waits for it, once", async () => {
   for (const version of [1, 2] as const) {

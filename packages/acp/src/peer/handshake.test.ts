@@ -258,8 +258,8 @@ test("capabilities that are no capabilities are off", async () => {
     initialize: () => ({ protocolVersion: 1, agentCapabilities: "all", authMethods: 4 }),
   });
   assert.equal(connected.features.load, false);
-  assert.throws(() => connected.load("s", place), TypeError);
-  assert.throws(() => connected.resume("s", place), TypeError);
+  await assert.rejects(connected.load("s", place), TypeError);
+  await assert.rejects(connected.resume("s", place), TypeError);
   await assert.rejects(connected.list(), TypeError);
   await assert.rejects(connected.logout(), TypeError);
   await quiet();

@@ -1,7 +1,8 @@
 // Serves what a v1 agent asks of the client's machine: files and terminals, of one session each.
 
 import type { ServiceOp } from "../edition/client-edition.ts";
-import { RequestError, rpcCodes } from "../jsonrpc/errors.ts";
+import { RequestError } from "../jsonrpc/errors.ts";
+import { errorCodes } from "../model/error-codes.ts";
 import type { Files } from "../model/files.ts";
 import type { TerminalHandle, Terminals } from "../model/terminals.ts";
 import type { ClientSession } from "./client-session.ts";
@@ -70,14 +71,18 @@ export class ClientServices {
   #find(terminalId: string): TerminalHandle {
     const terminal = this.#open.get(terminalId);
     if (terminal !== undefined) return terminal;
-    throw new RequestError(-32002, "this session has no such terminal, or it has been released", {
-      reason: "resource_not_found",
-    });
+    throw new RequestError(
+      errorCodes.notFound,
+      "this session has no such terminal, or it has been released",
+      {
+        reason: "terminal_not_found",
+      },
+    );
   }
 }
 
 function offered<Service>(service: Service | undefined, what: string): Service {
   if (service !== undefined) return service;
   const data = { reason: "capability_missing" };
-  throw new RequestError(rpcCodes.methodNotFound, `this client offers no ${what}`, data);
+  throw new RequestError(errorCodes.methodNotFound, `this client offers no ${what}`, data);
 }

@@ -224,7 +224,7 @@ inEveryVersion(
           got.push(await terminal.waitForExit());
           await terminal.release();
           await terminal.release();
-          await terminal.output().catch((error: RequestError) => got.push(error.code));
+          await terminal.output().catch(({ code, data }: RequestError) => got.push(code, data));
           await shells.create({ command: "left" });
         },
       },
@@ -232,7 +232,16 @@ inEveryVersion(
     );
     await session.prompt("x").outcome;
     if (pair.version === 2) return assert.deepEqual(got, [false, false]);
-    assert.deepEqual(got, [true, true, "2", -32002, "out", { exitCode: 0 }, -32002]);
+    assert.deepEqual(got, [
+      true,
+      true,
+      "2",
+      -32002,
+      "out",
+      { exitCode: 0 },
+      -32002,
+      { reason: "terminal_not_found" },
+    ]);
     assert.deepEqual(released, ["ls"]);
     await session.close();
     await quiet();
@@ -291,13 +300,18 @@ inEveryVersion(
       },
     );
     assert.deepEqual(await agent.request("_x/double", { b: 2 }), [{ b: 2 }, { asked: { nested: true } }]);
-    void agent.notifyExtension("_x/note", { c: 3 });
-    void agent.notifyExtension("_x/unknown", {});
+    void agent.notify("_x/note", { c: 3 });
+    void agent.notify("_x/unknown", {});
     void served.notify("_x/tell", { d: 4 });
     await session.prompt("x").outcome;
     assert.deepEqual(notes, [{ c: 3 }, { d: 4 }, { asked: { a: 1 } }]);
     await rejects(agent.request("_x/none", {}), -32601);
     await rejects(agent.request("_toString" as never, {}), -32601);
+    for (const name of ["x/double", "session/prompt", ""] as never[]) {
+      assert.throws(() => agent.request(name), /begins with "_"/);
+      assert.throws(() => agent.notify(name), TypeError);
+      assert.throws(() => served.notify(name), TypeError);
+    }
   },
 );
 

@@ -85,7 +85,7 @@ inEveryVersion(
       mcpServers: [http, { type: "stdio", name: "s", command: "/bin/x", args: [], env: [] }],
     });
     const { agent: without } = await conversation(pair, { prompt: echo });
-    assert.throws(() => without.open({ cwd: "/a", mcpServers: [http] }), TypeError);
+    await assert.rejects(without.open({ cwd: "/a", mcpServers: [http] }), TypeError);
   },
 );
 
@@ -356,7 +356,7 @@ inEveryVersion("a fork goes on where the other is, and the two go their own ways
   ]);
   await rejects(agent.fork("nobody", place), -32002);
   const { agent: stable } = await openSession(pair, { prompt: echo });
-  assert.throws(() => stable.fork("x", place), TypeError);
+  await assert.rejects(stable.fork("x", place), TypeError);
 });
 
 inEveryVersion("A118 C65 a system prompt reaches the agent where both listed it", async (pair) => {
@@ -371,7 +371,7 @@ inEveryVersion("A118 C65 a system prompt reaches the agent where both listed it"
   await agent.open({ ...place, systemPrompt });
   assert.deepEqual(got, [systemPrompt]);
   const { agent: stable } = await conversation(pair, { prompt: echo });
-  assert.throws(() => stable.open({ ...place, systemPrompt }), TypeError);
+  await assert.rejects(stable.open({ ...place, systemPrompt }), TypeError);
 });
 
 function select(configId: string, currentValue: string, values: readonly string[]): SessionConfigOption {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { EntryBody, Update } from "../index.ts";
+import type { Entry, Update } from "../index.ts";
 import { chunk, place, quiet, said, states, text, withScriptedAgent } from "./peer-probe.ts";
 
 const idle = (stopReason?: string) => ({
@@ -90,6 +90,37 @@ test("G6 eight mebibytes are kept for those who listen late, not more", async ()
   await quiet();
   const updates = listen(session);
   assert.ok(updates.length <= 8 && updates.length >= 4, String(updates.length));
+});
+
+test("G6 questions and answers before the first listener are kept like updates, numbered and dated", async () => {
+  for (const version of [1, 2] as const) {
+    const { agent, peer } = await withScriptedAgent(version, {}, { permission: () => "a" });
+    const session = await agent.open(place);
+    peer.update("s1", chunk("first", "m"));
+    const subject = version === 1 ? { toolCall: { toolCallId: "t" } } : { title: "T" };
+    await peer.connection.request("session/request_permission", {
+      sessionId: "s1",
+      ...subject,
+      options: [{ optionId: "a", name: "A", kind: "allow_once" }],
+    });
+    const [early, late]: [Entry[], Entry[]] = [[], []];
+    session.onEntry((entry) => void early.push(entry));
+    session.onEntry((entry) => void late.push(entry));
+    assert.equal(said(listen(session)), "first", "the other kind of listener may still join");
+    peer.update("s1", chunk("last", "m"));
+    await quiet();
+    assert.deepEqual(
+      early.map(({ seq, kind }) => [seq, kind]),
+      [
+        [1, "update"],
+        [2, "ask"],
+        [3, "answer"],
+        [4, "update"],
+      ],
+    );
+    assert.ok(early.every(({ time }, at) => time >= (early[at - 1]?.time ?? 1_700_000_000_000)));
+    assert.deepEqual(late, early.slice(3), "the same numbers for everybody");
+  }
 });
 
 test("N119 updates for a session that nobody knows are dropped, and the connection lives", async () => {
@@ -220,7 +251,7 @@ test("E1 an agent of an older draft answers without an id: the echo says it", as
       },
     });
     const session = await agent.open(place);
-    const entries: EntryBody[] = [];
+    const entries: Entry[] = [];
     session.onEntry((entry) => void entries.push(entry));
     const prompt = session.prompt("x");
     assert.equal(await prompt.accepted, "real");

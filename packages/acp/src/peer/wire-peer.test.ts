@@ -265,7 +265,7 @@ for (const [version, wire] of Object.entries(versions)) {
       requests: {
         async "session/set_config_option"(_params, request) {
           request.signal.addEventListener("abort", () => heard.push("agent"));
-          await request.request("_acme/confirm", { really: true });
+          await agent.requestExtension("_acme/confirm", { really: true }, { signal: request.signal });
           return { configOptions: [] };
         },
       },
@@ -302,6 +302,8 @@ for (const [version, wire] of Object.entries(versions)) {
       heard: { any: ["thing", null] },
     });
     assert.deepEqual(await agent.requestExtension("_acme/twice", 5), [5, 5]);
+    assert.throws(() => agent.requestExtension("acme/twice" as never), /got "acme\/twice".*begins with "_"/);
+    assert.throws(() => agent.notifyExtension("session/update" as never), TypeError);
     await assert.rejects(client.requestExtension("_acme/other"), {
       name: "RequestError",
       code: -32601,

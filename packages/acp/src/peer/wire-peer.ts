@@ -13,6 +13,7 @@ import { Failure, type UnstableMethods } from "../wire/decode.ts";
 import type { WireVersion } from "../wire/method-row.ts";
 import { refuseBatch } from "./batch-rules.ts";
 import { BoundWire, methodNotFound, type Role, sessionOf } from "./bound-wire.ts";
+import { extensionName } from "./extension-name.ts";
 
 export type RequestMap<Map> = { [Method in keyof Map]: { params: unknown; result: unknown } };
 export type NotificationMap<Map> = { [Method in keyof Map]: { params: unknown } };
@@ -23,13 +24,19 @@ type Nothing = undefined | void;
 /** A handler may return nothing where the protocol's result has no required field. */
 type Returns<Result> = Record<never, never> extends Result ? Result | Nothing : Result;
 
+/**
+ * A request of the peer while its handler runs. To ask the peer something meanwhile, use the peer, which validates:
+ * `peer.request(method, params, { signal: request.signal })`.
+ */
+export type WireRequest = Pick<IncomingRequest, "id" | "method" | "signal" | "cancelled" | "afterReply">;
+
 /** The requests of the peer; an unhandled one is answered -32601. Names of extensions begin with `_`. */
 export type RequestHandlers<Requests extends RequestMap<Requests>> = {
   readonly [Method in keyof Requests]?: (
     params: Requests[Method]["params"],
-    request: IncomingRequest,
+    request: WireRequest,
   ) => Returns<Requests[Method]["result"]> | Promise<Returns<Requests[Method]["result"]>>;
-} & { readonly [Extension in `_${string}`]?: (params: unknown, request: IncomingRequest) => unknown };
+} & { readonly [Extension in `_${string}`]?: (params: unknown, request: WireRequest) => unknown };
 
 /** The notifications of the peer, synchronous by type; an unhandled one is ignored. */
 export type NotificationHandlers<Notifications extends NotificationMap<Notifications>> = {
@@ -50,7 +57,7 @@ export interface WirePeerOptions<
   readonly notifications?: NotificationHandlers<Notifications>;
 }
 
-type AnyHandler = (params: unknown, request: IncomingRequest) => unknown;
+type AnyHandler = (params: unknown, request: WireRequest) => unknown;
 
 export class WirePeer<
   Requests extends RequestMap<Requests>,
@@ -115,11 +122,11 @@ export class WirePeer<
     params?: unknown,
     options: RequestOptions<unknown> = {},
   ): Promise<unknown> {
-    return this.#connection.request(method, params, options);
+    return this.#connection.request(extensionName(method), params, options);
   }
 
   notifyExtension(method: `_${string}`, params?: unknown): Promise<void> | undefined {
-    return this.#connection.notify(method, params);
+    return this.#connection.notify(extensionName(method), params);
   }
 
   /**

@@ -145,7 +145,7 @@ export type TimelineItem =
   | UnknownItem;
 
 /** The bytes of a terminal: raw, with escape sequences. Clean them or give them to an emulator (C52). */
-export interface TerminalOutput {
+export interface OutputBytes {
   /** Bytes since the last snapshot, its own included, kept or not. */
   readonly received: number;
   /** How many of them, from the front, are no longer kept. */
@@ -165,7 +165,7 @@ export interface TerminalItem extends Changeable {
   readonly terminalId: string;
   readonly command: string | undefined;
   readonly cwd: string | undefined;
-  readonly output: TerminalOutput;
+  readonly output: OutputBytes;
   /** Present once it has exited. */
   readonly exitStatus: TerminalExitStatus | undefined;
   readonly size: NonNullable<UpdateOf<"terminal_update">["size"]> | undefined;

@@ -1,10 +1,10 @@
 // The output of one terminal: the last bytes of it, in a ring that grows up to its limit and no further.
 
-import type { TerminalOutput } from "./session-view.ts";
+import type { OutputBytes } from "./session-view.ts";
 
 const smallest = 1024;
 
-export class TerminalBytes implements TerminalOutput {
+export class TerminalBytes implements OutputBytes {
   readonly #limit: number;
   #ring: Uint8Array<ArrayBuffer> = new Uint8Array(0);
   received = 0;

@@ -66,6 +66,7 @@ function agent(result: object): AgentIntroduction {
       mcpStdio: true,
       mcpHttp: mcp.http === true,
       mcpSse: mcp.sse === true,
+      sessions: true,
       load: can.loadSession === true,
       resume: session.resume != null,
       list: session.list != null,
@@ -178,10 +179,8 @@ class V1ClientSession implements ClientSessionEdition {
   promptFailed(prompt: number, error: Error, out: ClientSessionSink): void {
     const withdrawn = error instanceof RequestError && error.code === rpcCodes.cancelled;
     if (withdrawn || this.#cancelled) return this.#end(prompt, { stopReason: "cancelled" }, out);
-    this.#decoder.endRun();
-    if (this.#open === prompt) this.#open = undefined;
     const data = error instanceof RequestError ? { error: wireError(error) } : {};
-    out.update({ sessionUpdate: "state_update", state: "idle", stopReason: "error", ...data });
+    this.#rest(prompt, { stopReason: "error", ...data }, out);
     out.failed(prompt, error);
   }
 
@@ -189,23 +188,34 @@ class V1ClientSession implements ClientSessionEdition {
     if (this.#open !== undefined) this.#cancelled = true;
   }
 
+  interrupted(out: ClientSessionSink): void {
+    if (this.#open !== undefined) this.#rest(this.#open, { stopReason: this.#reason("error") }, out);
+  }
+
   #reason(stopReason: string): string {
     return this.#cancelled ? "cancelled" : stopReason;
   }
 
   #end(prompt: number, outcome: Outcome, out: ClientSessionSink): void {
-    this.#decoder.endRun();
-    if (this.#open === prompt) this.#open = undefined;
+    this.#rest(prompt, outcome, out);
     this.#cancelled = false;
-    const { stopReason, usage, meta } = outcome;
+    out.outcome(prompt, outcome);
+  }
+
+  /** Nothing works on the prompt any more; said once. */
+  #rest(prompt: number, outcome: Outcome, out: ClientSessionSink): void {
+    this.#decoder.endRun();
+    if (this.#open !== prompt) return;
+    this.#open = undefined;
+    const { stopReason, usage, meta, error } = outcome;
     out.update({
       sessionUpdate: "state_update",
       state: "idle",
       stopReason: stopReason as "end_turn", // an unknown reason is kept as it came
+      ...(error === undefined ? {} : { error }),
       ...(usage === undefined ? {} : { usage }),
       ...(meta === undefined ? {} : { _meta: meta }),
     });
-    out.outcome(prompt, outcome);
   }
 }
 

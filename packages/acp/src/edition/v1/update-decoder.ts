@@ -56,7 +56,8 @@ export class V1UpdateDecoder {
 
   mintMessageId(): string {
     this.#minted++;
-    return `m${this.#minted}`;
+    // an agent that names only some of its messages must not hit upon the same
+    return `unnamed-${this.#minted}`;
   }
 
   #chunk(

@@ -24,6 +24,8 @@ export class V2ClientSession implements ClientSessionEdition {
   /** Messages that were echoed before their prompt was answered, with the outcome if their work has ended. */
   readonly #echoes = new Map<string, Outcome | undefined>();
   #busy = false;
+  /** What the app was told last. */
+  #shown = "idle";
   #lastIdle = "";
   #replaying = false;
   #minted = 0;
@@ -50,6 +52,7 @@ export class V2ClientSession implements ClientSessionEdition {
     }
     out.update(update);
     if (update.sessionUpdate === "state_update") {
+      this.#shown = update.state;
       if (!this.#replaying) this.#state(update, out);
     } else if (!this.#busy && this.#open.length > 0 && !this.#replaying) {
       // an agent that speaks is at work, also one that never says so
@@ -86,6 +89,14 @@ export class V2ClientSession implements ClientSessionEdition {
 
   cancelled(): void {
     for (const entry of this.#open) entry.cancelled = true;
+  }
+
+  interrupted(out: ClientSessionSink): void {
+    if (this.#shown === "idle") return;
+    this.#shown = "idle";
+    const cancelled = this.#open.length > 0 && this.#open.every((entry) => entry.cancelled);
+    const stopReason = cancelled ? "cancelled" : "error";
+    out.update({ sessionUpdate: "state_update", state: "idle", stopReason });
   }
 
   #echoed(messageId: string, out: ClientSessionSink): void {

@@ -65,6 +65,7 @@ function agent(result: object): AgentIntroduction {
       mcpStdio: session?.mcp?.stdio != null,
       mcpHttp: session?.mcp?.http != null,
       mcpSse: false,
+      sessions: has,
       load: has,
       resume: has,
       list: has,

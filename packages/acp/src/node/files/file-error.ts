@@ -1,20 +1,21 @@
 // What can go wrong with a file, as the peer may see it: a code, a reason, the caller's own path. A name
 // that only the system gave us, such as the target of a link, must never appear in it.
 
-import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
+import { errorCodes } from "../../model/error-codes.ts";
 
 const codes = {
-  invalid_path: rpcCodes.invalidParams,
-  invalid_argument: rpcCodes.invalidParams,
-  not_a_file: rpcCodes.invalidParams,
-  not_a_directory: rpcCodes.invalidParams,
-  not_found: -32002,
-  permission_denied: -32060,
-  outside_workspace: -32061,
-  not_text: -32062,
-  limit_exceeded: rpcCodes.limitExceeded,
-  conflict: -32066,
-  unavailable: -32067,
+  invalid_path: errorCodes.invalidParams,
+  invalid_argument: errorCodes.invalidParams,
+  not_a_file: errorCodes.invalidParams,
+  not_a_directory: errorCodes.invalidParams,
+  not_found: errorCodes.notFound,
+  permission_denied: errorCodes.permissionDenied,
+  outside_workspace: errorCodes.outsideWorkspace,
+  not_text: errorCodes.notText,
+  limit_exceeded: errorCodes.limitExceeded,
+  conflict: errorCodes.conflict,
+  unavailable: errorCodes.unavailable,
 } as const;
 
 export type FileErrorReason = keyof typeof codes;
@@ -22,12 +23,12 @@ export type FileErrorReason = keyof typeof codes;
 /** The `data` of every RequestError that files reject with. */
 export interface FileErrorData {
   readonly reason: FileErrorReason;
-  /** As the caller wrote it. Absent where it is no path at all. */
-  readonly path?: string;
+  /** The path as the caller wrote it, shortened in the middle if it is very long. Absent where it is no path at all. */
+  readonly file?: string;
 }
 
 export function fileError(reason: FileErrorReason, message: string, path?: string): RequestError {
-  const data: FileErrorData = path === undefined ? { reason } : { reason, path };
+  const data: FileErrorData = path === undefined ? { reason } : { reason, file: shortened(path) };
   return new RequestError(codes[reason], message, data);
 }
 
@@ -85,11 +86,15 @@ export function fileErrorFrom(error: unknown, action: "read" | "write" | "stat",
 const unsafe = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 const shownLength = 300;
 
+/** Error data is at most 1 KiB. */
+function shortened(path: string): string {
+  const half = shownLength / 2;
+  return path.length > shownLength ? `${path.slice(0, half)}...${path.slice(-half)}` : path;
+}
+
 /** A path for a message: quoted, escaped, and shortened in the middle. */
 export function quoted(path: string): string {
-  const half = shownLength / 2;
-  const shown = path.length > shownLength ? `${path.slice(0, half)}...${path.slice(-half)}` : path;
-  return JSON.stringify(shown).replaceAll(
+  return JSON.stringify(shortened(path)).replaceAll(
     unsafe,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );

@@ -58,7 +58,7 @@ test("a path of 5,000 characters is refused, and not echoed whole (N160)", () =>
   assert.throws(
     () => parseFilePath(long, "linux"),
     (error: RequestError) =>
-      error.code === -32602 && error.message.length < 500 && !("path" in Object(error.data)),
+      error.code === -32602 && error.message.length < 500 && !("file" in Object(error.data)),
   );
   assert.equal(codeOf(`/${"a/".repeat(2047)}`), "ok");
   assert.equal(codeOf(`/${"a/".repeat(2048)}`), -32602);

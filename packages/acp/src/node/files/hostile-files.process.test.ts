@@ -39,7 +39,7 @@ for (const [way, descent] of descents) {
       for (const path of ["pipe", "link"].map(at)) {
         for (const work of [files.readText(path), files.readBytes(path), files.writeText(path, "x")]) {
           const found = await refusal(work);
-          assert.deepEqual([found.code, found.reason, found.path], [-32602, "not_a_file", path]);
+          assert.deepEqual([found.code, found.reason, found.file], [-32602, "not_a_file", path]);
         }
       }
       assert.equal(said, "started\n");

@@ -48,7 +48,7 @@ for (const [way, descent] of descents) {
     const path = `${root}-evil/x`;
     const found = await refusal(files.readText(path));
     assert.equal(found.code, -32061);
-    assert.equal(found.path, path);
+    assert.equal(found.file, path);
     assert.equal(found.message, `"${path}" is outside the workspace; use a path below "${root}"`);
     assert.equal((await refusal(files.writeText(path, "x"))).code, -32061);
   });
@@ -66,7 +66,7 @@ for (const [way, descent] of descents) {
       for (const path of ["file", "dir/secret", "relative/secret", "twice/secret", "gone"].map(at)) {
         for (const work of [files.readText(path), files.stat(path), files.writeText(path, "x")]) {
           const found = await refusal(work);
-          assert.deepEqual([found.code, found.path], [-32061, path]);
+          assert.deepEqual([found.code, found.file], [-32061, path]);
           assert.doesNotMatch(found.message, /outside\//);
         }
       }
@@ -182,7 +182,7 @@ for (const [way, descent] of descents) {
     assert.deepEqual(await codeFor([root, missing]), {
       code: -32002,
       reason: "not_found",
-      path: missing,
+      file: missing,
       message: `cannot read "${missing}": ENOENT, no such file or directory`,
     });
     assert.throws(() => localFilesBy(descent, { roots: [root], maxReadBytes: 0 }), /maxReadBytes/);
@@ -207,7 +207,7 @@ for (const [way, descent] of descents) {
     for (const path of [at("socket"), at("dir"), `${at("dir")}/`, root, `${root}/`]) {
       for (const work of [files.readText(path), files.readBytes(path), files.writeText(path, "x")]) {
         const found = await refusal(work);
-        assert.deepEqual([found.code, found.reason, found.path], [-32602, "not_a_file", path]);
+        assert.deepEqual([found.code, found.reason, found.file], [-32602, "not_a_file", path]);
       }
     }
     assert.equal((await files.stat(at("socket"))).kind, "other");
@@ -229,7 +229,7 @@ for (const [way, descent] of descents) {
       }
       for (const path of ["etc/passwd", "magic/etc/passwd"].map(at)) {
         const found = await refusal(files.readText(path));
-        assert.deepEqual([found.code, found.path], [-32061, path]);
+        assert.deepEqual([found.code, found.file], [-32061, path]);
         assert.doesNotMatch(found.message, /passwd.*passwd|\/proc/);
       }
     },
@@ -351,7 +351,7 @@ for (const [way, descent] of descents) {
     for (const bytes of bad) {
       const path = put("a", Uint8Array.from(bytes));
       const found = await refusal(files.readText(path));
-      assert.deepEqual([found.code, found.reason, found.path], [-32062, "not_text", path]);
+      assert.deepEqual([found.code, found.reason, found.file], [-32062, "not_text", path]);
       assert.deepEqual([...(await files.readBytes(path))], bytes);
     }
   });
@@ -363,7 +363,7 @@ for (const [way, descent] of descents) {
     assert.deepEqual(found, {
       code: -32002,
       reason: "not_found",
-      path: at("missing"),
+      file: at("missing"),
       message: `cannot find ${JSON.stringify(at("missing"))}: ENOENT, no such file or directory`,
     });
     assert.equal((await refusal(files.readText(at("no/such/dir")))).code, -32002);

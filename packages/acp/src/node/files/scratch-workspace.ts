@@ -98,6 +98,6 @@ export async function refusal(work: Promise<unknown>) {
   );
   if (!(error instanceof RequestError)) throw error;
   // Every RequestError of this folder has this data.
-  const data = error.data as { readonly reason: string; readonly path?: string };
-  return { code: error.code, message: error.message, reason: data.reason, path: data.path };
+  const data = error.data as { readonly reason: string; readonly file?: string };
+  return { code: error.code, message: error.message, reason: data.reason, file: data.file };
 }

@@ -43,7 +43,7 @@ for (const [way, descent] of descents) {
     const before = list();
     for (const path of ["out", "in", "dir/file", "dir/more/file", "deep"].map(at)) {
       const found = await refusal(files.writeText(path, "x"));
-      assert.deepEqual([found.code, found.path], [-32061, path]);
+      assert.deepEqual([found.code, found.file], [-32061, path]);
     }
     assert.deepEqual(list(), before);
   });
@@ -122,7 +122,7 @@ for (const [way, descent] of descents) {
     await files.readText(path);
     put("a", "two");
     const found = await refusal(files.writeText(path, "mine"));
-    assert.deepEqual([found.code, found.reason, found.path], [-32066, "conflict", path]);
+    assert.deepEqual([found.code, found.reason, found.file], [-32066, "conflict", path]);
     assert.equal(
       found.message,
       `${JSON.stringify(path)} has changed since it was read; read it again, then write`,

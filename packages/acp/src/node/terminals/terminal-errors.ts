@@ -1,39 +1,45 @@
 // What is answered when a terminal cannot be had. Every error has a `reason` for programs, and says
-// what to do for people. -32002 is the protocol's "not found", -32067 our "unavailable".
+// what to do for people.
 
 import { accessSync, constants, existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
-
-const notFound = -32002;
-const unavailable = -32067;
+import { RequestError } from "../../jsonrpc/errors.ts";
+import { errorCodes } from "../../model/error-codes.ts";
 
 /** `path` is a JSON pointer to what is wrong. */
 export function invalidParam(path: string, message: string): RequestError {
-  return new RequestError(rpcCodes.invalidParams, `terminal/create: ${message}`, {
+  return new RequestError(errorCodes.invalidParams, `terminal/create: ${message}`, {
     reason: "invalid_params",
     path,
   });
 }
 
 export function unknownTerminal(): RequestError {
-  return new RequestError(notFound, "there is no such terminal: it was released, or never created here", {
-    reason: "terminal_not_found",
-  });
+  return new RequestError(
+    errorCodes.notFound,
+    "there is no such terminal: it was released, or never created here",
+    {
+      reason: "terminal_not_found",
+    },
+  );
 }
 
 export function tooManyTerminals(most: number): RequestError {
   return new RequestError(
-    rpcCodes.limitExceeded,
+    errorCodes.limitExceeded,
     `terminal/create: there are ${most} terminals already, which is the limit; release one that has ended`,
     { reason: "limit_exceeded" },
   );
 }
 
 export function terminalsClosed(): RequestError {
-  return new RequestError(unavailable, "terminal/create: the session's terminals have been closed", {
-    reason: "unavailable",
-  });
+  return new RequestError(
+    errorCodes.unavailable,
+    "terminal/create: the session's terminals have been closed",
+    {
+      reason: "unavailable",
+    },
+  );
 }
 
 /** Why a command did not start, from the system's answer. */
@@ -57,11 +63,11 @@ interface Explanation {
 function explain(command: string, cwd: string, cause: NodeJS.ErrnoException): Explanation {
   if (!canEnter(cwd)) {
     const message = `its working directory ${cwd} does not exist or cannot be entered; give another cwd`;
-    return { code: notFound, reason: "cwd_not_found", path: "/cwd", message };
+    return { code: errorCodes.notFound, reason: "cwd_not_found", path: "/cwd", message };
   }
   if (cause.code === "ENOENT") {
     return {
-      code: notFound,
+      code: errorCodes.notFound,
       reason: "command_not_found",
       path: "/command",
       message: whyMissing(command, cwd),
@@ -70,14 +76,14 @@ function explain(command: string, cwd: string, cause: NodeJS.ErrnoException): Ex
   if (cause.code === "EACCES" || cause.code === "EPERM") {
     const message =
       "it is not executable; chmod +x it, or start it through its interpreter (sh, node, python)";
-    return { code: rpcCodes.invalidParams, reason: "not_executable", path: "/command", message };
+    return { code: errorCodes.invalidParams, reason: "not_executable", path: "/command", message };
   }
   if (cause.code === "E2BIG") {
     const message = "its arguments and environment are too long; pass large input in a file";
-    return { code: rpcCodes.invalidParams, reason: "too_long", path: "/args", message };
+    return { code: errorCodes.invalidParams, reason: "too_long", path: "/args", message };
   }
   // Out of processes, descriptors or memory, most of all.
-  return { code: unavailable, reason: "unavailable", message: cause.code ?? "the system refused" };
+  return { code: errorCodes.unavailable, reason: "unavailable", message: cause.code ?? "the system refused" };
 }
 
 function whyMissing(command: string, cwd: string): string {
