@@ -104,7 +104,7 @@ function runNpmCi() {
     ? [process.env.npm_node_execpath ?? process.execPath, [npmScript]]
     : [process.platform === "win32" ? "npm.cmd" : "npm", []];
   return new Promise((resolve) => {
-    const child = spawn(command, [...first, "ci", "--no-audit", "--no-fund"], {
+    const child = spawn(command, [...first, "ci", "--no-audit", "--no-fund", "--no-json"], {
       cwd: root,
       stdio: ["ignore", "pipe", "pipe"],
       shell: command.endsWith(".cmd"),
