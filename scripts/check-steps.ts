@@ -45,7 +45,7 @@ export const steps: readonly Step[] = [
     tests: true,
     plan: () => {
       const files = findTests((file) => file.endsWith(proofTest));
-      return files.length === 0 ? { skip: "no proofs" } : testPlan(files, ["--test-concurrency=1"]);
+      return files.length === 0 ? { skip: "no proofs" } : testPlan(files, ["--test-concurrency=2"]);
     },
   },
   {

@@ -79,6 +79,66 @@ export class Oracle {
     return { accepted: this.accepts(definition, normalised), value: normalised };
   }
 
+  /**
+   * Every place where a refused value (as `decode` returns it) is wrong, as JSON pointers. Of a union whose branches
+   * have tags, the places in the branch with the value's tag, or the tag itself where no branch has it; of a union
+   * without tags, the union's own place and those in its branches, since nobody can know which one was meant.
+   */
+  wrongPlaces(definition: string, value: unknown): Set<string> {
+    return new Set(this.#places(`/$defs/${definition}`, value, ""));
+  }
+
+  #places(pointer: string, value: unknown, at: string): string[] {
+    if (this.#valid(pointer, value)) return [];
+    const schema = this.#at(pointer);
+    const places = [
+      ...(schema.$ref === undefined ? [] : this.#places(schema.$ref.slice(1), value, at)),
+      ...[...(schema.allOf ?? []).keys()].flatMap((i) => this.#places(`${pointer}/allOf/${i}`, value, at)),
+      ...this.#placesInside(pointer, value, at),
+      ...(["anyOf", "oneOf"] as const).flatMap((keyword) => {
+        const branches = [...(schema[keyword] ?? []).keys()].map((i) => `${pointer}/${keyword}/${i}`);
+        return this.#placesInUnion(branches, value, at);
+      }),
+    ];
+    return places.length > 0 ? places : [at];
+  }
+
+  #placesInside(pointer: string, value: unknown, at: string): string[] {
+    const { items, required = [], properties = {}, additionalProperties } = this.#at(pointer);
+    if (Array.isArray(value)) {
+      return items === undefined
+        ? []
+        : value.flatMap((item, i) => this.#places(`${pointer}/items`, item, `${at}/${i}`));
+    }
+    if (!isObject(value)) return [];
+    return [
+      ...required.filter((name) => !Object.hasOwn(value, name)).map((name) => `${at}/${name}`),
+      ...Object.entries(value).flatMap(([name, each]) => {
+        const place = `${at}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+        if (Object.hasOwn(properties, name))
+          return this.#places(`${pointer}/properties/${name}`, each, place);
+        if (typeof additionalProperties !== "object") return [];
+        return this.#places(`${pointer}/additionalProperties`, each, place);
+      }),
+    ];
+  }
+
+  #placesInUnion(branches: string[], value: unknown, at: string): string[] {
+    if (branches.length === 0 || branches.some((branch) => this.#valid(branch, value))) return [];
+    const tagged = branches.map((branch) => ({
+      branch,
+      tags: Object.entries(this.#at(branch).properties ?? {}).filter(([, each]) => each.const !== undefined),
+    }));
+    const untagged = tagged.filter(({ tags }) => tags.length === 0);
+    const anywhere = () => untagged.flatMap(({ branch }) => [at, ...this.#places(branch, value, at)]);
+    if (!isObject(value)) return [at, ...anywhere()];
+    const meant = tagged.filter(
+      ({ tags }) => tags.length > 0 && tags.every(([name, each]) => each.const === value[name]),
+    );
+    if (meant.length > 0) return meant.flatMap(({ branch }) => this.#places(branch, value, at));
+    return [...tagged.flatMap(({ tags }) => tags.map(([name]) => `${at}/${name}`)), ...anywhere()];
+  }
+
   #at(pointer: string): Schema {
     const known = this.#schemas.get(pointer);
     if (known !== undefined) return known;
