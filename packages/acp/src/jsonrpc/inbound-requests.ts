@@ -128,6 +128,7 @@ export class InboundRequests {
   }
 
   #overLimit(scope: string | undefined, size: number): RequestError | undefined {
+    if (this.#running.size === 0) return undefined;
     const { maxInFlight, maxInFlightPerScope, maxInFlightBytes } = this.#host.limits;
     // one that comes alone was small enough for the transport, so it is small enough here
     if (this.#bytes > 0 && this.#bytes + size > maxInFlightBytes) {

@@ -9,16 +9,16 @@ export interface RequestOptions<Result> {
    * Sends `$/cancel_request` when it aborts. The peer may still answer with a result; after
    * `cancelGraceMs` without any answer the promise rejects with ConnectionError "aborted".
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** How long to wait for an answer to a cancelled request. Default 10,000; 0 rejects at once. */
-  readonly cancelGraceMs?: number;
+  readonly cancelGraceMs?: number | undefined;
   /** Rejects with ConnectionError "timeout" and cancels the request at the peer. Default: no deadline. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /**
    * Turns the raw result into what the promise resolves with. Called synchronously when the answer
    * is dispatched, before any later message of the peer; what it throws rejects the promise.
    */
-  readonly receive?: (result: unknown) => Result;
+  readonly receive?: ((result: unknown) => Result) | undefined;
 }
 
 interface Pending {

@@ -20,11 +20,17 @@ import type { MethodRow, WireVersion } from "../wire/method-row.ts";
 
 export type Role = "agent" | "client";
 
+/** A request that this side sends, and what becomes of its result. One for all calls of a method. */
+interface SentRequest {
+  readonly bound: BoundMethod;
+  readonly receive: (result: unknown) => unknown;
+}
+
 export class BoundWire {
   readonly #log: Log;
   readonly #receivedRequests: ReadonlyMap<string, BoundMethod>;
   readonly #receivedNotifications: ReadonlyMap<string, BoundMethod>;
-  readonly #sentRequests: ReadonlyMap<string, BoundMethod>;
+  readonly #sentRequests: ReadonlyMap<string, SentRequest>;
   readonly #sentNotifications: ReadonlyMap<string, BoundMethod>;
 
   constructor(version: WireVersion, role: Role, unstable: UnstableMethods, log: Log) {
@@ -32,7 +38,13 @@ export class BoundWire {
     this.#log = log;
     this.#receivedRequests = bindRows(version.methods, role, "request", unstable);
     this.#receivedNotifications = bindRows(version.methods, role, "notification", unstable);
-    this.#sentRequests = bindRows(version.methods, other, "request", unstable);
+    const sent = bindRows(version.methods, other, "request", unstable);
+    this.#sentRequests = new Map(
+      Array.from(sent, ([method, bound]) => [
+        method,
+        { bound, receive: (result) => receivedResult(bound, result) },
+      ]),
+    );
     this.#sentNotifications = bindRows(version.methods, other, "notification", unstable);
   }
 
@@ -76,10 +88,13 @@ export class BoundWire {
     params: unknown,
     options: RequestOptions<Result>,
   ): Promise<Result> {
-    const { params: valid, receive } = this.prepare(method, params);
-    const after = options.receive;
+    const { bound, receive } = sendable(this.#sentRequests, method);
+    const valid = checked(bound, encodeParams(bound, params));
+    const { signal, cancelGraceMs, timeoutMs, receive: after } = options;
     return connection.request(method, valid, {
-      ...options,
+      signal,
+      cancelGraceMs,
+      timeoutMs,
       // without a hook of its own the caller gets the decoded result, which is a Result
       receive:
         after === undefined ? (receive as (result: unknown) => Result) : (result) => after(receive(result)),
@@ -88,11 +103,8 @@ export class BoundWire {
 
   /** A request's valid params and what to do with its result, for whoever sends it in another way. */
   prepare(method: string, params: unknown): { params: unknown; receive: (result: unknown) => unknown } {
-    const bound = sendable(this.#sentRequests, method);
-    return {
-      params: checked(bound, encodeParams(bound, params)),
-      receive: (result) => receivedResult(bound, result),
-    };
+    const { bound, receive } = sendable(this.#sentRequests, method);
+    return { params: checked(bound, encodeParams(bound, params)), receive };
   }
 
   /** Throws at once when the params are not valid. */
@@ -124,9 +136,9 @@ function bindRows(
   return new Map(bound.filter((method) => method.enabled).map((method) => [method.row.method, method]));
 }
 
-function sendable(methods: ReadonlyMap<string, BoundMethod>, method: string): BoundMethod {
-  const bound = methods.get(method);
-  if (bound !== undefined) return bound;
+function sendable<Row>(methods: ReadonlyMap<string, Row>, method: string): Row {
+  const row = methods.get(method);
+  if (row !== undefined) return row;
   throw new TypeError(
     `${method}: not a method that this side sends; an unstable one must be listed in options.unstable`,
   );

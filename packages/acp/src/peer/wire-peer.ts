@@ -9,7 +9,7 @@ import type { IncomingRequest } from "../jsonrpc/incoming-request.ts";
 import type { RequestOptions } from "../jsonrpc/pending-requests.ts";
 import { isPromiseLike } from "../jsonrpc/promise-like.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
-import { Failure, type UnstableMethods } from "../wire/decode.ts";
+import { type BoundMethod, Failure, type UnstableMethods } from "../wire/decode.ts";
 import type { WireVersion } from "../wire/method-row.ts";
 import { refuseBatch } from "./batch-rules.ts";
 import { BoundWire, methodNotFound, type Role, sessionOf } from "./bound-wire.ts";
@@ -164,19 +164,34 @@ function requestDispatcher(wire: BoundWire, handlers: object): ConnectionOptions
   };
 }
 
+interface NotificationRow {
+  readonly handler: (params: unknown) => undefined;
+  /** Nothing for an extension. */
+  readonly bound: BoundMethod | undefined;
+}
+
 function notificationDispatcher(
   wire: BoundWire,
   handlers: object,
 ): ConnectionOptions["handlers"]["notification"] {
-  const handlerOf = new Map(
-    Object.entries(handlers as Record<string, ((params: unknown) => undefined) | undefined>),
-  );
-  return (method, params) => {
-    const handler = handlerOf.get(method);
-    if (handler === undefined) return undefined;
+  const rows = new Map<string, NotificationRow>();
+  for (const [method, handler] of Object.entries(handlers as Record<string, NotificationRow["handler"]>)) {
     const bound = wire.receivedNotification(method);
+    if (handler !== undefined && (bound !== undefined || method.startsWith("_")))
+      rows.set(method, { handler, bound });
+  }
+  // Streams are of one method, and to compare two names takes less than to hash one.
+  let lastMethod = "";
+  let last: NotificationRow | undefined;
+  return (method, params) => {
+    if (method !== lastMethod) {
+      last = rows.get(method);
+      lastMethod = method;
+    }
+    if (last === undefined) return undefined;
     // what a handler returns is passed on: without types it may be a promise, which may reject
-    if (bound === undefined) return method.startsWith("_") ? handler(params) : undefined;
+    const { handler, bound } = last;
+    if (bound === undefined) return handler(params);
     const decoded = wire.notificationParams(bound, params);
     return decoded instanceof Failure ? undefined : handler(decoded);
   };
