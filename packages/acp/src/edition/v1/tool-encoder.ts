@@ -18,6 +18,8 @@ interface DisplayTerminal {
   exited: boolean;
 }
 
+type Sendable = wire.ToolCallUpdate & { sessionUpdate: "tool_call" | "tool_call_update" };
+
 /** Version 1 has no display terminals; what a person wants to see is the end of the output. */
 const shownChars = 64 * 1024;
 
@@ -37,23 +39,24 @@ export class ToolEncoder {
     tool ??= { content: [] };
     this.#tools.set(toolCallId, tool);
     if (content !== undefined) tool.content = content ?? [];
-    const fields = {
-      toolCallId,
-      ...(update.name == null ? {} : { name: update.name }),
-      ...(update.kind == null ? {} : { kind: toolKind(update.kind) }),
-      ...(update.status == null ? {} : { status: toolStatus(update.status) }),
-      ...(content === undefined ? {} : { content: this.#content(tool) }),
-      ...(update.locations === undefined ? {} : { locations: update.locations ?? [] }),
-      ...(update.rawInput == null ? {} : { rawInput: update.rawInput }),
-      ...(update.rawOutput == null ? {} : { rawOutput: update.rawOutput }),
-      ...(update._meta == null ? {} : { _meta: update._meta }),
-    };
-    if (!first) {
-      const title = update.title == null ? {} : { title: update.title };
-      return { sessionUpdate: "tool_call_update", ...fields, ...title };
-    }
-    const title = update.title ?? update.name ?? update.kind ?? "Tool";
-    return { sessionUpdate: "tool_call", title, ...fields };
+    const sent: Sendable = first
+      ? {
+          sessionUpdate: "tool_call",
+          toolCallId,
+          title: update.title ?? update.name ?? update.kind ?? "Tool",
+        }
+      : { sessionUpdate: "tool_call_update", toolCallId };
+    // field by field: a spread for each costs more than all the rest of an update
+    if (!first && update.title != null) sent.title = update.title;
+    if (update.name != null) sent.name = update.name;
+    if (update.kind != null) sent.kind = toolKind(update.kind);
+    if (update.status != null) sent.status = toolStatus(update.status);
+    if (content !== undefined) sent.content = this.#content(tool);
+    if (update.locations !== undefined) sent.locations = [...(update.locations ?? [])];
+    if (update.rawInput != null) sent.rawInput = update.rawInput;
+    if (update.rawOutput != null) sent.rawOutput = update.rawOutput;
+    if (update._meta != null) sent._meta = update._meta;
+    return sent as wire.SessionUpdate; // an announcement has its title
   }
 
   /** Version 1 has no chunks of content: the whole of it is sent again. */
@@ -97,18 +100,21 @@ export class ToolEncoder {
   }
 
   #content({ content }: Tool): wire.ToolCallContent[] {
-    return content.flatMap((item): wire.ToolCallContent[] => {
+    const sent: wire.ToolCallContent[] = [];
+    for (const item of content) {
       if (item.type === "content") {
-        return isV1Content(item.content) ? [{ ...item, content: item.content }] : [];
+        if (isV1Content(item.content)) sent.push(item as wire.ToolCallContent);
+      } else if (item.type === "diff") sent.push(diffToV1(item));
+      else if (item.type === "terminal") {
+        if (this.#clientTerminals.has(item.terminalId)) sent.push(item);
+        else {
+          const text = this.#terminals.get(item.terminalId)?.text ?? "";
+          if (text !== "")
+            sent.push(textContent(text.length > shownChars ? `…${text.slice(-shownChars)}` : text));
+        }
       }
-      if (item.type === "diff") return [diffToV1(item)];
-      if (item.type !== "terminal") return [];
-      if (this.#clientTerminals.has(item.terminalId)) return [item];
-      const text = this.#terminals.get(item.terminalId)?.text ?? "";
-      return text === ""
-        ? []
-        : [textContent(text.length > shownChars ? `…${text.slice(-shownChars)}` : text)];
-    });
+    }
+    return sent;
   }
 }
 
@@ -136,7 +142,7 @@ function textContent(text: string): wire.ToolCallContent {
 function diffToV1(diff: Extract<ToolCallContent, { type: "diff" }>): wire.ToolCallContent {
   if (diff.path !== undefined && diff.newText !== undefined) {
     const { path, oldText, newText } = diff;
-    return { type: "diff", path, newText, ...(oldText == null ? {} : { oldText }) };
+    return oldText == null ? { type: "diff", path, newText } : { type: "diff", path, newText, oldText };
   }
   const changes = diff.changes.map((change) => `${String(change.operation)} ${String(change.path ?? "")}`);
   return textContent(diff.patch?.text ?? changes.join("\n"));
