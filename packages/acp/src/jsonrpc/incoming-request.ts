@@ -85,6 +85,8 @@ export class IncomingRequest {
 
   /** @internal Whether a thrown value only says that the cancellation was heeded. */
   isCancellation(error: unknown): boolean {
+    // also when nobody out there asked for it: a handler may abort its own work (X14)
+    if (error instanceof Error && error.name === "AbortError") return true;
     if (this.#abortReason === undefined) return false;
     if (error === this.#abortReason) return true;
     if (error instanceof ConnectionError) {
@@ -92,7 +94,7 @@ export class IncomingRequest {
       const ended = this.#abortReason instanceof ConnectionError ? this.#abortReason.kind : undefined;
       return error.kind === "aborted" || error.kind === ended;
     }
-    return error instanceof Error && error.name === "AbortError";
+    return false;
   }
 
   /** @internal The reply has been queued. */

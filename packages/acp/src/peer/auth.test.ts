@@ -103,7 +103,7 @@ inEveryVersion("N102 C11 a method that is unknown, or runs in a terminal, is -32
   await assert.rejects(agent.login("nothing"), TypeError);
 });
 
-inEveryVersion("C12 a terminal login is run by the client, and never sent to the agent", async (pair) => {
+inEveryVersion("C11 C12 a terminal login is run by the client, and never sent to the agent", async (pair) => {
   const { definition, allow, logins } = guarded();
   const ran: unknown[] = [];
   const { agent } = await conversation(pair, definition, {
@@ -127,10 +127,27 @@ inEveryVersion("C13 N103 after a logout the next session wants a login again", a
   assert.deepEqual(logins, ["key", "key"]);
 });
 
-test("C10 a logout that the agent does not offer is not sent", async () => {
+test("C10 a logout or a login that the agent does not offer is not sent", async () => {
   for (const version of [1, 2] as const) {
     const { agent, peer } = await withScriptedAgent(version, {});
     await assert.rejects(agent.logout(), TypeError);
+    await assert.rejects(agent.login("key"), { name: "TypeError", message: /it has: none/ });
     assert.deepEqual(peer.methods(), ["initialize"]);
   }
+});
+
+test("C11 a terminal method that was offered all the same is neither sent nor run by a client that runs none", async () => {
+  const { agent, peer } = await withScriptedAgent(1, {
+    initialize: () => ({
+      protocolVersion: 1,
+      agentCapabilities: {},
+      authMethods: [{ id: "tty", name: "Terminal", type: "terminal", args: ["login"], env: {} }],
+    }),
+  });
+  assert.deepEqual(
+    agent.authMethods.map(({ type }) => type),
+    ["terminal"],
+  );
+  await assert.rejects(agent.login("tty"), { name: "TypeError", message: /no terminal logins/ });
+  assert.deepEqual(peer.methods(), ["initialize"]);
 });

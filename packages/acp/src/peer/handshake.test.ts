@@ -16,7 +16,7 @@ import {
 
 const prompt = () => undefined;
 
-inEveryVersion("A1 A6 C3 both sides introduce themselves", async (pair) => {
+inEveryVersion("A1 A6 C3 X5 both sides introduce themselves", async (pair) => {
   let seen: unknown;
   const { agent: connected, session } = await openSession(
     pair,
@@ -56,7 +56,7 @@ test("a client that speaks both versions says so in one initialize that either a
   }
 });
 
-test("A3 an agent that only speaks version 1 answers 1 to whatever is asked", async () => {
+test("A3 E2 an agent that only speaks version 1 answers 1 to whatever is asked", async () => {
   for (const asked of [0, 2, 999]) {
     const { call } = withScriptedClient({ prompt, versions: [1] });
     assert.equal(
@@ -66,7 +66,7 @@ test("A3 an agent that only speaks version 1 answers 1 to whatever is asked", as
   }
 });
 
-test("A4 N099 an agent of both versions answers the highest that is not above what was asked", async () => {
+test("A4 E2 N099 an agent of both versions answers the highest that is not above what was asked", async () => {
   for (const [asked, answered] of [
     [1, 1],
     [2, 2],
@@ -81,7 +81,7 @@ test("A4 N099 an agent of both versions answers the highest that is not above wh
   }
 });
 
-test("A5 N100 where no version fits the answer is -32022 with what there is", async () => {
+test("A5 E2 N100 where no version fits the answer is -32022 with what there is", async () => {
   const only2 = withScriptedClient({ prompt, versions: [2] });
   await rejects(only2.call("initialize", initialize(1)), -32022, { requested: 1, supported: [2] });
   await rejects(withScriptedClient({ prompt }).call("initialize", { protocolVersion: 0 }), -32022, {
@@ -107,7 +107,7 @@ test("N092 a request before initialize is -32600, and initialize still succeeds"
   assert.ok(await call("initialize", initialize(1)));
 });
 
-test("initialize and session/new in one write both succeed", async () => {
+test("G1 initialize and session/new in one write both succeed", async () => {
   for (const version of [1, 2] as const) {
     const { call } = withScriptedClient({ prompt });
     const [first, second] = await Promise.all([
@@ -144,7 +144,7 @@ test("N094 a second initialize is -32600 on version 1 and changes nothing", asyn
   assert.equal(served.version, 1);
 });
 
-test("version 2 may repeat initialize until the first other request", async () => {
+test("E20 version 2 may repeat initialize until the first other request", async () => {
   const { call } = withScriptedClient({ prompt });
   await call("initialize", initialize(2));
   await call("initialize", initialize(2));
@@ -158,7 +158,7 @@ test("N095 an initialize without an id does nothing", async () => {
   await rejects(call("session/new", { cwd: "/", mcpServers: [] }), -32600);
 });
 
-test("an agent that echoes 2 but speaks version 1 is spoken to in version 1", async () => {
+test("X1 an agent that echoes 2 but speaks version 1 is spoken to in version 1", async () => {
   const { agent: connected, peer } = await withScriptedAgent(1, {
     initialize: () => ({ ...initialized(1), protocolVersion: 2 }),
     "session/prompt": () => ({ stopReason: "end_turn" }),
@@ -241,7 +241,7 @@ test("requests of an agent that fails its handshake are answered, and nothing wa
   await assert.rejects(early);
 });
 
-test("capabilities that are no capabilities are off", async () => {
+test("C5 G7 capabilities that are no capabilities are off", async () => {
   const { call } = withScriptedClient({
     prompt,
     open: (session) => {

@@ -315,6 +315,26 @@ inEveryVersion(
   },
 );
 
+inEveryVersion(
+  "X14 a handler that aborts its own work is answered -32800, by whichever side",
+  async (pair) => {
+    const abort = () => {
+      throw new DOMException("no longer needed", "AbortError");
+    };
+    const { agent, session } = await openSession(
+      pair,
+      {
+        prompt: (turn) => void turn.client.request("_x/stop").catch(() => undefined),
+        requests: { "_x/stop": abort, "_x/ask": (_params, context) => context.request("_x/stop") },
+      },
+      { requests: { "_x/stop": async () => abort() } },
+    );
+    await rejects(agent.request("_x/stop"), -32800);
+    await rejects(agent.request("_x/ask"), -32800);
+    assert.equal((await session.prompt("x").outcome).stopReason, "end_turn");
+  },
+);
+
 inEveryVersion("`_meta` of updates arrives as it was sent", async (pair) => {
   const { session, updates } = await openSession(pair, {
     prompt: (turn) =>

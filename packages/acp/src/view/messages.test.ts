@@ -99,7 +99,7 @@ test("a message without content keeps what it has; a new one starts empty (C49)"
   ]);
 });
 
-test("metadata is patched by top-level key: null removes a key, null as a whole removes all", () => {
+test("metadata is patched by top-level key: null removes a key, null as a whole removes all (E11)", () => {
   const steps = updates(
     { sessionUpdate: "agent_message", messageId: "m", _meta: { a: { x: 1 }, b: 2 } },
     { sessionUpdate: "agent_message", messageId: "m", _meta: { a: { y: 1 }, b: null, c: 3 } },
