@@ -29,6 +29,12 @@ export interface Schema {
 type Check = (value: unknown) => boolean;
 type Json = Record<string, unknown>;
 
+/** Where a walk through a value is, and the only place that it is interested in, if there is one. */
+interface Walk {
+  readonly at: string;
+  readonly target?: string;
+}
+
 /**
  * Formats are annotations in JSON Schema 2020-12, so `uri`, `date-time` and `regex` say nothing about validity.
  * The bounds of small integers are only said by their format, so those do. 64-bit numbers stay unbounded:
@@ -85,57 +91,67 @@ export class Oracle {
    * without tags, the union's own place and those in its branches, since nobody can know which one was meant.
    */
   wrongPlaces(definition: string, value: unknown): Set<string> {
-    return new Set(this.#places(`/$defs/${definition}`, value, ""));
+    return new Set(this.#places(`/$defs/${definition}`, value, { at: "" }));
   }
 
-  #places(pointer: string, value: unknown, at: string): string[] {
+  /** Whether the place is among them; the rest of the value is not looked at. */
+  isWrongAt(definition: string, value: unknown, place: string): boolean {
+    return this.#places(`/$defs/${definition}`, value, { at: "", target: place }).includes(place);
+  }
+
+  #places(pointer: string, value: unknown, walk: Walk): string[] {
     if (this.#valid(pointer, value)) return [];
     const schema = this.#at(pointer);
     const places = [
-      ...(schema.$ref === undefined ? [] : this.#places(schema.$ref.slice(1), value, at)),
-      ...[...(schema.allOf ?? []).keys()].flatMap((i) => this.#places(`${pointer}/allOf/${i}`, value, at)),
-      ...this.#placesInside(pointer, value, at),
+      ...(schema.$ref === undefined ? [] : this.#places(schema.$ref.slice(1), value, walk)),
+      ...[...(schema.allOf ?? []).keys()].flatMap((i) => this.#places(`${pointer}/allOf/${i}`, value, walk)),
+      ...this.#placesInside(pointer, value, walk),
       ...(["anyOf", "oneOf"] as const).flatMap((keyword) => {
         const branches = [...(schema[keyword] ?? []).keys()].map((i) => `${pointer}/${keyword}/${i}`);
-        return this.#placesInUnion(branches, value, at);
+        return this.#placesInUnion(branches, value, walk);
       }),
     ];
-    return places.length > 0 ? places : [at];
+    return places.length > 0 ? places : [walk.at];
   }
 
-  #placesInside(pointer: string, value: unknown, at: string): string[] {
+  #placesInside(pointer: string, value: unknown, walk: Walk): string[] {
     const { items, required = [], properties = {}, additionalProperties } = this.#at(pointer);
+    const { at, target } = walk;
+    const inner = (schema: string, each: unknown, place: string) => {
+      const isOnTheWay = target === undefined || target === at || `${target}/`.startsWith(`${place}/`);
+      return isOnTheWay ? this.#places(schema, each, { ...walk, at: place }) : [];
+    };
     if (Array.isArray(value)) {
       return items === undefined
         ? []
-        : value.flatMap((item, i) => this.#places(`${pointer}/items`, item, `${at}/${i}`));
+        : value.flatMap((item, i) => inner(`${pointer}/items`, item, `${at}/${i}`));
     }
     if (!isObject(value)) return [];
     return [
       ...required.filter((name) => !Object.hasOwn(value, name)).map((name) => `${at}/${name}`),
       ...Object.entries(value).flatMap(([name, each]) => {
         const place = `${at}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-        if (Object.hasOwn(properties, name))
-          return this.#places(`${pointer}/properties/${name}`, each, place);
+        if (Object.hasOwn(properties, name)) return inner(`${pointer}/properties/${name}`, each, place);
         if (typeof additionalProperties !== "object") return [];
-        return this.#places(`${pointer}/additionalProperties`, each, place);
+        return inner(`${pointer}/additionalProperties`, each, place);
       }),
     ];
   }
 
-  #placesInUnion(branches: string[], value: unknown, at: string): string[] {
+  #placesInUnion(branches: string[], value: unknown, walk: Walk): string[] {
     if (branches.length === 0 || branches.some((branch) => this.#valid(branch, value))) return [];
+    const { at } = walk;
     const tagged = branches.map((branch) => ({
       branch,
       tags: Object.entries(this.#at(branch).properties ?? {}).filter(([, each]) => each.const !== undefined),
     }));
     const untagged = tagged.filter(({ tags }) => tags.length === 0);
-    const anywhere = () => untagged.flatMap(({ branch }) => [at, ...this.#places(branch, value, at)]);
+    const anywhere = () => untagged.flatMap(({ branch }) => [at, ...this.#places(branch, value, walk)]);
     if (!isObject(value)) return [at, ...anywhere()];
     const meant = tagged.filter(
       ({ tags }) => tags.length > 0 && tags.every(([name, each]) => each.const === value[name]),
     );
-    if (meant.length > 0) return meant.flatMap(({ branch }) => this.#places(branch, value, at));
+    if (meant.length > 0) return meant.flatMap(({ branch }) => this.#places(branch, value, walk));
     return [...tagged.flatMap(({ tags }) => tags.map(([name]) => `${at}/${name}`)), ...anywhere()];
   }
 
