@@ -12,15 +12,18 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 
 const fakeNpm = `
 import { appendFileSync, mkdirSync, rmSync } from "node:fs";
+import { connect } from "node:net";
 if (process.env.FAIL) { console.error("npm error network ENOTFOUND"); process.exit(1); }
 rmSync("node_modules", { recursive: true, force: true });
-await new Promise((resolve) => setTimeout(resolve, 100));
+// as long as the test wants: until it hangs up
+if (process.env.GATE) await new Promise((done) => connect(process.env.GATE, "127.0.0.1").on("close", done).resume());
 mkdirSync("node_modules/node-" + process.platform + "-" + process.arch, { recursive: true });
 appendFileSync("runs", process.argv.slice(2).join(" ") + "\\n");
 `;
@@ -100,14 +103,27 @@ test("an install made by hand counts when it matches the lockfile, and not when 
   assert.equal(installs(folder), 0);
 });
 
-test("two at once install once", async (t) => {
+test("two at once install once", { timeout: 60_000 }, async (t) => {
   const folder = repository(t);
-  const start = () =>
-    spawn(process.execPath, [join(folder, "scripts/ensure.mjs")], {
-      env: environment(folder),
-      stdio: "ignore",
+  const gate = createServer().listen(0, "127.0.0.1");
+  await once(gate, "listening");
+  const env = environment(folder, { GATE: String((gate.address() as AddressInfo).port) });
+  const start = () => {
+    const child = spawn(process.execPath, [join(folder, "scripts/ensure.mjs")], {
+      env,
+      stdio: ["ignore", "ignore", "pipe"],
     });
-  const codes = await Promise.all([start(), start()].map(async (child) => (await once(child, "exit"))[0]));
-  assert.deepEqual(codes, [0, 0]);
+    return { stderr: child.stderr.setEncoding("utf8"), exited: once(child, "exit") };
+  };
+  const first = start();
+  const [installing] = (await once(gate, "connection")) as [Socket];
+  const second = start();
+  assert.match(String((await once(second.stderr, "data"))[0]), /another install is running/);
+  installing.end();
+  gate.close();
+  assert.deepEqual(await Promise.all([first.exited, second.exited]), [
+    [0, null],
+    [0, null],
+  ]);
   assert.equal(installs(folder), 1);
 });

@@ -307,9 +307,12 @@ test(
   async () => {
     // the grandchild has a session of its own, so it is not in the agent's group, and it never stops talking
     const agent = sh(
-      "setsid sh -c 'echo $$ >&2; while :; do echo noise || exit; sleep 0.1; done' & sleep 0.3; exit 7",
+      "setsid sh -c 'echo $$ >&2; while :; do echo noise || exit; sleep 0.1; done' & read go; exit 7",
     );
-    const reason = await probe(agent).ended;
+    const seen = probe(agent);
+    await seen.until(/noise/);
+    agent.write("go\n");
+    const reason = await seen.ended;
     assert.equal(reason.kind, "exited");
     assert.equal(reason.exitCode, 7);
     const stranger = Number.parseInt(reason.stderr ?? "", 10);

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { probe } from "./channel-probe.ts";
 import { type AgentProcess, type SpawnOptions, spawnAgent } from "./spawn.ts";
@@ -248,6 +250,37 @@ test(
   },
 );
 
+test("a write to a client that has gone tells so at once, without leaving the turn", {
+  timeout: 60_000,
+}, async () => {
+  const running = spawn(process.execPath, [
+    ...nodeFlags,
+    `${prelude}
+    let reason;
+    const channel = stdioChannel();
+    channel.open({
+      bytes() {
+        channel.write("line\\n");
+        console.error("noticed", reason?.message);
+        ended.resolve();
+      },
+      drained() {},
+      ended(given) { reason = given; },
+    });
+    await ended.promise;
+    await channel.close();
+  `,
+  ]);
+  const stderr = text(running.stderr);
+  const exited = once(running, "exit");
+  // the client leaves first, and only then is there something to write: whatever a pipe holds, nothing can wait
+  running.stdout.destroy();
+  await once(running.stdout, "close");
+  running.stdin.write("go\n");
+  assert.equal(await stderr, "noticed the peer has closed the connection (EPIPE)\n");
+  assert.deepEqual(await exited, [0, null]);
+});
+
 test("closing waits until a slow client has read everything", async () => {
   const running = agent(
     `
@@ -297,9 +330,14 @@ test("an agent that has left something running exits all the same when its clien
 
 test("an agent that closes the wire itself goes on with what it does", async () => {
   const running = agent(`
+    const { mock } = await import("node:test");
+    mock.timers.enable({ apis: ["setTimeout"] });
     const channel = start();
     await channel.close();
-    setTimeout(() => { console.error("still here"); process.exit(3); }, 1500);
+    // an hour in which whatever had been set to end the process would have done so
+    mock.timers.tick(3_600_000);
+    console.error("still here");
+    process.exit(3);
   `);
   const reason = await probe(running).ended;
   assert.equal(reason.exitCode, 3);

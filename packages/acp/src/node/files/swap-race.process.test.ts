@@ -27,6 +27,7 @@ const swapper = `
       try {
         return act();
       } catch {
+        // it has gone by itself, which is as good: the loop finds out
         try { renameSync(inTheWay, aside + moved++); } catch {}
       }
     }
@@ -35,6 +36,7 @@ const swapper = `
   for (;;) {
     insist(() => renameSync(name, real), real);
     insist(() => symlinkSync(target, name), name);
+    // a writer has replaced the link, or is about to: the next line moves aside what is there
     try { unlinkSync(name); } catch {}
     insist(() => renameSync(real, name), name);
   }

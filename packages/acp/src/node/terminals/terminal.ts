@@ -109,7 +109,9 @@ export class Terminal implements LocalTerminal {
     this.#exited = true;
     if (!group.isGone()) this.#watchRemains();
     const timer = new AbortController();
-    await Promise.race([ended, delay(drainMs, undefined, { signal: timer.signal }).catch(() => {})]);
+    // rejected by the abort below, when nobody waits for it any more
+    const drained = delay(drainMs, undefined, { signal: timer.signal }).catch(() => undefined);
+    await Promise.race([ended, drained]);
     timer.abort();
     // However late we are: in one full turn of the loop all is read that was in the pipe at the exit.
     if (!this.#complete) {
