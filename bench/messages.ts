@@ -14,7 +14,7 @@ function prose(seed: number, length: number): string {
 
 const chunkTexts = Array.from({ length: 64 }, (_, seed) => prose(seed, 60));
 const outputs = Array.from({ length: 16 }, (_, seed) => prose(seed, 400));
-const paths = Array.from({ length: 16 }, (_, seed) => `/work/project/src/module-${seed}/index.ts`);
+const paths = Array.from({ length: 16 }, (_, seed) => `/project/code/src/module-${seed}/index.ts`);
 
 const text = (i: number) => chunkTexts[i & 63] as string;
 const output = (i: number) => outputs[i & 15] as string;

@@ -37,7 +37,7 @@ await runTask(async (): Promise<BenchClient> => {
       send({ jsonrpc: "2.0", id: lastId, method, params });
     });
   await request("initialize", initializeParams());
-  await request("session/new", { cwd: "/work", mcpServers: [] });
+  await request("session/new", { cwd: "/project", mcpServers: [] });
   return {
     prompt: (prompt) => request("session/prompt", { sessionId, prompt }),
     setMode: (modeId) => request("session/set_mode", { sessionId, modeId }),

@@ -14,7 +14,7 @@ await runTask(async (): Promise<BenchClient> => {
     onStderr: (text) => process.stderr.write(text),
   });
   const agent = await client({ name: "bench", version: "1.0.0", versions: [version] }).connect(transport);
-  const session = await agent.open({ cwd: "/work" });
+  const session = await agent.open({ cwd: "/project" });
   let updates = 0;
   const count = ({ sessionUpdate }: { sessionUpdate: string }) => {
     // the model adds these on version 1; the other entrants have no such thing to count

@@ -21,7 +21,7 @@ await runTask(async (): Promise<BenchClient> => {
     },
   });
   await peer.request("initialize", initializeParams());
-  await peer.request("session/new", { cwd: "/work", mcpServers: [] });
+  await peer.request("session/new", { cwd: "/project", mcpServers: [] });
   return {
     prompt: (prompt) => peer.request("session/prompt", { sessionId, prompt }),
     setMode: (modeId) => peer.request("session/set_mode", { sessionId, modeId }),

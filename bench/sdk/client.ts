@@ -27,7 +27,7 @@ await runTask(async (): Promise<BenchClient> => {
     ),
   );
   await connection.agent.request("initialize", initializeParams());
-  await connection.agent.request("session/new", { cwd: "/work", mcpServers: [] });
+  await connection.agent.request("session/new", { cwd: "/project", mcpServers: [] });
   return {
     prompt: (prompt) => connection.agent.request("session/prompt", { sessionId, prompt }),
     setMode: (modeId) => connection.agent.request("session/set_mode", { sessionId, modeId }),

@@ -27,7 +27,7 @@ const connection = client({ name: "bench" })
 await connection.agent.request("initialize", initializeParams());
 
 await runSessions({
-  open: () => connection.agent.request("session/new", { cwd: "/work", mcpServers: [] }),
+  open: () => connection.agent.request("session/new", { cwd: "/project", mcpServers: [] }),
   heapPerSession,
   send: (sessionId, i) => context?.notify("session/update", { ...streams.chunks(i), sessionId }),
   handled: () => handled,

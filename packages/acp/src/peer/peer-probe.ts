@@ -82,7 +82,7 @@ export async function conversation(
   return { served, agent: connected, wire, log, cut: () => left.close() };
 }
 
-export const place = { cwd: "/work" } as const;
+export const place = { cwd: "/project" } as const;
 
 export async function openSession(
   pair: Pair,

@@ -28,7 +28,7 @@ inEveryVersion("a permission carries the tool call, and the user's choice comes 
     {
       async prompt(turn) {
         await turn.tool({ title: "Write", kind: "edit" }, async (tool) => {
-          await tool.diff("/work/a", "new\n");
+          await tool.diff("/project/a", "new\n");
           got.push(await tool.ask());
         });
         got.push(await turn.ask("Go on?"));
@@ -214,9 +214,9 @@ inEveryVersion(
           const { files: theirs, terminals: shells } = turn.client;
           got.push(theirs !== undefined, shells !== undefined);
           if (theirs === undefined || shells === undefined) return;
-          await theirs.writeText("/work/f", "1\n2\n3");
-          got.push(await theirs.readText("/work/f", { line: 2, limit: 1 }));
-          await theirs.readText("/work/none").catch((error: RequestError) => got.push(error.code));
+          await theirs.writeText("/project/f", "1\n2\n3");
+          got.push(await theirs.readText("/project/f", { line: 2, limit: 1 }));
+          await theirs.readText("/project/none").catch((error: RequestError) => got.push(error.code));
           const terminal = await shells.create({ command: "ls", args: ["-l"], env: { A: "1" } });
           await turn.tool({ title: "Run" }, (tool) => tool.terminal(terminal));
           got.push((await terminal.output()).output);

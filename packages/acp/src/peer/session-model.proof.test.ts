@@ -198,7 +198,7 @@ class World {
 
   async open(): Promise<void> {
     this.connected = await this.connect();
-    this.#session = await this.connected.open({ cwd: "/work" });
+    this.#session = await this.connected.open({ cwd: "/project" });
     this.session.onUpdate((update) => {
       const said = words(update);
       if (said !== undefined) this.seen[said.kind as "text" | "option"].push(said.word);
@@ -371,7 +371,7 @@ class World {
       case "tool":
         return turn.tool({ title: "tool" }, (tool) => tool.add("done"));
       case "tool with diff":
-        return turn.tool({ title: "diff" }, (tool) => tool.diff("/work/a.txt", "new\n", "old\n"));
+        return turn.tool({ title: "diff" }, (tool) => tool.diff("/project/a.txt", "new\n", "old\n"));
       case "failing tool":
         return turn
           .tool({ title: "fails" }, () => {
@@ -476,7 +476,7 @@ async function check(given: Scenario): Promise<void> {
     const { sessionId } = world.session;
     await world.session.close();
     const again = await world.connect(memoryPair());
-    const loaded = await again.load(sessionId, { cwd: "/work" });
+    const loaded = await again.load(sessionId, { cwd: "/project" });
     const history: EntryBody[] = [];
     loaded.onEntry((entry) => history.push(entry));
     const isOutside = ({ do: what }: Command) => what === "update outside" || what === "late word";

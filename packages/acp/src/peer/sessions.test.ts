@@ -177,9 +177,9 @@ inEveryVersion("A26 A27 resume replays nothing", async (pair) => {
 test("A29 version 2 refuses to replay from a place that it does not know", async () => {
   const { call } = withScriptedClient({ prompt: echo });
   await call("initialize", initialize(2));
-  const { sessionId } = (await call("session/new", { cwd: "/work" })) as { sessionId: string };
+  const { sessionId } = (await call("session/new", { cwd: "/project" })) as { sessionId: string };
   await rejects(
-    call("session/resume", { sessionId, cwd: "/work", replayFrom: { type: "message", messageId: "x" } }),
+    call("session/resume", { sessionId, cwd: "/project", replayFrom: { type: "message", messageId: "x" } }),
     -32602,
   );
 });
@@ -187,12 +187,12 @@ test("A29 version 2 refuses to replay from a place that it does not know", async
 test("A30 version 2 says the state after the replay and before the answer", async () => {
   const { call, peer } = withScriptedClient({ prompt: echo });
   await call("initialize", initialize(2));
-  const { sessionId } = (await call("session/new", { cwd: "/work" })) as { sessionId: string };
+  const { sessionId } = (await call("session/new", { cwd: "/project" })) as { sessionId: string };
   await call("session/prompt", { sessionId, prompt: [text("x")] });
   await quiet();
   for (const replayFrom of [undefined, { type: "start" }]) {
     peer.got.length = 0;
-    await call("session/resume", { sessionId, cwd: "/work", replayFrom });
+    await call("session/resume", { sessionId, cwd: "/project", replayFrom });
     const updates = peer.got.map(({ params }) => params.update as Update);
     assert.equal(updates.at(-1)?.sessionUpdate, "state_update");
     assert.equal(transcript(updates).length, replayFrom === undefined ? 0 : 2);
@@ -340,7 +340,7 @@ inEveryVersion("a fork goes on where the other is, and the two go their own ways
   );
   await session.setOption("mode", "b");
   await session.prompt("hello").outcome;
-  const fork = await agent.fork(session.sessionId, { cwd: "/work" });
+  const fork = await agent.fork(session.sessionId, { cwd: "/project" });
   assert.notEqual(fork.sessionId, session.sessionId);
   assert.equal((fork.options[0] as { currentValue: string }).currentValue, "b");
   await fork.prompt("more").outcome;

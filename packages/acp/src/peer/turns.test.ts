@@ -150,7 +150,7 @@ inEveryVersion("a diff has what each version needs, and a terminal shows what wa
   const { session, updates } = await openSession(pair, {
     async prompt(turn) {
       await turn.tool({ title: "Edit" }, async (tool) => {
-        await tool.diff("/work/a", "new\n", "old\n");
+        await tool.diff("/project/a", "new\n", "old\n");
         const terminal = turn.terminal({ command: "ls" });
         await tool.terminal(terminal);
         await terminal.write("out");
@@ -166,7 +166,7 @@ inEveryVersion("a diff has what each version needs, and a terminal shows what wa
   assert.ok(diff?.type === "diff");
   assert.deepEqual(
     diff.changes.map(({ operation, path }) => [operation, path]),
-    [["modify", "/work/a"]],
+    [["modify", "/project/a"]],
   );
   if (pair.version === 1) {
     assert.equal(diff.newText, "new\n");

@@ -100,6 +100,7 @@ class MemoryEnd implements Transport {
 
   #overflow(queued: number): void {
     const sink = this.#sink;
+    // closing waits for nothing; it rejects only with what the peer's sink throws, which is not ours to tell
     this.close().catch(() => undefined);
     sink?.end({ kind: "overflow", message: `the peer does not read: ${queued} bytes of output are queued` });
   }
