@@ -40,7 +40,7 @@ function clientOf(
 }
 
 test(
-  "an agent answers over stdio, and exits with code 0 when the client closes (T1, G10)",
+  "an agent answers over stdio, and exits with code 0 when the client closes (T1, X18, G10)",
   patience,
   async () => {
     const { connection, agent } = clientOf("console.log('noise'); return { echo: params };");

@@ -262,6 +262,41 @@ test("C25 E8 a question that the agent withdraws is answered cancelled, and its 
   }
 });
 
+test("C24 a cancel of work that no prompt of ours began answers what is asked until it has ended (v2)", async () => {
+  let asked = 0;
+  const { agent, peer } = await withScriptedAgent(
+    2,
+    {},
+    {
+      permission: () => {
+        asked++;
+        return "a";
+      },
+    },
+  );
+  const session = await agent.open(place);
+  const state = (name: string) => peer.update("s1", { sessionUpdate: "state_update", state: name });
+  const ask = () => peer.connection.request("session/request_permission", permission(2, "s1"));
+  state("running");
+  await quiet();
+  session.cancel();
+  assert.deepEqual(await ask(), { outcome: { outcome: "cancelled" } });
+  state("idle");
+  assert.deepEqual(await ask(), { outcome: { outcome: "selected", optionId: "a" } });
+  assert.equal(asked, 1);
+});
+
+test("C54 a state that was reported before the answer names the session is not overwritten by it", async () => {
+  const { agent, peer } = await withScriptedAgent(2, {
+    "session/new": () => {
+      peer.update("s1", { sessionUpdate: "state_update", state: "running" });
+      return { sessionId: "s1", configOptions: [], availableCommands: [] };
+    },
+  });
+  const session = await agent.open(place);
+  assert.equal(session.state, "running");
+});
+
 test("C44 C47 the end of a flow that is unknown or over is ignored; a mode that nobody knows is refused, not shown", async () => {
   for (const version of versions) {
     const completed: string[] = [];

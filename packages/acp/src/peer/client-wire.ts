@@ -1,6 +1,6 @@
 // The wire of one agent, once its version is known: routes what it sends to sessions and handlers.
 
-import type { ClientEdition } from "../edition/client-edition.ts";
+import type { ClientEdition, ServiceOp } from "../edition/client-edition.ts";
 import type { Connection } from "../jsonrpc/connection.ts";
 import { type ConnectionError, RequestError, rpcCodes } from "../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../jsonrpc/incoming-request.ts";
@@ -11,6 +11,7 @@ import { errorCodes } from "../model/error-codes.ts";
 import { Failure } from "../wire/decode.ts";
 import { type BoundWire, methodNotFound } from "./bound-wire.ts";
 import type { ClientDefinition } from "./client-definition.ts";
+import { offeredFeatures } from "./client-features.ts";
 import { extensionName } from "./extension-name.ts";
 import type { ExtensionContext } from "./extensions.ts";
 import type { LiveSession } from "./live-session.ts";
@@ -153,13 +154,17 @@ export class ClientWire {
     if (method === "elicitation/create") return this.#elicitation(params, request);
     const service = this.#edition.service(method, params);
     if (service === undefined) throw methodNotFound(method);
-    const { files, terminals } = this.#definition;
     // what was not offered does not exist (N126)
-    const offered = method.startsWith("fs/") ? files : terminals;
-    if (offered === undefined) throw methodNotFound(method);
+    if (!this.#offers(service.op)) throw methodNotFound(method);
     const session = this.#sessions.get(service.sessionId);
     if (session === undefined) throw noSession();
     return this.#servicesOf(session).run(service.op, request.signal);
+  }
+
+  #offers({ op }: ServiceOp): boolean {
+    const { readFiles, writeFiles, terminals } = offeredFeatures(this.#definition);
+    if (op === "read") return readFiles;
+    return op === "write" ? writeFiles : terminals;
   }
 
   #servicesOf(session: LiveSession): ClientServices {

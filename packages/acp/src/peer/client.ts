@@ -1,6 +1,5 @@
 // client(): written once, speaks every version.
 
-import type { ClientFeatures } from "../edition/agent-ops.ts";
 import {
   answeredVersion,
   initializeParams,
@@ -14,6 +13,7 @@ import type { Transport } from "../jsonrpc/transport.ts";
 import { refuseBatch } from "./batch-rules.ts";
 import { BoundWire, sessionOf } from "./bound-wire.ts";
 import type { ClientDefinition } from "./client-definition.ts";
+import { offeredFeatures } from "./client-features.ts";
 import { ClientWire } from "./client-wire.ts";
 import { ConnectedAgent } from "./connected-agent.ts";
 import { HeldInput } from "./held-input.ts";
@@ -101,24 +101,7 @@ async function handshake(connection: Connection, definition: ClientDefinition): 
 function initialize(definition: ClientDefinition, versions: readonly ProtocolVersion[]): object {
   const { name, version, title, meta } = definition;
   const info = { name, version, ...(title === undefined ? {} : { title }) };
-  return initializeParams({ info, features: features(definition), meta }, versions);
-}
-
-function features(definition: ClientDefinition): ClientFeatures {
-  const { files, terminals, elicit, elicitationModes = ["form", "url"], terminalLogin } = definition;
-  // files that are made per session are taken to be readable and writable
-  const fixed = typeof files === "object" ? files : undefined;
-  return {
-    readFiles: files !== undefined && (fixed?.canRead ?? true),
-    writeFiles: files !== undefined && (fixed?.canWrite ?? true),
-    terminals: terminals !== undefined,
-    terminalAuth: terminalLogin !== undefined,
-    elicitationForm: elicit !== undefined && elicitationModes.includes("form"),
-    elicitationUrl: elicit !== undefined && elicitationModes.includes("url"),
-    booleanOptions: true,
-    notices: true,
-    compaction: true,
-  };
+  return initializeParams({ info, features: offeredFeatures(definition), meta }, versions);
 }
 
 function spokenVersion(result: unknown, versions: readonly ProtocolVersion[]): ProtocolVersion {

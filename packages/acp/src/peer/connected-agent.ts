@@ -211,11 +211,17 @@ export class ConnectedAgent {
         authenticate === undefined
       )
         throw error;
-      const methodId = await authenticate.call(this.#definition, this.authMethods);
+      const methodId = await authenticate.call(this.#definition, this.#usableMethods());
       if (methodId === undefined) throw error;
       await this.login(methodId);
       return work();
     }
+  }
+
+  /** Some agents list terminal logins for clients that run none. */
+  #usableMethods(): readonly AuthMethod[] {
+    const runsTerminals = this.#definition.terminalLogin !== undefined;
+    return this.authMethods.filter(({ type }) => type !== "terminal" || runsTerminals);
   }
 
   #activation(place: SessionPlace): Activation {

@@ -124,10 +124,9 @@ export class LiveSession implements ClientSession, ClientSessionSink {
   }
 
   #cancelWork(): void {
-    if (this.#open.length > 0) {
-      this.#cancelling = true;
-      this.#edition.cancelled();
-    }
+    // what is asked until the work has ended is answered cancelled too
+    if (this.#open.length > 0 || this.#state !== "idle") this.#cancelling = true;
+    if (this.#open.length > 0) this.#edition.cancelled();
     for (const ask of this.#asks) ask.abort();
     void this.#link.notify("session/cancel", { sessionId: this.sessionId });
     // what the agent says of them later replaces it (C26, C27)
@@ -258,7 +257,7 @@ export class LiveSession implements ClientSession, ClientSessionSink {
   // ---- ClientSessionSink
 
   update(update: Update): void {
-    if (update.sessionUpdate === "state_update") this.#state = String(update.state);
+    if (update.sessionUpdate === "state_update") this.#stateChanged(String(update.state));
     else if (update.sessionUpdate === "config_option_update") this.#options = update.configOptions;
     else if (update.sessionUpdate === "available_commands_update") this.#commands = update.availableCommands;
     this.#toolCalls.note(update);
@@ -333,6 +332,11 @@ export class LiveSession implements ClientSession, ClientSessionSink {
         this.#edition.promptAnswered(number, result, this),
       )
       .catch((error: Error) => this.#edition.promptFailed(number, error, this));
+  }
+
+  #stateChanged(state: string): void {
+    this.#state = state;
+    if (state === "idle" && !this.#open.some((each) => each.sent)) this.#cancelling = false;
   }
 
   #cancelOne(entry: OpenPrompt): void {

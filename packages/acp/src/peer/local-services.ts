@@ -11,6 +11,7 @@ export class ClientServices {
   readonly #files: Files | undefined;
   readonly #terminals: Terminals | undefined;
   readonly #open = new Map<string, TerminalHandle>();
+  #closed = false;
 
   /** Closes what was made for this session alone, when it ends. */
   readonly #owned: readonly { close?(): Promise<void> }[];
@@ -41,6 +42,11 @@ export class ClientServices {
       case "create_terminal": {
         const { op: _, ...options } = op;
         const terminal = await offered(this.#terminals, "terminals").create({ ...options, signal });
+        if (this.#closed) {
+          // the session ended while the command was being started
+          await terminal.release();
+          throw new RequestError(errorCodes.unavailable, "the session has ended", { reason: "unavailable" });
+        }
         this.#open.set(terminal.terminalId, terminal);
         return { terminalId: terminal.terminalId };
       }
@@ -62,6 +68,7 @@ export class ClientServices {
 
   /** Nothing of a session outlives it. */
   async close(): Promise<void> {
+    this.#closed = true;
     const open = [...this.#open.values()];
     this.#open.clear();
     await Promise.allSettled(open.map((terminal) => terminal.release()));

@@ -169,6 +169,60 @@ test("N126 C45 what a client does not offer is -32601, and a mode of elicitation
   }
 });
 
+test("N126 files that can only be read, or only be written, are offered and served as such", async () => {
+  for (const canRead of [true, false]) {
+    const { agent, peer } = await withScriptedAgent(
+      1,
+      {},
+      {
+        files: {
+          canRead,
+          canWrite: !canRead,
+          readText: async () => "text",
+          writeText: async () => undefined,
+        },
+      },
+    );
+    const offered = peer.got[0]?.params.clientCapabilities as { fs: object } | undefined;
+    assert.deepEqual(offered?.fs, { readTextFile: canRead, writeTextFile: !canRead });
+    await agent.open(place);
+    const read = peer.connection.request("fs/read_text_file", { sessionId: "s1", path: "/a" });
+    const write = peer.connection.request("fs/write_text_file", { sessionId: "s1", path: "/a", content: "" });
+    assert.deepEqual(await (canRead ? read : write), canRead ? { content: "text" } : {});
+    await rejects(canRead ? write : read, -32601);
+  }
+});
+
+test("a terminal that is still being created when its session ends is released", async () => {
+  const created = Promise.withResolvers<void>();
+  const released: string[] = [];
+  const { agent, peer } = await withScriptedAgent(
+    1,
+    { "session/close": () => ({}) },
+    {
+      terminals: {
+        async create() {
+          await created.promise;
+          return {
+            terminalId: "t",
+            output: async () => ({ output: "", truncated: false }),
+            waitForExit: async () => ({}),
+            kill: async () => undefined,
+            release: async () => void released.push("t"),
+          };
+        },
+      },
+    },
+  );
+  const session = await agent.open(place);
+  const creating = peer.connection.request("terminal/create", { sessionId: "s1", command: "sleep" });
+  await quiet();
+  await session.close();
+  created.resolve();
+  await rejects(creating, -32067);
+  assert.deepEqual(released, ["t"]);
+});
+
 const disk = new Map<string, string>();
 const files: Files = {
   canRead: true,

@@ -56,6 +56,8 @@ function serverToV1(server: McpServer): wire.McpServer {
 export function authMethodFromV1(method: wire.AuthMethod): AuthMethod {
   const { id, ...rest } = method;
   if (rest.type === undefined) return { ...rest, type: "agent", methodId: id };
+  // seen in the wild: "agent", which means the same as none, and "env_var"
+  if (rest.type !== "terminal") return { ...(rest as object), methodId: id } as AuthMethod;
   const env = Object.entries(rest.env ?? {}).map(([name, value]) => ({ name, value }));
   return { ...rest, methodId: id, env };
 }
