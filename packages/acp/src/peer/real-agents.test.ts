@@ -139,6 +139,30 @@ test("nulls and fields of yesterday's or tomorrow's schema are no obstacle", asy
   assert.ok(session.options.some(({ configId }) => configId === "auto"));
 });
 
+test("C35 where an agent has options and modes, the option is shown and set; with modes alone, the mode", async () => {
+  const choices = ["ask", "code"];
+  const modes = { currentModeId: "ask", availableModes: choices.map((id) => ({ id, name: id })) };
+  const option = {
+    id: "how",
+    name: "Mode",
+    category: "mode",
+    type: "select",
+    currentValue: "ask",
+    options: choices.map((value) => ({ value, name: value })),
+  };
+  for (const both of [true, false]) {
+    const { session, peer, view } = await shown({
+      "session/new": () => ({ sessionId: "s1", modes, ...(both ? { configOptions: [option] } : {}) }),
+      "session/set_mode": () => ({}),
+      "session/set_config_option": () => ({ configOptions: [{ ...option, currentValue: "code" }] }),
+    });
+    assert.equal(session.options.filter(({ category }) => category === "mode").length, 1);
+    await session.setMode("code");
+    assert.equal(peer.got.at(-1)?.method, both ? "session/set_config_option" : "session/set_mode");
+    assert.equal(view.mode?.value, "code");
+  }
+});
+
 test("methods of vendors without a leading underscore are refused or ignored, and nothing breaks (X3, X4)", async () => {
   const { peer, session, view } = await shown();
   await rejects(peer.connection.request("craft/drainMidTurnQueue", { sessionId: "s1" }), -32601);
