@@ -2,7 +2,7 @@
 // terms, and what the agent says, on the wire. State and input in, outputs out; no clock, no promise.
 
 import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../model/ask.ts";
-import type { SessionConfigOption } from "../model/content.ts";
+import type { AuthMethod, SessionConfigOption } from "../model/content.ts";
 import type { SessionPage } from "../model/store.ts";
 import type { Outcome, Update } from "../model/update.ts";
 import type { AgentIntroduction, AgentOp, ClientFeatures, Introduction, SessionFace } from "./agent-ops.ts";
@@ -42,6 +42,8 @@ export interface AgentEdition {
   readonly legacyMethods: ReadonlySet<string>;
   /** What a session's answer says beside the schema, for peers that still read it. */
   legacyFace(face: SessionFace): object;
+  /** The ways to log in, as this version writes them. */
+  authMethods(methods: readonly AuthMethod[]): readonly object[];
   /** What the client said of itself. */
   client(params: object): Introduction<ClientFeatures>;
   /** The answer to initialize. */

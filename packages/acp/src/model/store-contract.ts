@@ -133,6 +133,20 @@ function entries(promise: Register): void {
     assert.deepEqual(await collect(store, "a"), promptsFrom(1, 3));
   });
 
+  promise("an append that rejects has stored nothing, and can be tried again", async (store) => {
+    await store.create(recordOf("a"));
+    await store.append("a", [promptAt(1)]);
+    // the last of three cannot be written
+    const broken = { ...promptAt(4), prompt: [{ type: "text", text: 1n }] } as never as Entry;
+    await assert.rejects(store.append("a", [promptAt(2), promptAt(3), broken]));
+    assert.deepEqual(await collect(store, "a"), [promptAt(1)]);
+    await store.append("a", promptsFrom(2, 3));
+    assert.deepEqual(await collect(store, "a"), promptsFrom(1, 4));
+    await store.release("a");
+    await assert.rejects(store.append("a", [promptAt(5)]), { code: -32066 });
+    assert.deepEqual(await collect(store, "a"), promptsFrom(1, 4));
+  });
+
   promise(
     "appends that are not awaited are stored in order, and a refused one stops no other",
     async (store) => {

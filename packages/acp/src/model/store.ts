@@ -49,7 +49,10 @@ export interface SessionStore {
   get(sessionId: string): Promise<SessionRecord | undefined>;
   patch(sessionId: string, patch: SessionPatch): Promise<void>;
   list(query?: SessionQuery): Promise<SessionPage>;
-  /** Entries continue the sequence: the first has the `seq` after the last stored one. */
+  /**
+   * Entries continue the sequence: the first has the `seq` after the last stored one. All or nothing: one that
+   * rejects has stored none of them, since whoever is told so tries the same again.
+   */
   append(sessionId: string, entries: readonly Entry[]): Promise<void>;
   /** From `fromSeq` (default 1) to the end, in order. */
   entries(sessionId: string, fromSeq?: number): AsyncIterable<Entry>;

@@ -7,9 +7,9 @@ import type { AgentDefinition } from "./agent-definition.ts";
 /** Throws -32602 before anything has happened: roots are never dropped, servers never left out (A22, A41, A42). */
 export function checkActivation(activation: Activation, { mcp = {} }: Pick<AgentDefinition, "mcp">): void {
   const { cwd, additionalDirectories, mcpServers } = activation;
-  if (!isAbsolute(cwd)) throw wrong("cwd must be an absolute path", "/cwd");
+  if (!isAbsolutePath(cwd)) throw wrong("cwd must be an absolute path", "/cwd");
   for (const [i, directory] of additionalDirectories.entries()) {
-    if (!isAbsolute(directory))
+    if (!isAbsolutePath(directory))
       throw wrong("a directory must be an absolute path", `/additionalDirectories/${i}`);
   }
   for (const [i, server] of mcpServers.entries()) {
@@ -23,7 +23,7 @@ export function checkActivation(activation: Activation, { mcp = {} }: Pick<Agent
 }
 
 /** On any system: the client's need not be ours. */
-function isAbsolute(path: string): boolean {
+export function isAbsolutePath(path: string): boolean {
   return path.startsWith("/") || path.startsWith("\\\\") || /^[A-Za-z]:[\\/]/.test(path);
 }
 

@@ -12,14 +12,14 @@ import type { Implementation, Meta } from "../model/content.ts";
 import type { SessionStore } from "../model/store.ts";
 import { Failure } from "../wire/decode.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
-import { introduction } from "./agent-introduction.ts";
+import { authMethodsFor, introduction } from "./agent-introduction.ts";
 import type { AgentLink } from "./agent-link.ts";
 import type { AgentSession, PromptTicket } from "./agent-session.ts";
 import { AgentSessions } from "./agent-sessions.ts";
 import { refuseBatch } from "./batch-rules.ts";
 import { BoundWire, methodNotFound, sessionOf } from "./bound-wire.ts";
 import { extensionName } from "./extension-name.ts";
-import type { ExtensionContext } from "./extensions.ts";
+import { authRequired, type ExtensionContext } from "./extensions.ts";
 import { HeldInput } from "./held-input.ts";
 import { newId } from "./new-id.ts";
 import { unsupportedContent } from "./prompt-content.ts";
@@ -29,6 +29,7 @@ export class AgentConnection implements AgentLink {
   readonly log: Log;
   /** Resolves when the connection has closed and its sessions with it; never rejects. */
   readonly closed: Promise<ConnectionError>;
+  readonly elicitations = new Set<string>();
   readonly #connection: Connection;
   readonly #sessions: AgentSessions;
   #held = new HeldInput();
@@ -198,6 +199,7 @@ export class AgentConnection implements AgentLink {
     const row = wire.receivedRequest(method);
     if (row === undefined && !edition.legacyMethods.has(method)) throw methodNotFound(method);
     const decoded = row === undefined ? legacyParams(method, params) : wire.requestParams(row, params);
+    if (method.startsWith("session/") && this.definition.isLoggedIn?.() === false) throw this.#loginNeeded();
     // an object, since every row of the table is one
     const op = edition.decode(method, decoded as object, (sessionId) => this.#sessions.optionsOf(sessionId));
     if (op === undefined) throw methodNotFound(method);
@@ -206,10 +208,24 @@ export class AgentConnection implements AgentLink {
         row === undefined ? result : wire.result(row, result),
       );
     }
-    return this.#sessions.run(op, request).then((result) => {
+    const run = this.#sessions.run(op, request).catch((error: unknown) => {
+      throw isAuthRequired(error) ? this.#loginNeeded() : error;
+    });
+    return run.then((result) => {
       const encoded = edition.encode(op, result);
       const valid = row === undefined ? {} : (wire.result(row, isSetMode(method) ? {} : encoded) as object);
       return result.kind === "face" ? { ...valid, ...edition.legacyFace(result.face) } : valid;
+    });
+  }
+
+  /** With the ways to log in that this client was shown (A112), unless they are too many for an error. */
+  #loginNeeded(): RequestError {
+    const methods = this.edition.authMethods(authMethodsFor(this.definition, this.features));
+    const { code, message } = authRequired();
+    const isSmall = methods.length > 0 && JSON.stringify(methods).length < 900;
+    return new RequestError(code, message, {
+      reason: "auth_required",
+      ...(isSmall ? { authMethods: methods } : {}),
     });
   }
 
@@ -296,6 +312,11 @@ function downgraded(params: unknown, version: number): unknown {
   const given = params as { protocolVersion: number; info?: unknown };
   if (version !== 2 || given.info !== undefined || given.protocolVersion === 2) return params;
   return { ...given, info: { name: "unknown", version: "unknown" } };
+}
+
+function isAuthRequired(error: unknown): boolean {
+  const data = error instanceof RequestError ? (error.data as { reason?: unknown } | undefined) : undefined;
+  return data?.reason === "auth_required";
 }
 
 /** Version 1 answers these with nothing, whatever they changed. */

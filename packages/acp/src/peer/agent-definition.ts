@@ -45,10 +45,20 @@ export interface AgentDefinition
   /** Ways to log in. A terminal method is only shown to clients that can run one (A13). */
   readonly authMethods?: readonly AuthMethod[];
   login?(methodId: string): Promise<void> | void;
+  /**
+   * Whether somebody is logged in. Asked before each request about sessions; with false it is answered -32000 with
+   * the ways to log in. Not awaited, since requests start in the order in which they came: keep what you know.
+   */
+  isLoggedIn?(): boolean;
   logout?(): Promise<void> | void;
 
   /** Where sessions live. Default: memory, for as long as the agent object lives. */
   readonly store?: SessionStore;
+  /**
+   * How many characters of a session may wait for a store that is slow or fails. Beyond it updates throw -32067, so
+   * that the turn ends with that error. Default 16 Mi.
+   */
+  readonly maxUnstored?: number;
   /** A prompt that comes while a turn runs goes to `turn.inbox`. Default false. */
   readonly steering?: boolean;
   /** Without steering: wait in line (default), or be answered -32064. */

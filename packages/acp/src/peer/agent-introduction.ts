@@ -1,6 +1,7 @@
 // What an agent says of itself, from what its definition can do.
 
 import type { AgentFeatures, AgentIntroduction, ClientFeatures } from "../edition/agent-ops.ts";
+import type { AuthMethod } from "../model/content.ts";
 import type { UnstableMethods } from "../wire/decode.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 
@@ -9,12 +10,15 @@ export function introduction(definition: AgentDefinition, client: ClientFeatures
   return {
     info: { name, version, ...(title === undefined ? {} : { title }) },
     features: features(definition),
-    // a terminal login is only for clients that can run one (A13)
-    authMethods: (definition.authMethods ?? []).filter(
-      (method) => method.type !== "terminal" || client.terminalAuth,
-    ),
+    authMethods: authMethodsFor(definition, client),
     meta,
   };
+}
+
+/** A terminal login is only for clients that can run one (A13). */
+export function authMethodsFor(definition: AgentDefinition, client: ClientFeatures): readonly AuthMethod[] {
+  const { authMethods = [] } = definition;
+  return authMethods.filter((method) => method.type !== "terminal" || client.terminalAuth);
 }
 
 function features(definition: AgentDefinition): AgentFeatures {

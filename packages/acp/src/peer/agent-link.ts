@@ -23,6 +23,8 @@ export interface AgentLink {
   /** A notification to the client, validated. */
   tell(method: string, params: unknown): void;
   askExtension(method: string, params: unknown, signal?: AbortSignal): Promise<unknown>;
+  /** URL elicitations of this client whose flow is not over (A98). */
+  readonly elicitations: Set<string>;
   /** A prompt that will never be part of the conversation. */
   withdrawn(ticket: PromptTicket): void;
   /** Whether the client has been told of the session, so that changes must be announced. */

@@ -2,20 +2,29 @@
 
 import type { AgentSessionEdition } from "../edition/agent-edition.ts";
 import type { Activation } from "../edition/agent-ops.ts";
-import { RequestError, rpcCodes } from "../jsonrpc/errors.ts";
+import { RequestError } from "../jsonrpc/errors.ts";
 import type {
   AvailableCommand,
+  BackgroundWork,
   ContentBlock,
   McpServer,
   Meta,
   SessionConfigOption,
+  StateUpdate,
   SystemPrompt,
 } from "../model/content.ts";
 import type { Entry } from "../model/entry.ts";
 import type { Outcome, Update } from "../model/update.ts";
+import type { TurnEnd } from "./agent-definition.ts";
 import type { AgentLink } from "./agent-link.ts";
+import { DisplayTerminal, type DisplayTerminalOptions } from "./display-terminal.ts";
 import { newId } from "./new-id.ts";
+import { Questions } from "./questions.ts";
+import { checkCommands, checkOptions } from "./said-rules.ts";
 import type { SessionLog } from "./session-log.ts";
+import { type Release, SessionOutput } from "./session-output.ts";
+import { SessionParts } from "./session-parts.ts";
+import { runTool, ToolCall, type ToolCallStart } from "./tool-call.ts";
 import { runTurn, type Turn } from "./turn.ts";
 import { within } from "./within.ts";
 
@@ -25,10 +34,15 @@ export interface PromptTicket {
   /** Custom data of the request. */
   readonly meta?: Meta;
   readonly messageId: string;
+  /** Work without a prompt: there is no message, and this runs instead of the prompt handler. */
+  readonly run?: (turn: Turn) => Promise<TurnEnd> | TurnEnd;
   inserted(): void;
   ended(outcome: Outcome): void;
   refused(error: RequestError): void;
 }
+
+/** What is said of a session as a whole. */
+export type SessionState = Extract<StateUpdate, { state: "idle" | "running" | "requires_action" }>;
 
 /** How long closing a session waits for its turn. */
 const closeGraceMs = 5_000;
@@ -39,11 +53,10 @@ export class AgentSession {
   data: unknown;
   /** @internal */ readonly link: AgentLink;
   /** @internal */ readonly log: SessionLog;
-  readonly #newEdition: () => AgentSessionEdition;
-  #edition: AgentSessionEdition;
-  /** What happens while history is being sent. */
-  #held: Update[] | undefined;
+  /** @internal What it has announced and not ended. */ readonly parts = new SessionParts();
+  readonly #output: SessionOutput;
   #activation: Activation;
+  #state: SessionState = { state: "idle" };
   #options: readonly SessionConfigOption[] = [];
   #commands: readonly AvailableCommand[] = [];
   #queue: PromptTicket[] = [];
@@ -51,6 +64,9 @@ export class AgentSession {
   #current: PromptTicket | undefined;
   #running: Promise<void> | undefined;
   #closed = false;
+  /** Aborts with the session: what runs beside the conversation ends then. */
+  readonly #ending = new AbortController();
+  readonly #background = new Set<Promise<unknown>>();
   #idPrefix: string | undefined;
   #ids = 0;
 
@@ -68,8 +84,7 @@ export class AgentSession {
     this.#activation = activation;
     this.link = parts.link;
     this.log = parts.log;
-    this.#newEdition = parts.edition;
-    this.#edition = parts.edition();
+    this.#output = new SessionOutput(parts.link, sessionId, parts.edition);
   }
 
   get cwd(): string {
@@ -110,11 +125,18 @@ export class AgentSession {
 
   /** The flow behind a URL elicitation is over: the client need not wait for the user any longer. */
   completeElicitation(elicitationId: string): void {
+    if (!this.link.elicitations.delete(elicitationId)) {
+      const got = JSON.stringify(elicitationId);
+      throw new TypeError(
+        `completeElicitation: this client was asked for no elicitation ${got}, or it is over`,
+      );
+    }
     this.link.tell("elicitation/complete", { elicitationId });
   }
 
   /** Sets the whole list, and tells the client when it has seen another one. */
   setOptions(options: readonly SessionConfigOption[]): void {
+    checkOptions(options);
     this.#options = options;
     this.link.saveOptions(this);
     if (this.link.isAnnounced(this)) {
@@ -123,10 +145,68 @@ export class AgentSession {
   }
 
   setCommands(commands: readonly AvailableCommand[]): void {
+    checkCommands(commands);
     this.#commands = commands;
     if (this.link.isAnnounced(this)) {
       void this.update({ sessionUpdate: "available_commands_update", availableCommands: [...commands] });
     }
+  }
+
+  /**
+   * The whole list of what runs beside the conversation (v2). What is listed has been announced before, what is no
+   * longer listed has ended.
+   */
+  setBackground(work: readonly BackgroundWork[]): void {
+    this.parts.setBackground(work);
+    void this.show(this.#stateNow());
+  }
+
+  /**
+   * Reports a tool call and runs it beside the conversation: turns end and begin meanwhile. The client may cancel it
+   * (v2), closing the session does. Its status ends like that of `turn.tool`.
+   */
+  background<Result>(
+    start: ToolCallStart,
+    run: (tool: ToolCall) => Promise<Result> | Result,
+  ): Promise<Result> {
+    const { signal } = this.#ending;
+    const questions = new Questions(this, signal, { isForeground: false });
+    const host = { session: this, signal, update: (update: Update) => this.update(update) };
+    const tool = new ToolCall(host, { cancellable: true, ...start }, questions);
+    const { toolCallId } = tool;
+    this.setBackground([...(this.parts.background ?? []), { type: "tool_call", toolCallId }]);
+    const running = runTool(tool, run).finally(() => {
+      this.#background.delete(running);
+      const isOther = (item: BackgroundWork) => item.type !== "tool_call" || item.toolCallId !== toolCallId;
+      if (!this.#closed) this.setBackground((this.parts.background ?? []).filter(isOther));
+    });
+    this.#background.add(running);
+    running.catch(() => undefined);
+    return running;
+  }
+
+  /** A terminal that outlives its turn; the client only shows it. Its process is yours. */
+  terminal(options: DisplayTerminalOptions = {}): DisplayTerminal {
+    return new DisplayTerminal(this, options);
+  }
+
+  /**
+   * Work that no prompt asked for: a turn of its own, in line with the prompts. Never rejects: what goes wrong is the
+   * outcome.
+   */
+  work(run: (turn: Turn) => Promise<TurnEnd> | TurnEnd): Promise<Outcome> {
+    return new Promise((resolve) => {
+      if (this.#closed) return resolve({ stopReason: "cancelled" });
+      this.#queue.push({
+        prompt: [],
+        messageId: newId(),
+        run,
+        inserted: () => undefined,
+        ended: resolve,
+        refused: () => resolve({ stopReason: "cancelled" }),
+      });
+      this.#running ??= this.#run();
+    });
   }
 
   /** Names the session, for lists and windows. */
@@ -136,13 +216,24 @@ export class AgentSession {
   }
 
   /**
-   * Sends one update, in or outside a turn, and keeps it in the history. Throws when it is not valid. Returns a
-   * promise only when the client is slow.
+   * Sends one update, in or outside a turn, and keeps it in the history. Throws when it is not valid, and when so
+   * much waits for the store that no more can. Returns a promise only when the client or the store is slow.
    */
   update(update: Update): Promise<void> | undefined {
     if (this.#closed) return undefined;
-    const sent = this.show(update);
+    this.log.checkRoom();
+    return this.updateEnd(update);
+  }
+
+  /** @internal As `update`, for what must be said however much waits: the end of something. */
+  updateEnd(update: Update): Promise<void> | undefined {
+    if (this.#closed) return undefined;
+    const isText =
+      update.sessionUpdate === "agent_message_chunk" || update.sessionUpdate === "agent_thought_chunk";
+    if (!isText) this.parts.check(update);
+    const sent = this.#output.show(update);
     this.log.update(update);
+    if (!isText) this.parts.apply(update);
     return sent;
   }
 
@@ -159,16 +250,18 @@ export class AgentSession {
   /** @internal Keeps it first, and shows it when it is stored: for what must not be shown and then forgotten. */
   async updateStored(update: Update): Promise<void> {
     if (this.#closed) return;
-    if (this.#heldUpdates() !== undefined) return void this.update(update);
-    const messages = [this.#edition.encode(update) ?? []].flat();
-    const valid = messages.map((message) => this.link.checkUpdate(this.sessionId, message));
+    this.parts.check(update);
+    const release = this.#output.hold(update);
     this.log.update(update);
+    this.parts.apply(update);
     // a store that fails must not keep a tool's end from whoever looks at it
     await this.log.flush().catch((error: unknown) => this.storeFailed(error));
-    // history may have begun to be sent meanwhile
-    const held = this.#heldUpdates();
-    if (held !== undefined) held.push(update);
-    else for (const params of valid) await this.link.sendChecked(params);
+    await release(true);
+  }
+
+  /** @internal A place in line for what is shown once it is stored. Throws when it is not valid. */
+  hold(update: Update): Release {
+    return this.#output.hold(update);
   }
 
   /** @internal */
@@ -176,52 +269,54 @@ export class AgentSession {
     this.link.log("error", "the session's store failed", { sessionId: this.sessionId, error });
   }
 
-  /** @internal Sends without keeping, for replays and states. */
+  /** @internal Sends without keeping. */
   show(update: Update): Promise<void> | undefined {
-    if (this.#closed) return undefined;
-    if (this.#held !== undefined) {
-      this.#held.push(update);
-      return undefined;
-    }
-    return this.#send(update);
+    return this.#output.show(update);
   }
 
-  /** @internal Sends the history, whole and in order; what happens meanwhile follows it. */
-  async replay(entries: () => AsyncIterable<Entry>): Promise<void> {
+  /** @internal What the session does now, for the client to know and to be told again when it comes back (A30). */
+  setState(state: SessionState): void {
+    this.#state = state;
+    void this.show({ sessionUpdate: "state_update", ...state, ...this.#backgroundWork() });
+  }
+
+  /** Once it has been reported it is part of every state (A65). */
+  #backgroundWork(): { background?: BackgroundWork[] } {
+    const { background } = this.parts;
+    return background === undefined ? {} : { background: [...background] };
+  }
+
+  /** What is true now. The end of a turn says why it ended; later it is only known that nothing runs. */
+  #stateNow(): Update {
+    const { state } = this.#state;
+    const now: SessionState = state === "idle" ? { state } : { state };
+    return { sessionUpdate: "state_update", ...now, ...this.#backgroundWork() };
+  }
+
+  /** @internal Resolves when nothing that was said waits any more; nothing when that is so now. */
+  get shown(): Promise<void> | undefined {
+    return this.#output.drained;
+  }
+
+  /**
+   * @internal Sends what a client that comes back must see before its answer: the history, if it wants it, and the
+   * state. What happens meanwhile waits until the function that it gives is called.
+   */
+  async comeBack(history: (() => AsyncIterable<Entry>) | undefined): Promise<() => void> {
+    const now = this.#stateNow();
+    if (history === undefined) {
+      this.#output.showNow(now);
+      return () => undefined;
+    }
     const end = this.log.mark();
-    this.#held = [];
-    // the client forgets what it has seen, and so do we
-    this.#edition = this.#newEdition();
-    try {
-      await this.log.flush();
-      for await (const entry of entries()) {
-        if (entry.seq >= end) break;
-        const update = replayed(entry);
-        if (update !== undefined) await this.#send(update);
-      }
-    } finally {
-      const held = this.#held;
-      this.#held = undefined;
-      for (const update of held) void this.#send(update);
-    }
-  }
-
-  #heldUpdates(): Update[] | undefined {
-    return this.#held;
-  }
-
-  #send(update: Update): Promise<void> | undefined {
-    const encoded = this.#edition.encode(update);
-    if (encoded === undefined) return undefined;
-    if (!Array.isArray(encoded)) return this.link.sendUpdate(this.sessionId, encoded);
-    let last: Promise<void> | undefined;
-    for (const one of encoded) last = this.link.sendUpdate(this.sessionId, one as object) ?? last;
-    return last;
+    const over = await this.#output.replay(this.log.flush(), history, end);
+    this.#output.showNow(now);
+    return over;
   }
 
   /** @internal */
   addClientTerminal(terminalId: string): void {
-    this.#edition.addClientTerminal(terminalId);
+    this.#output.addClientTerminal(terminalId);
   }
 
   /** @internal */
@@ -262,15 +357,17 @@ export class AgentSession {
   /** @internal */
   async close(): Promise<void> {
     this.cancel();
+    this.#ending.abort(new DOMException("the session was closed", "AbortError"));
     // a handler that does not heed its signal is left to itself
-    const running = this.#running?.then(() => "ended");
-    if (running !== undefined && (await within(closeGraceMs, running)) === undefined) {
-      this.link.log("warn", "a prompt handler goes on after its session was closed", {
+    const running = Promise.allSettled([this.#running, ...this.#background]);
+    if ((await within(closeGraceMs, running)) === undefined) {
+      this.link.log("warn", "a handler goes on after its session was closed", {
         sessionId: this.sessionId,
       });
       this.#current?.ended({ stopReason: "cancelled" });
     }
     this.#closed = true;
+    this.#output.close();
     await this.log.flush().catch((error: unknown) => this.storeFailed(error));
   }
 
@@ -281,7 +378,9 @@ export class AgentSession {
         this.#turn = turn;
         if (!this.link.definition.steering) return;
         // those who wait in line are there to be taken, in the order in which they came
-        for (const waiting of this.#queue.splice(0)) turn.inbox.deliver(waiting);
+        for (const waiting of this.#queue.splice(0)) {
+          if (waiting.run !== undefined || !turn.inbox.deliver(waiting)) this.#queue.push(waiting);
+        }
       });
       this.#turn = undefined;
       // prompts that nobody took from the inbox are turns of their own, before later ones
@@ -289,38 +388,4 @@ export class AgentSession {
     }
     this.#running = undefined;
   }
-}
-
-/** What the client sees of one entry: messages and updates. Options and commands are what the answer says. */
-function replayed(entry: Entry): Update | undefined {
-  if (entry.kind === "prompt") {
-    const { messageId, prompt } = entry;
-    return { sessionUpdate: "user_message", messageId, content: [...prompt] };
-  }
-  if (entry.kind !== "update") return undefined;
-  const { sessionUpdate } = entry.update;
-  const isState = sessionUpdate === "config_option_update" || sessionUpdate === "available_commands_update";
-  return isState ? undefined : entry.update;
-}
-
-/** The value as the option offers it. Throws -32602 for anything else, and nothing is changed (A79). */
-export function checkOptionValue(
-  options: readonly SessionConfigOption[],
-  configId: string,
-  value: string | boolean,
-): SessionConfigOption {
-  const option = options.find((each) => each.configId === configId);
-  const wrong = (message: string) =>
-    new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path: "/configId" });
-  if (option === undefined) throw wrong("this session has no such option");
-  if (option.type === "boolean") {
-    if (typeof value !== "boolean") throw wrong("the option takes true or false");
-    return { ...option, currentValue: value };
-  }
-  if (option.type !== "select") throw wrong("the option cannot be set");
-  const offered = option.options.flatMap((choice) => ("groupId" in choice ? choice.options : [choice]));
-  if (typeof value !== "string" || !offered.some((choice) => choice.value === value)) {
-    throw wrong(`the option takes one of: ${offered.map((choice) => choice.value).join(", ")}`.slice(0, 500));
-  }
-  return { ...option, currentValue: value };
 }

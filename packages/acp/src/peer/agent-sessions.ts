@@ -9,13 +9,18 @@ import type { SessionRecord, SessionStore } from "../model/store.ts";
 import { checkActivation } from "./activation-rules.ts";
 import type { SessionOrigin } from "./agent-definition.ts";
 import type { AgentLink } from "./agent-link.ts";
-import { AgentSession, checkOptionValue } from "./agent-session.ts";
+import { AgentSession } from "./agent-session.ts";
 import { methodNotFound } from "./bound-wire.ts";
 import { sessionNotFound } from "./extensions.ts";
 import { newId } from "./new-id.ts";
-import { SessionLog } from "./session-log.ts";
+import { checkOptionValue } from "./option-value.ts";
+import { defaultMaxUnstored, SessionLog } from "./session-log.ts";
+import { within } from "./within.ts";
 
 type SessionOp = Exclude<AgentOp, { op: "prompt" }>;
+
+/** How long the end of a connection waits for sessions that are being opened. */
+const openGraceMs = 5_000;
 
 export class AgentSessions {
   readonly #link: AgentLink;
@@ -24,6 +29,9 @@ export class AgentSessions {
   readonly #announced = new Set<AgentSession>();
   /** Sessions that are being activated or ended: whoever comes second waits. */
   readonly #busy = new Map<string, Promise<unknown>>();
+  /** Sessions that are being made. */
+  readonly #opening = new Set<Promise<AgentSession>>();
+  #isEnding = false;
   /** A connection that has had a session is past its handshake. */
   used = false;
 
@@ -61,15 +69,15 @@ export class AgentSessions {
         return { kind: "none" };
       case "new":
         checkActivation(op.activation, this.#link.definition);
-        return this.#face(await this.#open(op.activation), request);
+        return this.#face(await this.#alive(this.#open(op.activation)), request);
       case "activate":
         checkActivation(op.activation, this.#link.definition);
         return this.#alone(op.sessionId, async () =>
-          this.#face(await this.#activate(op.sessionId, op.activation, op.replay), request),
+          this.#face(await this.#alive(this.#activate(op, request)), request),
         );
       case "fork":
         checkActivation(op.activation, this.#link.definition);
-        return this.#face(await this.#fork(op.sessionId, op.activation), request);
+        return this.#face(await this.#alive(this.#fork(op.sessionId, op.activation)), request);
       case "list": {
         const { cwd, cursor } = op;
         const query = { ...(cwd === undefined ? {} : { cwd }), ...(cursor === undefined ? {} : { cursor }) };
@@ -94,7 +102,10 @@ export class AgentSessions {
 
   /** All at once: one that takes its time keeps no other from ending. */
   async closeAll(): Promise<void> {
-    await Promise.all(this.#busy.values());
+    this.#isEnding = true;
+    // nobody reads the answers of what runs: it need not wait for what is being opened
+    for (const session of this.#live.values()) session.cancel();
+    await within(openGraceMs, Promise.allSettled([...this.#busy.values(), ...this.#opening]));
     await Promise.all([...this.#live.keys()].map((sessionId) => this.#close(sessionId)));
   }
 
@@ -111,6 +122,18 @@ export class AgentSessions {
       return await result;
     } finally {
       if (this.#busy.get(sessionId) === settled) this.#busy.delete(sessionId);
+    }
+  }
+
+  /** One that comes to life while its connection ends is closed at once, or nobody else could have it. */
+  async #alive(opening: Promise<AgentSession>): Promise<AgentSession> {
+    this.#opening.add(opening);
+    try {
+      const session = await opening;
+      if (this.#isEnding) await this.#close(session.sessionId);
+      return session;
+    } finally {
+      this.#opening.delete(opening);
     }
   }
 
@@ -175,7 +198,10 @@ export class AgentSessions {
     return session;
   }
 
-  async #activate(sessionId: string, activation: Activation, replay: boolean): Promise<AgentSession> {
+  async #activate(
+    { sessionId, activation, replay }: Extract<SessionOp, { op: "activate" }>,
+    request: IncomingRequest,
+  ): Promise<AgentSession> {
     const record = await this.#store.get(sessionId);
     if (record === undefined) throw sessionNotFound(sessionId);
     if (record.cwd !== activation.cwd) {
@@ -187,12 +213,9 @@ export class AgentSessions {
     const live = this.#live.get(sessionId);
     const session = live ?? (await this.#revive(record, activation, replay ? "load" : "resume"));
     live?.reactivate(activation);
-    if (replay) await session.replay(() => this.#store.entries(sessionId));
-    // the current state follows the history and precedes the answer (A30)
-    void session.show({
-      sessionUpdate: "state_update",
-      ...(session.turn === undefined ? { state: "idle" } : { state: "running" }),
-    });
+    // history and state come before the answer, what happens now behind it (A25, A30)
+    const over = await session.comeBack(replay ? () => this.#store.entries(sessionId) : undefined);
+    request.afterReply(over);
     return session;
   }
 
@@ -244,8 +267,12 @@ export class AgentSessions {
   #install(record: SessionRecord, activation: Activation, nextSeq: number): AgentSession {
     const { sessionId } = record;
     const link = this.#link;
-    const log = new SessionLog(this.#store, sessionId, nextSeq, (error) => {
-      link.log("error", "the session's store failed", { sessionId, error });
+    const maxUnstored = link.definition.maxUnstored ?? defaultMaxUnstored;
+    const log = new SessionLog(this.#store, sessionId, {
+      nextSeq,
+      maxUnstored,
+      fail: (error) => link.log("error", "the session's store failed", { sessionId, error }),
+      full: () => link.log("error", "the session's store is too far behind", { sessionId, maxUnstored }),
     });
     const face: SessionFace = { sessionId, configOptions: [], availableCommands: [] };
     const session = new AgentSession(sessionId, activation, {
@@ -333,14 +360,17 @@ export class AgentSessions {
   ): Promise<AgentOpResult> {
     const session = this.get(op.sessionId);
     const { definition } = this.#link;
-    const { cancelTool, cancelTerminal } = definition;
-    if (op.op === "cancel_tool" && cancelTool !== undefined) {
-      await cancelTool.call(definition, session, op.toolCallId);
-    } else if (op.op === "cancel_terminal" && cancelTerminal !== undefined) {
-      await cancelTerminal.call(definition, session, op.terminalId);
-    } else {
+    const isTool = op.op === "cancel_tool";
+    // answered when it is accepted; the end is an update (A108)
+    const isDone = isTool
+      ? session.parts.cancel("tool_call", op.toolCallId)
+      : session.parts.cancel("terminal", op.terminalId);
+    if (isDone) return { kind: "none" };
+    if (isTool && definition.cancelTool !== undefined) await definition.cancelTool(session, op.toolCallId);
+    else if (!isTool && definition.cancelTerminal !== undefined)
+      await definition.cancelTerminal(session, op.terminalId);
+    else
       throw new RequestError(rpcCodes.invalidParams, "it cannot be cancelled", { reason: "not_cancellable" });
-    }
     return { kind: "none" };
   }
 }

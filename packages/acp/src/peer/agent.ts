@@ -4,6 +4,7 @@ import type { Transport } from "../jsonrpc/transport.ts";
 import { memoryStore } from "../model/memory-store.ts";
 import { AgentConnection as ServedClient } from "./agent-connection.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
+import { checkDefinition } from "./definition-rules.ts";
 import { guardedStore } from "./guarded-store.ts";
 
 /** One client at an agent. */
@@ -20,6 +21,7 @@ export interface Agent {
 
 /** An agent from what it does with a prompt, and whatever else it wants to decide. */
 export function agent(definition: AgentDefinition): Agent {
+  checkDefinition(definition);
   const store = guardedStore(definition.store ?? memoryStore(), definition.log ?? (() => undefined));
   return { definition, connect: (transport) => new ServedClient(transport, definition, store) };
 }

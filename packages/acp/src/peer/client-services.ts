@@ -34,7 +34,8 @@ export function clientFiles(
 export function clientTerminals(
   sessionId: string,
   ask: AskClient,
-  created: (terminalId: string) => void,
+  created: (terminal: TerminalHandle) => void,
+  released: (terminal: TerminalHandle) => void,
 ): Terminals {
   return {
     async create({ command, args, env, cwd, outputByteLimit, signal }: CreateTerminalOptions) {
@@ -48,16 +49,22 @@ export function clientTerminals(
       };
       const result = await ask("terminal/create", params, signal);
       const { terminalId } = result as { terminalId: string }; // validated by the method's row
-      created(terminalId);
-      return terminalHandle(sessionId, terminalId, ask);
+      const terminal = terminalHandle(sessionId, terminalId, ask, released);
+      created(terminal);
+      return terminal;
     },
   };
 }
 
-function terminalHandle(sessionId: string, terminalId: string, ask: AskClient): TerminalHandle {
+function terminalHandle(
+  sessionId: string,
+  terminalId: string,
+  ask: AskClient,
+  gone: (terminal: TerminalHandle) => void,
+): TerminalHandle {
   const params = { sessionId, terminalId };
   let released: Promise<void> | undefined;
-  return {
+  const terminal: TerminalHandle = {
     terminalId,
     async output(): Promise<TerminalOutput> {
       const { output, truncated, exitStatus } = (await ask("terminal/output", params)) as {
@@ -75,8 +82,12 @@ function terminalHandle(sessionId: string, terminalId: string, ask: AskClient): 
     },
     release() {
       // a second release would be an error at the client, and tools release in finally blocks
-      released ??= ask("terminal/release", params).then(() => undefined);
+      if (released === undefined) {
+        gone(terminal);
+        released = ask("terminal/release", params).then(() => undefined);
+      }
       return released;
     },
   };
+  return terminal;
 }

@@ -7,23 +7,29 @@ export interface DisplayTerminalOptions {
   readonly command?: string;
   /** Absolute. Default: the session's working directory. */
   readonly cwd?: string;
+  /** The user may cancel it (v2): end your process, and call `exit` when it has ended. */
+  readonly onCancel?: () => void;
 }
 
 export class DisplayTerminal {
   readonly terminalId: string;
   readonly #session: AgentSession;
+  readonly #isCancellable: boolean;
   #exited = false;
 
   /** @internal */
-  constructor(session: AgentSession, { command, cwd }: DisplayTerminalOptions) {
+  constructor(session: AgentSession, { command, cwd, onCancel }: DisplayTerminalOptions) {
     this.#session = session;
+    this.#isCancellable = onCancel !== undefined;
     this.terminalId = session.newId();
     void session.update({
       sessionUpdate: "terminal_update",
       terminalId: this.terminalId,
       cwd: cwd ?? session.cwd,
       ...(command === undefined ? {} : { command }),
+      ...(onCancel === undefined ? {} : { capabilities: { cancel: {} } }),
     });
+    if (onCancel !== undefined) session.parts.onCancel("terminal", this.terminalId, onCancel);
   }
 
   /** Shows more output. Bytes may end anywhere, also inside a character. */
@@ -40,7 +46,12 @@ export class DisplayTerminal {
   exit(exitStatus: TerminalExitStatus): void {
     if (this.#exited) return;
     this.#exited = true;
-    void this.#session.update({ sessionUpdate: "terminal_update", terminalId: this.terminalId, exitStatus });
+    void this.#session.updateEnd({
+      sessionUpdate: "terminal_update",
+      terminalId: this.terminalId,
+      exitStatus,
+      ...(this.#isCancellable ? { capabilities: null } : {}),
+    });
   }
 
   /** @internal The turn is over: nothing more will come. */

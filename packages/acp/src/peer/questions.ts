@@ -4,6 +4,7 @@ import { ConnectionError, RequestError, rpcCodes } from "../jsonrpc/errors.ts";
 import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../model/ask.ts";
 import type { PermissionOption } from "../model/content.ts";
 import type { AgentSession } from "./agent-session.ts";
+import { checkElicitationUrl, checkPermission } from "./said-rules.ts";
 
 /** What the user decided. */
 export interface Permission {
@@ -22,11 +23,14 @@ export class Questions {
   readonly #session: AgentSession;
   readonly #signal: AbortSignal;
   readonly #turnEnded = new AbortController();
+  /** Whether the conversation waits for the answers: work beside it has no state of its own. */
+  readonly #isForeground: boolean;
   #open = 0;
 
-  constructor(session: AgentSession, signal: AbortSignal) {
+  constructor(session: AgentSession, signal: AbortSignal, { isForeground = true } = {}) {
     this.#session = session;
     this.#signal = signal;
+    this.#isForeground = isForeground;
   }
 
   /** The turn is over: nobody waits for answers any more. */
@@ -37,14 +41,19 @@ export class Questions {
   async permission(given: PermissionAsk): Promise<Permission> {
     const options = given.options.length === 0 ? [...usualOptions] : given.options;
     const permission: PermissionAsk = { ...given, options };
+    checkPermission(permission);
+    this.#session.log.checkRoom();
     const { edition } = this.#session.link;
     const askId = this.#session.newId();
     this.#session.log.append({ kind: "ask", askId, permission });
-    const { method, params } = edition.permission(this.#session.sessionId, permission);
-    const result = await this.#ask(method, params);
-    const answer: PermissionAnswer =
-      result === undefined ? { outcome: "cancelled" } : edition.permissionAnswer(result);
-    this.#session.log.append({ kind: "answer", askId, permission: answer });
+    let answer: PermissionAnswer = { outcome: "cancelled" };
+    try {
+      const { method, params } = edition.permission(this.#session.sessionId, permission);
+      const result = await this.#ask(method, params);
+      if (result !== undefined) answer = edition.permissionAnswer(result);
+    } finally {
+      this.#session.log.append({ kind: "answer", askId, permission: answer });
+    }
     if (answer.outcome !== "selected") return { allowed: false };
     // an option that was never offered is no permission (A90)
     const chosen = options.find(({ optionId }) => optionId === answer.optionId);
@@ -67,14 +76,35 @@ export class Questions {
         },
       );
     }
+    this.#beginUrl(elicitation);
     const askId = this.#session.newId();
-    this.#session.log.append({ kind: "ask", askId, elicitation });
-    const { method, params } = edition.elicitation(this.#session.sessionId, elicitation);
-    const result = await this.#ask(method, params);
-    const answer: ElicitationAnswer =
-      result === undefined ? { action: "cancel" } : edition.elicitationAnswer(result);
-    this.#session.log.append({ kind: "answer", askId, elicitation: answer });
+    let answer: ElicitationAnswer = { action: "cancel" };
+    try {
+      this.#session.log.checkRoom();
+      this.#session.log.append({ kind: "ask", askId, elicitation });
+      const { method, params } = edition.elicitation(this.#session.sessionId, elicitation);
+      const result = await this.#ask(method, params);
+      if (result !== undefined) answer = edition.elicitationAnswer(result);
+    } finally {
+      this.#session.log.append({ kind: "answer", askId, elicitation: answer });
+      // a flow that the user began goes on until the agent says that it is over
+      if (elicitation.mode === "url" && answer.action !== "accept")
+        this.#session.link.elicitations.delete(elicitation.elicitationId);
+    }
     return answer;
+  }
+
+  /** One id at a time on a connection, or nobody could say which flow is over (A98). */
+  #beginUrl(elicitation: ElicitationAsk): void {
+    if (elicitation.mode !== "url") return;
+    const { elicitationId, url } = elicitation;
+    checkElicitationUrl(url);
+    const { elicitations } = this.#session.link;
+    if (elicitations.has(elicitationId)) {
+      const got = JSON.stringify(elicitationId);
+      throw new TypeError(`elicit: the elicitation ${got} is open on this connection: take another id`);
+    }
+    elicitations.add(elicitationId);
   }
 
   get #isOver(): boolean {
@@ -83,8 +113,7 @@ export class Questions {
 
   /** The answer, or nothing when the turn was cancelled or the client withdrew. */
   async #ask(method: string, params: unknown): Promise<object | undefined> {
-    if (this.#open++ === 0)
-      void this.#session.show({ sessionUpdate: "state_update", state: "requires_action" });
+    if (this.#open++ === 0 && this.#isForeground) this.#session.setState({ state: "requires_action" });
     try {
       const signal = AbortSignal.any([this.#signal, this.#turnEnded.signal]);
       // withdrawn at once, whatever the client makes of it; its late answer means nothing (A64)
@@ -95,8 +124,8 @@ export class Questions {
       if (this.#isOver || withdrawn || error instanceof ConnectionError) return undefined;
       throw error;
     } finally {
-      if (--this.#open === 0 && !this.#isOver) {
-        void this.#session.show({ sessionUpdate: "state_update", state: "running" });
+      if (--this.#open === 0 && this.#isForeground && !this.#isOver) {
+        this.#session.setState({ state: "running" });
       }
     }
   }

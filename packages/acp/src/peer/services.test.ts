@@ -296,12 +296,20 @@ inEveryVersion(
       -32002,
       { reason: "terminal_not_found" },
     ]);
-    assert.deepEqual(released, ["ls"]);
-    await session.close();
     await quiet();
-    assert.deepEqual(released, ["ls", "left"], "nothing of a session outlives it");
+    assert.deepEqual(released, ["ls", "left"], "A87 what a turn left is released with it");
   },
 );
+
+test("a terminal that the agent never released does not outlive its session", async () => {
+  const { terminals, released } = shell();
+  const { agent, peer } = await withScriptedAgent(1, { "session/close": () => ({}) }, { terminals });
+  const session = await agent.open(place);
+  await peer.connection.request("terminal/create", { sessionId: "s1", command: "left" });
+  await session.close();
+  await quiet();
+  assert.deepEqual(released, ["left"]);
+});
 
 test("a cancelled turn stops waiting for a terminal, and can still release it", async () => {
   const { terminals, released } = shell();

@@ -2,11 +2,31 @@
 // ms, because a chunk is worth little and there are many; everything else is written as it comes, and what
 // must be stored before it is answered is waited for.
 
+import { RequestError } from "../jsonrpc/errors.ts";
 import type { EntryBody } from "../model/entry.ts";
 import type { SessionStore } from "../model/store.ts";
 import type { Update } from "../model/update.ts";
 
 const flushMs = 250;
+
+/** How many characters of entries may wait for a store that is slow or fails. */
+export const defaultMaxUnstored = 16 * 1024 * 1024;
+
+/** What a log needs beside its store. */
+export interface SessionLogOptions {
+  readonly nextSeq: number;
+  readonly maxUnstored: number;
+  /** The store failed where nobody waits for it. */
+  fail(error: unknown): void;
+  /** No more is taken until the store has caught up. Called once each time that this begins. */
+  full(): void;
+}
+
+interface Waiting {
+  readonly body: EntryBody & { readonly time: number };
+  /** Characters; counted only while the store is behind, for most entries are gone before anybody asks. */
+  size: number | undefined;
+}
 
 interface OpenText {
   readonly sessionUpdate: "agent_message_chunk" | "agent_thought_chunk";
@@ -17,20 +37,36 @@ interface OpenText {
 export class SessionLog {
   readonly #store: SessionStore;
   readonly #sessionId: string;
-  readonly #fail: (error: unknown) => void;
+  readonly #options: SessionLogOptions;
   #nextSeq: number;
   #open: OpenText | undefined;
   /** Numbered when they are written, so that what is taken back leaves no gap. */
-  #pending: (EntryBody & { readonly time: number })[] = [];
+  #pending: Waiting[] = [];
   #inFlight = 0;
+  /** The store has not taken the last write yet. */
+  #isBehind = false;
+  #unstored = 0;
+  #isFull = false;
   #writing: Promise<void> = Promise.resolve();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(store: SessionStore, sessionId: string, nextSeq: number, fail: (error: unknown) => void) {
+  constructor(store: SessionStore, sessionId: string, options: SessionLogOptions) {
     this.#store = store;
     this.#sessionId = sessionId;
-    this.#nextSeq = nextSeq;
-    this.#fail = fail;
+    this.#options = options;
+    this.#nextSeq = options.nextSeq;
+  }
+
+  /** Throws when more waits for the store than may: what can never be stored must not be said, nor kept. */
+  checkRoom(): void {
+    if (this.#unstored <= this.#options.maxUnstored) {
+      this.#isFull = false;
+      return;
+    }
+    if (!this.#isFull) this.#options.full();
+    this.#isFull = true;
+    const message = `more than ${this.#options.maxUnstored} characters wait for the session's store: try again later`;
+    throw new RequestError(-32067, message, { reason: "unavailable" });
   }
 
   update(update: Update): void {
@@ -60,13 +96,17 @@ export class SessionLog {
 
   append(body: EntryBody): void {
     this.#closeText();
-    this.#pending.push({ time: Date.now(), ...body });
+    this.#push(body);
     this.#timer ??= setTimeout(() => this.#tick(), flushMs);
   }
 
   /** Takes back the prompt of a message that could not be stored, and was therefore refused. */
   takeBack(messageId: string): void {
-    this.#pending = this.#pending.filter((body) => body.kind !== "prompt" || body.messageId !== messageId);
+    this.#pending = this.#pending.filter((waiting) => {
+      const isIt = waiting.body.kind === "prompt" && waiting.body.messageId === messageId;
+      if (isIt) this.#unstored -= waiting.size ?? 0;
+      return !isIt;
+    });
   }
 
   /** The number of the next entry: all before it has happened, and nothing after it has. */
@@ -88,18 +128,23 @@ export class SessionLog {
   }
 
   async #write(): Promise<void> {
-    const bodies = this.#pending;
-    if (bodies.length === 0) return;
+    const waiting = this.#pending;
+    if (waiting.length === 0) return;
     this.#pending = [];
-    this.#inFlight = bodies.length;
+    this.#inFlight = waiting.length;
+    this.#isBehind = true;
     try {
       await this.#store.append(
         this.#sessionId,
-        bodies.map((body, i) => ({ seq: this.#nextSeq + i, ...body })),
+        waiting.map(({ body }, i) => ({ seq: this.#nextSeq + i, ...body })),
       );
-      this.#nextSeq += bodies.length;
+      this.#nextSeq += waiting.length;
+      this.#isBehind = false;
+      for (const { size = 0 } of waiting) this.#unstored -= size;
     } catch (error) {
-      this.#pending = [...bodies, ...this.#pending];
+      // nothing of it was stored: all of it is tried again
+      this.#pending = [...waiting, ...this.#pending];
+      for (const each of waiting) this.#count(each);
       throw error;
     } finally {
       this.#inFlight = 0;
@@ -108,7 +153,7 @@ export class SessionLog {
 
   #tick(): void {
     this.#timer = undefined;
-    this.flush().catch(this.#fail);
+    this.flush().catch(this.#options.fail);
   }
 
   #closeText(): void {
@@ -116,7 +161,18 @@ export class SessionLog {
     if (open === undefined) return;
     this.#open = undefined;
     const { sessionUpdate, messageId, text } = open;
-    const update: Update = { sessionUpdate, messageId, content: { type: "text", text } };
-    this.#pending.push({ time: Date.now(), kind: "update", update });
+    this.#push({ kind: "update", update: { sessionUpdate, messageId, content: { type: "text", text } } });
+  }
+
+  #push(body: EntryBody): void {
+    const waiting: Waiting = { body: { time: Date.now(), ...body }, size: undefined };
+    this.#pending.push(waiting);
+    if (this.#isBehind) this.#count(waiting);
+  }
+
+  #count(waiting: Waiting): void {
+    if (waiting.size !== undefined) return;
+    waiting.size = JSON.stringify(waiting.body).length;
+    this.#unstored += waiting.size;
   }
 }

@@ -1,11 +1,20 @@
 // One tool call while it runs. Its status always ends, also on a throw and on cancel.
 
+import { RequestError, rpcCodes } from "../jsonrpc/errors.ts";
 import type { PermissionOption, ToolCallLocation, ToolKind } from "../model/content.ts";
 import { gitPatch } from "../model/git-patch.ts";
-import type { Diff, ToolCallContent, ToolCallUpdate } from "../model/update.ts";
+import type { Diff, ToolCallContent, ToolCallUpdate, Update } from "../model/update.ts";
+import type { AgentSession } from "./agent-session.ts";
 import type { DisplayTerminal } from "./display-terminal.ts";
 import type { Permission, Questions } from "./questions.ts";
-import type { Turn } from "./turn.ts";
+
+/** Where a tool call runs: in a turn, or beside the conversation. */
+export interface ToolHost {
+  readonly session: AgentSession;
+  /** Aborts with the host. */
+  readonly signal: AbortSignal;
+  update(update: Update): Promise<void> | undefined;
+}
 
 export interface ToolCallStart {
   /** As a user would say it. */
@@ -18,25 +27,36 @@ export interface ToolCallStart {
   readonly content?: readonly ToolCallContent[];
   /** Default: a new one. */
   readonly toolCallId?: string;
+  /** The user may cancel this call alone (v2): its `signal` aborts. Default false. */
+  readonly cancellable?: boolean;
 }
 
 export class ToolCall {
   readonly toolCallId: string;
-  readonly #turn: Turn;
+  readonly #host: ToolHost;
+  readonly #isCancellable: boolean;
   readonly #questions: Questions;
   #title: string;
   #content: ToolCallContent[];
+  #own: AbortController | undefined;
+  #signal: AbortSignal | undefined;
   #started = false;
   #ended = false;
 
   /** @internal */
-  constructor(turn: Turn, start: ToolCallStart, questions: Questions) {
-    const { title, kind, name, locations, rawInput, content = [] } = start;
-    this.#turn = turn;
+  constructor(host: ToolHost, start: ToolCallStart, questions: Questions) {
+    const { title, kind, name, locations, rawInput, content = [], cancellable = false } = start;
+    const { session } = host;
+    this.#host = host;
+    this.#isCancellable = cancellable;
     this.#questions = questions;
     this.#title = title;
     this.#content = [...content];
-    this.toolCallId = start.toolCallId ?? turn.session.newId();
+    this.toolCallId = start.toolCallId ?? session.newId();
+    if (session.parts.isOpen("tool_call", this.toolCallId)) {
+      const got = JSON.stringify(this.toolCallId);
+      throw new TypeError(`a tool call with the id ${got} is running: leave toolCallId out, or take another`);
+    }
     // a slow client is waited for by what the tool says next
     void this.update({
       title,
@@ -46,7 +66,37 @@ export class ToolCall {
       ...(locations === undefined ? {} : { locations: [...locations] }),
       ...(rawInput === undefined ? {} : { rawInput }),
       ...(content.length === 0 ? {} : { content: [...content] }),
+      ...(cancellable ? { capabilities: { cancel: {} } } : {}),
     });
+    if (cancellable) session.parts.onCancel("tool_call", this.toolCallId, () => this.#cancelAlone());
+  }
+
+  /** Aborts when the call is cancelled: with its turn, or by itself. Pass it to everything that takes one. */
+  get signal(): AbortSignal {
+    if (!this.#isCancellable) return this.#host.signal;
+    this.#own ??= new AbortController();
+    this.#signal ??= AbortSignal.any([this.#host.signal, this.#own.signal]);
+    return this.#signal;
+  }
+
+  /** @internal */
+  get isCancelled(): boolean {
+    return this.#host.signal.aborted || this.isCancelledAlone;
+  }
+
+  /** @internal The user cancelled this call, and the work that it is part of goes on. */
+  get isCancelledAlone(): boolean {
+    return this.#own?.signal.aborted === true && !this.#host.signal.aborted;
+  }
+
+  /** @internal */
+  get session(): AgentSession {
+    return this.#host.session;
+  }
+
+  #cancelAlone(): void {
+    this.#own ??= new AbortController();
+    this.#own.abort(new DOMException("the tool call was cancelled", "AbortError"));
   }
 
   /** The work has begun. Called for you by the first content, and by the end. */
@@ -63,7 +113,7 @@ export class ToolCall {
     if (status === "completed" || status === "failed" || status === "cancelled") this.#ended = true;
     if (title != null) this.#title = title;
     if (patch.content !== undefined) this.#content = [...(patch.content ?? [])];
-    return this.#turn.update({ sessionUpdate: "tool_call_update", toolCallId: this.toolCallId, ...patch });
+    return this.#host.update({ sessionUpdate: "tool_call_update", toolCallId: this.toolCallId, ...patch });
   }
 
   /** Adds text, a content block, a diff or a terminal to what is shown. */
@@ -101,11 +151,13 @@ export class ToolCall {
     if (this.#ended) return;
     if (status === "completed") this.start();
     const { toolCallId } = this;
-    const stored = this.#turn.session.updateStored({
+    const stored = this.#host.session.updateStored({
       sessionUpdate: "tool_call_update",
       toolCallId,
       ...patch,
       status,
+      // what has ended cannot be cancelled any more (A109)
+      ...(this.#isCancellable ? { capabilities: null } : {}),
     });
     this.#ended = true;
     try {
@@ -118,11 +170,31 @@ export class ToolCall {
   }
 
   /** @internal A failure is shown, not thrown at the client (A113); never with a stack. */
-  fail(error: unknown, cancelled: boolean): Promise<void> {
-    if (cancelled) return this.finish("cancelled");
+  fail(error: unknown): Promise<void> {
+    if (this.isCancelled) return this.finish("cancelled");
     const message = error instanceof Error ? error.message : "the tool failed";
     const item: ToolCallContent = { type: "content", content: { type: "text", text: message } };
     return this.finish("failed", { content: [...this.#content, item] });
+  }
+}
+
+/** Runs it to its end, whatever the callback does. */
+export async function runTool<Result>(
+  tool: ToolCall,
+  run: (tool: ToolCall) => Promise<Result> | Result,
+): Promise<Result> {
+  try {
+    // what was done and then forgotten would be done again: a start is stored before it starts
+    await tool.session.log.flush();
+    if (tool.isCancelled) tool.signal.throwIfAborted();
+    const result = await run(tool);
+    await tool.finish(tool.isCancelled ? "cancelled" : "completed");
+    return result;
+  } catch (error) {
+    await tool.fail(error);
+    throw tool.isCancelledAlone
+      ? new RequestError(rpcCodes.cancelled, "the user cancelled the tool call", { reason: "tool_cancelled" })
+      : error;
   }
 }
 

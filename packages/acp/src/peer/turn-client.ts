@@ -3,7 +3,7 @@
 import type { ClientFeatures } from "../edition/agent-ops.ts";
 import type { Implementation, Meta } from "../model/content.ts";
 import type { Files } from "../model/files.ts";
-import type { Terminals } from "../model/terminals.ts";
+import type { TerminalHandle, Terminals } from "../model/terminals.ts";
 import type { AgentSession } from "./agent-session.ts";
 import { type AskClient, clientFiles, clientTerminals } from "./client-services.ts";
 
@@ -17,6 +17,7 @@ export class TurnClient {
   readonly terminals: Terminals | undefined;
   readonly #session: AgentSession;
   readonly #signal: AbortSignal;
+  readonly #open = new Set<TerminalHandle>();
 
   /** @internal */
   constructor(session: AgentSession, turnSignal: AbortSignal) {
@@ -37,8 +38,28 @@ export class TurnClient {
         ? clientFiles(sessionId, ask, { read: readFiles, write: writeFiles })
         : undefined;
     this.terminals = terminals
-      ? clientTerminals(sessionId, ask, (terminalId) => session.addClientTerminal(terminalId))
+      ? clientTerminals(
+          sessionId,
+          ask,
+          (terminal) => this.#created(terminal),
+          (terminal) => this.#released(terminal),
+        )
       : undefined;
+  }
+
+  /** @internal What the turn did not release is released with it (A87); the client frees it, whenever it answers. */
+  close(): void {
+    for (const terminal of this.#open) terminal.release().catch(() => undefined);
+  }
+
+  #created(terminal: TerminalHandle): void {
+    this.#open.add(terminal);
+    this.#session.addClientTerminal(terminal.terminalId);
+  }
+
+  #released(terminal: TerminalHandle): void {
+    this.#open.delete(terminal);
+    this.#session.parts.released(terminal.terminalId);
   }
 
   /** A request outside the protocol; its name begins with `_`. */

@@ -11,7 +11,8 @@ import { unavailable } from "./guarded-store.ts";
 import { Inbox } from "./inbox.ts";
 import { newId } from "./new-id.ts";
 import { type Permission, Questions } from "./questions.ts";
-import { ToolCall, type ToolCallStart } from "./tool-call.ts";
+import type { Release } from "./session-output.ts";
+import { runTool, ToolCall, type ToolCallStart } from "./tool-call.ts";
 import { TurnClient } from "./turn-client.ts";
 
 export class Turn {
@@ -84,15 +85,7 @@ export class Turn {
     const tool = new ToolCall(this, start, this.#questions);
     this.#tools.add(tool);
     try {
-      // what was done and then forgotten would be done again: a start is stored before it starts
-      await this.session.log.flush();
-      this.signal.throwIfAborted();
-      const result = await run(tool);
-      await tool.finish(this.signal.aborted ? "cancelled" : "completed");
-      return result;
-    } catch (error) {
-      await tool.fail(error, this.signal.aborted);
-      throw error;
+      return await runTool(tool, run);
     } finally {
       this.#tools.delete(tool);
     }
@@ -165,6 +158,7 @@ export class Turn {
     this.#questions.close();
     for (const tool of this.#tools) await tool.finish(this.signal.aborted ? "cancelled" : "failed");
     for (const terminal of this.#terminals) terminal.close();
+    this.client.close();
     return this.#usage === undefined ? {} : { usage: this.#usage };
   }
 
@@ -190,16 +184,22 @@ export async function runTurn(
   const { link } = session;
   const turn: Turn = new Turn(session, ticket, (taken) => {
     turn.joined.push(taken);
-    void insert(session, taken);
+    void insert(session, taken).then((isIn) => {
+      // what was refused has no outcome
+      if (!isIn) turn.joined.splice(turn.joined.indexOf(taken), 1);
+    });
   });
   started(turn);
-  if (!(await insert(session, ticket))) return turn.inbox.close();
-  void session.show({ sessionUpdate: "state_update", state: "running" });
+  if (ticket.run === undefined && !(await insert(session, ticket))) return turn.inbox.close();
+  session.setState({ state: "running" });
   let outcome: Outcome;
   try {
     // cancelled while it was being stored: there is nothing to begin
     turn.signal.throwIfAborted();
-    outcome = outcomeOf(await link.definition.prompt(turn), turn);
+    outcome = outcomeOf(
+      await (ticket.run === undefined ? link.definition.prompt(turn) : ticket.run(turn)),
+      turn,
+    );
   } catch (error) {
     outcome = failureOf(error, turn, link.log);
   }
@@ -222,26 +222,35 @@ function withoutUsage({ usage: _, ...outcome }: Outcome): Outcome {
 /** Makes the message part of the conversation: stored first, then acknowledged. */
 async function insert(session: AgentSession, ticket: PromptTicket): Promise<boolean> {
   const { messageId, prompt } = ticket;
+  let release: Release | undefined;
+  try {
+    if (session.link.edition.prompts.answersAtInsertion)
+      release = session.hold({ sessionUpdate: "user_message", messageId, content: [...prompt] });
+  } catch (error) {
+    session.link.log("error", "a prompt cannot be echoed", { sessionId: session.sessionId, error });
+    ticket.refused(new RequestError(rpcCodes.internalError, "internal error", { reason: "invalid_echo" }));
+    return false;
+  }
   session.log.append({ kind: "prompt", messageId, prompt });
   try {
     await session.log.flush();
   } catch (error) {
     session.storeFailed(error);
     session.log.takeBack(messageId);
+    void release?.(false);
     ticket.refused(unavailable());
     return false;
   }
   ticket.inserted();
-  if (session.link.edition.prompts.answersAtInsertion) {
-    void session.show({ sessionUpdate: "user_message", messageId, content: [...prompt] });
-  }
+  void release?.(true);
   return true;
 }
 
 async function end(session: AgentSession, turn: Turn, ticket: PromptTicket, given: Outcome): Promise<void> {
   let outcome = given;
-  for (const { messageId } of [ticket, ...turn.joined])
-    session.log.append({ kind: "outcome", messageId, outcome });
+  // work that no message asked for has nobody whose outcome it is
+  for (const { messageId, run } of [ticket, ...turn.joined])
+    if (run === undefined) session.log.append({ kind: "outcome", messageId, outcome });
   try {
     await session.log.flush();
   } catch (error) {
@@ -256,13 +265,14 @@ async function end(session: AgentSession, turn: Turn, ticket: PromptTicket, give
     showIdle(session, outcome);
   }
   session.link.saveActivity(session);
+  // its last words may wait for the store, or for history to be sent: they come before the answer (A49)
+  await session.shown;
   ticket.ended(outcome);
   for (const joined of turn.joined) joined.ended({ ...outcome, joined: true });
 }
 
 function showIdle(session: AgentSession, { stopReason, error, usage, meta }: Outcome): void {
-  void session.show({
-    sessionUpdate: "state_update",
+  session.setState({
     state: "idle",
     stopReason: stopReason as "error", // an agent may have reasons of its own
     ...(error === undefined ? {} : { error: error as { code: number; message: string } }),

@@ -41,6 +41,7 @@ export const v1AgentEdition: AgentEdition = {
     const models = modelsToV1(face.configOptions);
     return models === undefined ? {} : { models };
   },
+  authMethods: (methods) => methods.map(authMethodToV1),
   client,
   introduce,
   decode,

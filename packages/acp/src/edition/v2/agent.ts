@@ -27,6 +27,7 @@ export const v2AgentEdition: AgentEdition = {
   facesCarryCommands: true,
   legacyMethods: new Set(),
   legacyFace: () => ({}),
+  authMethods: (methods) => methods,
   client,
   introduce: (agent): InitializeResponse => ({
     protocolVersion: 2,

@@ -1,0 +1,68 @@
+// What an agent's app may not say, because no client could make sense of it: refused at once, with a TypeError
+// that names the place. The schema is checked elsewhere; these are the rules that it cannot express.
+
+import type { PermissionAsk } from "../model/ask.ts";
+import type { AvailableCommand, SessionConfigOption } from "../model/content.ts";
+import { isAbsolutePath } from "./activation-rules.ts";
+
+/** Ids are unique; a choice has values, none of them twice, and the current one among them (A77, A84). */
+export function checkOptions(options: readonly SessionConfigOption[]): void {
+  checkUnique("the config options", "configId", options);
+  for (const option of options) {
+    if (option.type !== "select") continue;
+    const where = `the config option ${JSON.stringify(option.configId)}`;
+    const values = option.options.flatMap((choice) => ("groupId" in choice ? choice.options : [choice]));
+    if (values.length === 0) throw new TypeError(`${where} has no values: a select needs at least one`);
+    checkUnique(where, "value", values);
+    if (!values.some(({ value }) => value === option.currentValue)) {
+      const offered = values.map(({ value }) => JSON.stringify(value)).join(", ");
+      const got = JSON.stringify(option.currentValue);
+      throw new TypeError(`${where} has the current value ${got}, which is none of ${offered}`);
+    }
+  }
+}
+
+/** Names are unique and can be typed as one word (A85). */
+export function checkCommands(commands: readonly AvailableCommand[]): void {
+  for (const { name } of commands) {
+    if (typeof name !== "string" || name === "" || /\s/u.test(name))
+      throw new TypeError(`a command's name must be a word without white space, got ${JSON.stringify(name)}`);
+  }
+  checkUnique("the commands", "name", commands);
+}
+
+/** There is something to choose, and an answer names one option (A91). */
+export function checkPermission({ options, subject }: PermissionAsk): void {
+  if (options.length === 0) throw new TypeError("a permission needs at least one option");
+  checkUnique("the options of a permission", "optionId", options);
+  if (subject?.type === "command" && typeof subject.cwd === "string" && !isAbsolutePath(subject.cwd)) {
+    throw new TypeError(`the cwd of a command must be an absolute path, got ${JSON.stringify(subject.cwd)}`);
+  }
+}
+
+/** What a URL shows must not be a secret (A96). */
+export function checkElicitationUrl(url: string): void {
+  let parsed: URL;
+  try {
+    parsed = new URL(url);
+  } catch {
+    throw new TypeError(
+      `the url of an elicitation must be absolute, got ${JSON.stringify(url.slice(0, 200))}`,
+    );
+  }
+  if (parsed.username !== "" || parsed.password !== "")
+    throw new TypeError("the url of an elicitation must have no user name and no password in it");
+}
+
+function checkUnique<Key extends string>(
+  where: string,
+  key: Key,
+  items: readonly { readonly [key in Key]?: unknown }[],
+): void {
+  const seen = new Set<unknown>();
+  for (const item of items) {
+    if (seen.has(item[key]))
+      throw new TypeError(`${where} have the ${key} ${JSON.stringify(item[key])} twice`);
+    seen.add(item[key]);
+  }
+}
