@@ -3,9 +3,14 @@
 import type { Activation } from "../edition/agent-ops.ts";
 import { RequestError, rpcCodes } from "../jsonrpc/errors.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
+import { lists } from "./agent-introduction.ts";
 
 /** Throws -32602 before anything has happened: roots are never dropped, servers never left out (A22, A41, A42). */
-export function checkActivation(activation: Activation, { mcp = {} }: Pick<AgentDefinition, "mcp">): void {
+export function checkedActivation(
+  given: Activation,
+  { mcp = {}, unstable = [] }: Pick<AgentDefinition, "mcp" | "unstable">,
+): Activation {
+  const activation = withSystemPrompt(given, lists(unstable, "session/new"));
   const { cwd, additionalDirectories, mcpServers } = activation;
   if (!isAbsolutePath(cwd)) throw wrong("cwd must be an absolute path", "/cwd");
   for (const [i, directory] of additionalDirectories.entries()) {
@@ -20,6 +25,26 @@ export function checkActivation(activation: Activation, { mcp = {} }: Pick<Agent
       throw wrong(message, `/mcpServers/${i}/type`);
     }
   }
+  return activation;
+}
+
+/** Text in a mode that is known, or refused (A118). An agent that did not list it does not know the field. */
+function withSystemPrompt({ systemPrompt, ...activation }: Activation, isListed: boolean): Activation {
+  if (systemPrompt === undefined || !isListed) return activation;
+  const { mode, content } = systemPrompt;
+  if (mode !== "append" && mode !== "override")
+    throw wrong(
+      `a system prompt is appended or overrides, got ${String(mode).slice(0, 50)}`,
+      "/systemPrompt/mode",
+    );
+  for (const [i, { type }] of content.entries()) {
+    if (type !== "text")
+      throw wrong(
+        `a system prompt is text, got ${String(type).slice(0, 50)}`,
+        `/systemPrompt/content/${i}/type`,
+      );
+  }
+  return { ...activation, systemPrompt };
 }
 
 /** On any system: the client's need not be ours. */

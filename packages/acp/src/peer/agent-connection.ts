@@ -327,7 +327,9 @@ function isSetMode(method: string): boolean {
 function legacyParams(method: string, params: unknown): object {
   const { sessionId, modelId } = (params ?? {}) as { sessionId?: unknown; modelId?: unknown };
   if (typeof sessionId === "string" && typeof modelId === "string") return { sessionId, modelId };
-  throw new RequestError(rpcCodes.invalidParams, `${method}: params must have sessionId and modelId`, {
+  const path = typeof sessionId === "string" ? "/modelId" : "/sessionId";
+  throw new RequestError(rpcCodes.invalidParams, `${method}: params${path} must be string`, {
     reason: "invalid_params",
+    path,
   });
 }

@@ -43,6 +43,6 @@ function features(definition: AgentDefinition): AgentFeatures {
   };
 }
 
-function lists(unstable: UnstableMethods, method: string): boolean {
+export function lists(unstable: UnstableMethods, method: string): boolean {
   return unstable === "*" || unstable.includes(method);
 }

@@ -259,9 +259,14 @@ export class AgentSession {
     await release(true);
   }
 
-  /** @internal A place in line for what is shown once it is stored. Throws when it is not valid. */
-  hold(update: Update): Release {
-    return this.#output.hold(update);
+  /**
+   * @internal A place in line for the echo of a message, where this version has one. Throws when the message could
+   * not be shown, now or later.
+   */
+  holdPrompt(echo: Update): Release | undefined {
+    if (this.link.edition.prompts.answersAtInsertion) return this.#output.hold(echo);
+    this.#output.check(echo);
+    return undefined;
   }
 
   /** @internal */

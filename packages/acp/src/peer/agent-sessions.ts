@@ -6,7 +6,7 @@ import { RequestError, rpcCodes } from "../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../jsonrpc/incoming-request.ts";
 import type { SessionConfigOption } from "../model/content.ts";
 import type { SessionRecord, SessionStore } from "../model/store.ts";
-import { checkActivation } from "./activation-rules.ts";
+import { checkedActivation } from "./activation-rules.ts";
 import type { SessionOrigin } from "./agent-definition.ts";
 import type { AgentLink } from "./agent-link.ts";
 import { AgentSession } from "./agent-session.ts";
@@ -68,16 +68,11 @@ export class AgentSessions {
         await this.#link.definition.logout();
         return { kind: "none" };
       case "new":
-        checkActivation(op.activation, this.#link.definition);
-        return this.#face(await this.#alive(this.#open(op.activation)), request);
+        return this.#face(await this.#alive(this.#open(this.#checked(op))), request);
       case "activate":
-        checkActivation(op.activation, this.#link.definition);
-        return this.#alone(op.sessionId, async () =>
-          this.#face(await this.#alive(this.#activate(op, request)), request),
-        );
+        return this.#reopen(op, this.#checked(op), request);
       case "fork":
-        checkActivation(op.activation, this.#link.definition);
-        return this.#face(await this.#alive(this.#fork(op.sessionId, op.activation)), request);
+        return this.#face(await this.#alive(this.#fork(op.sessionId, this.#checked(op))), request);
       case "list": {
         const { cwd, cursor } = op;
         const query = { ...(cwd === undefined ? {} : { cwd }), ...(cursor === undefined ? {} : { cursor }) };
@@ -125,15 +120,32 @@ export class AgentSessions {
     }
   }
 
+  #checked({ activation }: { readonly activation: Activation }): Activation {
+    return checkedActivation(activation, this.#link.definition);
+  }
+
+  #reopen(
+    { sessionId, replay }: Extract<SessionOp, { op: "activate" }>,
+    activation: Activation,
+    request: IncomingRequest,
+  ): Promise<AgentOpResult> {
+    return this.#alone(sessionId, async () => {
+      const opening = this.#activate({ sessionId, activation, replay }, request);
+      return this.#face(await this.#alive(opening), request);
+    });
+  }
+
   /** One that comes to life while its connection ends is closed at once, or nobody else could have it. */
   async #alive(opening: Promise<AgentSession>): Promise<AgentSession> {
-    this.#opening.add(opening);
-    try {
-      const session = await opening;
+    const settled = opening.then(async (session) => {
       if (this.#isEnding) await this.#close(session.sessionId);
       return session;
+    });
+    this.#opening.add(settled);
+    try {
+      return await settled;
     } finally {
-      this.#opening.delete(opening);
+      this.#opening.delete(settled);
     }
   }
 
@@ -199,7 +211,7 @@ export class AgentSessions {
   }
 
   async #activate(
-    { sessionId, activation, replay }: Extract<SessionOp, { op: "activate" }>,
+    { sessionId, activation, replay }: Omit<Extract<SessionOp, { op: "activate" }>, "op">,
     request: IncomingRequest,
   ): Promise<AgentSession> {
     const record = await this.#store.get(sessionId);

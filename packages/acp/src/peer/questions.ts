@@ -4,7 +4,8 @@ import { ConnectionError, RequestError, rpcCodes } from "../jsonrpc/errors.ts";
 import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../model/ask.ts";
 import type { PermissionOption } from "../model/content.ts";
 import type { AgentSession } from "./agent-session.ts";
-import { checkElicitationUrl, checkPermission } from "./said-rules.ts";
+import { formProblem } from "./form-content.ts";
+import { checkElicitationUrl, checkForm, checkPermission } from "./said-rules.ts";
 
 /** What the user decided. */
 export interface Permission {
@@ -76,6 +77,7 @@ export class Questions {
         },
       );
     }
+    if (elicitation.mode === "form") checkForm(elicitation.requestedSchema);
     this.#beginUrl(elicitation);
     const askId = this.#session.newId();
     let answer: ElicitationAnswer = { action: "cancel" };
@@ -84,7 +86,7 @@ export class Questions {
       this.#session.log.append({ kind: "ask", askId, elicitation });
       const { method, params } = edition.elicitation(this.#session.sessionId, elicitation);
       const result = await this.#ask(method, params);
-      if (result !== undefined) answer = edition.elicitationAnswer(result);
+      if (result !== undefined) answer = this.#checked(elicitation, edition.elicitationAnswer(result));
     } finally {
       this.#session.log.append({ kind: "answer", askId, elicitation: answer });
       // a flow that the user began goes on until the agent says that it is over
@@ -92,6 +94,16 @@ export class Questions {
         this.#session.link.elicitations.delete(elicitation.elicitationId);
     }
     return answer;
+  }
+
+  /** A form that was not filled in as it asks is not filled in (A100). */
+  #checked(elicitation: ElicitationAsk, answer: ElicitationAnswer): ElicitationAnswer {
+    if (elicitation.mode !== "form" || answer.action !== "accept") return answer;
+    const problem = formProblem(elicitation.requestedSchema, answer.content ?? {});
+    if (problem === undefined) return answer;
+    const { link, sessionId } = this.#session;
+    link.log("warn", "the client sent back a form that is not filled in as it asks", { sessionId, problem });
+    return { action: "cancel" };
   }
 
   /** One id at a time on a connection, or nobody could say which flow is over (A98). */

@@ -40,6 +40,13 @@ export function checkPermission({ options, subject }: PermissionAsk): void {
   }
 }
 
+/** Version 1 may leave out what every client needs (A101). */
+export function checkForm(schema: { readonly type?: unknown; readonly properties?: unknown }): void {
+  const { type, properties } = schema;
+  if (type !== "object" || typeof properties !== "object" || properties === null)
+    throw new TypeError('the requestedSchema of a form must have the type "object" and properties');
+}
+
 /** What a URL shows must not be a secret (A96). */
 export function checkElicitationUrl(url: string): void {
   let parsed: URL;

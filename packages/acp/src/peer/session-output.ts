@@ -45,6 +45,11 @@ export class SessionOutput {
     return this.#untilDrained();
   }
 
+  /** Throws when it is not valid. */
+  check(update: Update): void {
+    this.#checked(this.#newEdition(), update);
+  }
+
   /** Takes the next place in line without being sent yet. Throws when the update is not valid. */
   hold(update: Update): Release {
     const item = this.#item(update, false);
@@ -96,7 +101,7 @@ export class SessionOutput {
       for await (const entry of history()) {
         if (entry.seq >= endSeq) break;
         const update = replayed(entry);
-        if (update !== undefined) await this.#send(update);
+        if (update !== undefined) await this.#sendStored(update);
       }
       return over;
     } catch (error) {
@@ -169,6 +174,11 @@ export class SessionOutput {
       this.#link.log("error", "an update could not be sent", { sessionId: this.#sessionId, error });
       return undefined;
     }
+  }
+
+  /** One entry that cannot be shown, whoever stored it, must not keep the rest of the history from the client. */
+  #sendStored(update: Update): Promise<void> | undefined {
+    return this.#sendItem({ messages: [], update, isHistory: true, isReady: true });
   }
 
   #untilDrained(): Promise<void> {

@@ -48,6 +48,9 @@ export class SessionParts {
             `the cwd of a terminal must be an absolute path, got ${JSON.stringify(update.cwd)}`,
           );
         return this.#checkTerminal(update);
+      case "plan_update":
+        if (update.plan.type === "file") checkFilePlan(String(update.plan.uri));
+        return;
       case "config_option_update":
         return checkOptions(update.configOptions);
       case "available_commands_update":
@@ -201,4 +204,10 @@ function keyOf(item: BackgroundWork): string {
   if (item.type === "tool_call") return `tool_call ${String(item.toolCallId)}`;
   if (item.type === "terminal") return `terminal ${String(item.terminalId)}`;
   return `${String(item.type)} ${JSON.stringify(item)}`;
+}
+
+/** A client cannot know what a relative address is relative to (A75). */
+function checkFilePlan(uri: string): void {
+  if (!/^[A-Za-z][A-Za-z0-9+.-]*:/.test(uri))
+    throw new TypeError(`the uri of a plan must be absolute, got ${JSON.stringify(uri)}`);
 }

@@ -224,11 +224,13 @@ async function insert(session: AgentSession, ticket: PromptTicket): Promise<bool
   const { messageId, prompt } = ticket;
   let release: Release | undefined;
   try {
-    if (session.link.edition.prompts.answersAtInsertion)
-      release = session.hold({ sessionUpdate: "user_message", messageId, content: [...prompt] });
+    release = session.holdPrompt({ sessionUpdate: "user_message", messageId, content: [...prompt] });
   } catch (error) {
-    session.link.log("error", "a prompt cannot be echoed", { sessionId: session.sessionId, error });
-    ticket.refused(new RequestError(rpcCodes.internalError, "internal error", { reason: "invalid_echo" }));
+    // it could be read, and still not be shown to anybody, now or when the session is loaded
+    const message = `session/prompt: ${error instanceof Error ? error.message : "it cannot be shown"}`;
+    ticket.refused(
+      new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path: "/prompt" }),
+    );
     return false;
   }
   session.log.append({ kind: "prompt", messageId, prompt });
