@@ -112,7 +112,7 @@ test("a session that was being opened when its client died can be had by the nex
         close: (session) => void closed.push(session.sessionId),
       });
       await call("initialize", initialize(version));
-      const params = { cwd: "/work", mcpServers: [], sessionId: first.session.sessionId };
+      const params = { cwd: "/project", mcpServers: [], sessionId: first.session.sessionId };
       call(method, params).catch(() => undefined);
       await quiet();
       await peer.connection.close();
@@ -138,7 +138,7 @@ test("an opening that never ends does not keep the turns of other sessions from 
   });
   const stopped = Promise.withResolvers<void>();
   await call("initialize", initialize(2));
-  const { sessionId } = (await call("session/new", { cwd: "/work" })) as { sessionId: string };
+  const { sessionId } = (await call("session/new", { cwd: "/project" })) as { sessionId: string };
   await call("session/prompt", { sessionId, prompt: [text("x")] });
   call("session/new", { cwd: "/never" }).catch(() => undefined);
   await quiet();

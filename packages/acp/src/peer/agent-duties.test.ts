@@ -19,7 +19,7 @@ import {
 } from "./peer-probe.ts";
 
 const prompt: Prompted = (turn) => void turn.say(`you said ${turn.text}`);
-const where = { cwd: "/work", mcpServers: [] };
+const where = { cwd: "/project", mcpServers: [] };
 
 type Json = Record<string, unknown>;
 
@@ -149,8 +149,8 @@ const withBoolean = (session: AgentSession) =>
 const everything: Prompted = async (turn) => {
   const { files, terminals } = turn.client;
   assert.equal(files?.canRead ?? false, turn.client.features.readFiles);
-  if (files?.canRead) await files.readText("/work/a");
-  if (files?.canWrite) await files.writeText("/work/a", "x");
+  if (files?.canRead) await files.readText("/project/a");
+  if (files?.canWrite) await files.writeText("/project/a", "x");
   await (await terminals?.create({ command: "ls" }))?.release();
   const requestedSchema = { type: "object" as const, properties: {} };
   const form = turn.elicit({ mode: "form", message: "?", requestedSchema });
@@ -372,16 +372,16 @@ test("A23 A42 A44 each activation names its own roots and servers; none is left 
         void seen.push([origin, session.roots, session.mcpServers.length]),
     });
     const roots = { additionalDirectories: ["/b", "/a", "/b/c"] };
-    const opened = await call("session/new", { cwd: "/work", mcpServers: [server], ...roots });
+    const opened = await call("session/new", { cwd: "/project", mcpServers: [server], ...roots });
     const { sessionId } = opened as { sessionId: string };
     await call("session/close", { sessionId });
     await call("session/resume", { sessionId, ...where });
     await call("session/close", { sessionId });
     await call("session/resume", { sessionId, ...where, additionalDirectories: ["/other"] });
     assert.deepEqual(seen, [
-      ["new", ["/work", "/b", "/a", "/b/c"], 1],
-      ["resume", ["/work"], 0],
-      ["resume", ["/work", "/other"], 0],
+      ["new", ["/project", "/b", "/a", "/b/c"], 1],
+      ["resume", ["/project"], 0],
+      ["resume", ["/project", "/other"], 0],
     ]);
     for (const bad of [["relative"], [""], ["/fine", "./not"]])
       await rejects(call("session/resume", { sessionId, ...where, additionalDirectories: bad }), -32602);
@@ -400,7 +400,7 @@ inEveryVersion(
     });
     const session = await connected.open({ ...place, additionalDirectories: ["/b"] });
     await connected.load(session.sessionId, place);
-    assert.deepEqual(there?.roots, ["/work"]);
+    assert.deepEqual(there?.roots, ["/project"]);
   },
 );
 
@@ -422,7 +422,7 @@ test("A28 A31 A32 version 2 replays everything that was kept, with its ids and w
   );
   await call("session/close", { sessionId });
   peer.got.length = 0;
-  await call("session/resume", { sessionId, cwd: "/work", replayFrom: { type: "start" } });
+  await call("session/resume", { sessionId, cwd: "/project", replayFrom: { type: "start" } });
   const replayed = updatesOf(peer);
   assert.deepEqual(replayed.slice(0, -1), live);
   assert.equal(replayed.at(-1)?.["sessionUpdate"], "state_update");

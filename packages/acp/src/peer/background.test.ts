@@ -22,7 +22,7 @@ const v2 = { versions: [2], version: 2 } as const;
 async function byHand(definition: { prompt: Prompted; [more: string]: unknown }) {
   const talk = withScriptedClient(definition);
   await talk.call("initialize", initialize(2));
-  const { sessionId } = (await talk.call("session/new", { cwd: "/work" })) as { sessionId: string };
+  const { sessionId } = (await talk.call("session/new", { cwd: "/project" })) as { sessionId: string };
   const prompt = (words: string) => talk.call("session/prompt", { sessionId, prompt: [text(words)] });
   const updates = () =>
     talk.peer.got.flatMap(({ method, params }) =>
@@ -88,7 +88,7 @@ test("A108 A109 terminal/cancel reaches the owner of the process, and its exit t
   const terminalId = terminal?.terminalId ?? "";
   const shown = () => updates().filter(({ sessionUpdate }) => sessionUpdate === "terminal_update");
   assert.deepEqual(shown()[0]?.["capabilities"], { cancel: {} });
-  assert.deepEqual([shown()[0]?.["command"], shown()[0]?.["cwd"]], ["sleep 9", "/work"], "A107");
+  assert.deepEqual([shown()[0]?.["command"], shown()[0]?.["cwd"]], ["sleep 9", "/project"], "A107");
   assert.deepEqual(await call("terminal/cancel", { sessionId, terminalId }), {});
   await quiet();
   assert.deepEqual(shown().at(-1)?.["exitStatus"], { signal: "SIGTERM" });

@@ -53,7 +53,7 @@ inEveryVersion(
     const { definition } = guarded();
     const { call } = withScriptedClient(definition);
     await call("initialize", initialize(version));
-    const where = { cwd: "/work", mcpServers: [] };
+    const where = { cwd: "/project", mcpServers: [] };
     const { sessionId } = (await call("session/new", where)) as { sessionId: string };
     await call(version === 1 ? "logout" : "auth/logout", {});
     const shown = version === 1 ? [{ id: "key", name: "Key" }] : [key];

@@ -148,7 +148,7 @@ inEveryVersion(
       await assert.rejects(turn.ask({ ...ask, options: [allow, allow] }), /optionId "a" twice/);
       const command = (cwd: string) => ({ type: "command" as const, command: "ls", cwd });
       await assert.rejects(turn.ask({ ...ask, subject: command("here") }), TypeError);
-      assert.equal((await turn.ask({ ...ask, subject: command("/work") })).allowed, true);
+      assert.equal((await turn.ask({ ...ask, subject: command("/project") })).allowed, true);
     });
   },
 );

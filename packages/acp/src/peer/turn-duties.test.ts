@@ -25,7 +25,7 @@ async function started(
 ) {
   const { call, peer } = withScriptedClient(definition, answers);
   await call("initialize", initialize(version));
-  const opened = await call("session/new", { cwd: "/work", mcpServers: [] });
+  const opened = await call("session/new", { cwd: "/project", mcpServers: [] });
   const { sessionId } = opened as { sessionId: string };
   const answered: Json[] = [];
   const prompt = async (words = "x") => {
@@ -237,7 +237,7 @@ test("A63 A64 questions of a cancelled turn are withdrawn, and late answers mean
       },
     );
     await call("initialize", initialize(version));
-    const opened = await call("session/new", { cwd: "/work", mcpServers: [] });
+    const opened = await call("session/new", { cwd: "/project", mcpServers: [] });
     const { sessionId } = opened as { sessionId: string };
     const prompted = call("session/prompt", { sessionId, prompt: [text("x")] });
     await quiet();
@@ -274,7 +274,7 @@ test("A68 A69 every message has an id, on either version, also a replayed one of
     peer.got.length = 0;
     const replay =
       version === 1 ? ["session/load", {}] : ["session/resume", { replayFrom: { type: "start" } }];
-    const where = { sessionId, cwd: "/work", mcpServers: [], ...(replay[1] as object) };
+    const where = { sessionId, cwd: "/project", mcpServers: [], ...(replay[1] as object) };
     await call(replay[0] as string, where);
     assert.ok(messages().every(({ messageId }) => typeof messageId === "string" && messageId !== ""));
     const [first] = messages();
@@ -312,7 +312,7 @@ test("A74 A75 A76 a plan is sent whole each time: with its id on version 2, as `
           plan: { type: "file" as const, planId: "f", uri },
         });
         assert.throws(() => turn.update(file("plan.md")), /absolute/);
-        void turn.update(file("file:///work/plan.md"));
+        void turn.update(file("file:///project/plan.md"));
       },
     });
     await prompt();
@@ -357,8 +357,8 @@ test("A106 a diff lists its changes by absolute paths, and its patch says the sa
   const { prompt, updates } = await started(2, {
     async prompt(turn) {
       await turn.tool({ title: "Edit" }, async (tool) => {
-        await tool.diff("/work/a b.txt", "new\n", "old\n");
-        await tool.diff("/work/c", "made\n");
+        await tool.diff("/project/a b.txt", "new\n", "old\n");
+        await tool.diff("/project/c", "made\n");
         assert.throws(() => tool.diff("relative", "x"), TypeError);
       });
     },
@@ -375,7 +375,7 @@ test("A106 a diff lists its changes by absolute paths, and its patch says the sa
     const heads = patch.text.match(/^(?:---|\+\+\+) .*$/gm) ?? [];
     const paths = heads.map((line) => line.slice(4)).filter((path) => path !== "/dev/null");
     assert.deepEqual(new Set(paths), new Set([change?.["path"]]));
-    assert.match(patch.text, /^diff --git \/work/);
+    assert.match(patch.text, /^diff --git \/project/);
   }
   assert.deepEqual(
     diffs.map(({ changes }) => changes[0]?.["operation"]),

@@ -25,7 +25,7 @@ type Base = (sessionId: string) => Json;
 function bases(version: 1 | 2): Record<string, Base> {
   const stdio = { ...(version === 2 ? { type: "stdio" } : {}), name: "s", command: "/bin/x" };
   const activation = {
-    cwd: "/work",
+    cwd: "/project",
     additionalDirectories: ["/lib"],
     mcpServers: [{ ...stdio, args: ["a"], env: [{ name: "A", value: "1" }] }],
     systemPrompt: { mode: "append", content: [text("be brief")] },
@@ -36,7 +36,7 @@ function bases(version: 1 | 2): Record<string, Base> {
     "session/new": () => activation,
     "session/resume": (sessionId) => ({ sessionId, ...activation }),
     "session/fork": (sessionId) => ({ sessionId, ...activation }),
-    "session/list": () => ({ cwd: "/work", cursor: null, _meta: {} }),
+    "session/list": () => ({ cwd: "/project", cursor: null, _meta: {} }),
     "session/close": (sessionId) => ({ sessionId, _meta: {} }),
     "session/delete": (sessionId) => ({ sessionId, _meta: {} }),
     "session/prompt": (sessionId) => ({ sessionId, prompt: [text("x"), link], _meta: {} }),
@@ -152,7 +152,7 @@ for (const version of [1, 2] as const) {
         if (stability === "stable" && row.unstable) continue;
         for (const pointer of pointers(base("s"))) {
           for (const value of wrong) {
-            const opened = await call("session/new", { cwd: "/work", mcpServers: [] });
+            const opened = await call("session/new", { cwd: "/project", mcpServers: [] });
             const params = replaced(base((opened as { sessionId: string }).sessionId), pointer, value);
             const what = `${method} ${pointer} ${String(value === missing ? "missing" : JSON.stringify(value))}`;
             const { accepted } = oracle.decode(row.paramsType, params);
@@ -205,7 +205,7 @@ for (const version of [1, 2] as const) {
             assert.ok(isAbout(answer, pointer), `${what}: ${JSON.stringify(answer.data)}`);
           await call("initialize", base);
         } else assert.ok(accepted, `${what}: was taken`);
-        assert.ok(await call("session/new", { cwd: "/work", mcpServers: [] }));
+        assert.ok(await call("session/new", { cwd: "/project", mcpServers: [] }));
       }
     }
   });
