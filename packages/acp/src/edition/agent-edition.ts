@@ -13,10 +13,15 @@ export interface WireCall {
   readonly params: unknown;
 }
 
+export type Lost = (what: string) => void;
+
 /** One session as this version shows it. */
 export interface AgentSessionEdition {
-  /** The updates that leave for one update of the model, usually one. */
-  encode(update: Update): object | readonly object[] | undefined;
+  /**
+   * The updates that leave for one update of the model, usually one. `lost` hears what this version cannot say, in
+   * words for a person; without it, nobody asks.
+   */
+  encode(update: Update, lost?: Lost): object | readonly object[] | undefined;
   /** The client has a terminal of this id, so that it can show it. */
   addClientTerminal(terminalId: string): void;
 }

@@ -11,11 +11,21 @@ export interface Transport {
    * `false` means that the peer is slow: the message is queued all the same, wait for `sink.drain`.
    */
   send(message: object, text?: string): boolean;
+  /** For somebody who only passes messages on; undefined where frames are not lines of text. */
+  lines?(): LineAccess | undefined;
   /** Stops reading; a message that was already read may still arrive. */
   pause(): void;
   resume(): void;
   /** Flushes what is queued, then closes both directions. Idempotent. The sink is not called any more. */
   close(reason?: Error): Promise<void>;
+}
+
+/** The lines of a transport, without looking into them. */
+export interface LineAccess {
+  /** From now on whole lines go there, several at a time, instead of to the sink's `message`. */
+  receive(receiver: (lines: string) => void): void;
+  /** Queues whole lines. `false` as for `send`. */
+  send(lines: string): boolean;
 }
 
 /** What a transport tells its owner. Every call is synchronous and in the order of the wire. */

@@ -55,4 +55,7 @@ export interface ClientDefinition
   readonly notifications?: Readonly<
     Record<`_${string}`, (params: unknown, context: ExtensionContext) => undefined>
   >;
+  /** Requests and notifications outside the protocol that have no handler above; for whoever passes them on. */
+  otherRequest?(method: string, params: unknown, context: ExtensionContext): unknown;
+  otherNotification?(method: string, params: unknown): void;
 }

@@ -220,13 +220,15 @@ export class ClientWire {
 
   #extensionRequested(method: string, params: unknown, request: IncomingRequest): unknown {
     const { requests = {} } = this.#definition;
-    if (!Object.hasOwn(requests, method)) throw methodNotFound(method);
-    return requests[method as `_${string}`]?.(params, this.#context(request.signal));
+    const context = this.#context(request.signal);
+    if (Object.hasOwn(requests, method)) return requests[method as `_${string}`]?.(params, context);
+    if (this.#definition.otherRequest === undefined) throw methodNotFound(method);
+    return this.#definition.otherRequest(method, params, context);
   }
 
   #extensionNotified(method: string, params: unknown): void {
     const { notifications = {} } = this.#definition;
-    if (!Object.hasOwn(notifications, method)) return;
+    if (!Object.hasOwn(notifications, method)) return this.#definition.otherNotification?.(method, params);
     notifications[method as `_${string}`]?.(params, this.#context(new AbortController().signal));
   }
 

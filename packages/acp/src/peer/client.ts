@@ -26,10 +26,19 @@ export interface Client {
 
 /** A client from what it does with questions, files and terminals. */
 export function client(definition: ClientDefinition): Client {
-  return { definition, connect: (transport) => connect(transport, definition) };
+  return {
+    definition,
+    connect: (transport) =>
+      connectWith(transport, definition, (connection) => handshake(connection, definition)),
+  };
 }
 
-async function connect(transport: Transport, definition: ClientDefinition): Promise<ConnectedAgent> {
+/** With a handshake of one's own: it resolves with the agent's answer to `initialize`. */
+export async function connectWith(
+  transport: Transport,
+  definition: ClientDefinition,
+  shakeHands: (connection: Connection) => Promise<unknown>,
+): Promise<ConnectedAgent> {
   const held = new HeldInput();
   let wire: ClientWire | undefined;
   const connection = new Connection(transport, {
@@ -51,7 +60,7 @@ async function connect(transport: Transport, definition: ClientDefinition): Prom
     },
   });
   try {
-    const result = await handshake(connection, definition);
+    const result = await shakeHands(connection);
     const version = spokenVersion(result, definition.versions ?? protocolVersions);
     const { edition, wire: wireVersion } = await loadClientVersion(version);
     connection.idPolicy = wireVersion.idPolicy;
@@ -76,13 +85,22 @@ async function connect(transport: Transport, definition: ClientDefinition): Prom
   }
 }
 
-async function handshake(connection: Connection, definition: ClientDefinition): Promise<unknown> {
+function handshake(connection: Connection, definition: ClientDefinition): Promise<unknown> {
   const versions = definition.versions ?? protocolVersions;
-  const timeoutMs = definition.handshakeTimeoutMs ?? 60_000;
-  const send = (offered: readonly ProtocolVersion[]) =>
-    connection.request("initialize", initialize(definition, offered), { timeoutMs });
+  const offers = [initialize(definition, versions)];
+  // an agent that chokes on what it does not know gets the oldest version by itself
+  if (versions.length > 1 && versions.includes(1)) offers.push(initialize(definition, [1]));
+  return offerInTurn(connection, offers, definition.handshakeTimeoutMs ?? 60_000);
+}
+
+/** Sends one `initialize` after the other until the agent takes one. */
+export async function offerInTurn(
+  connection: Connection,
+  [offer, ...rest]: readonly object[],
+  timeoutMs: number,
+): Promise<unknown> {
   try {
-    return await send(versions);
+    return await connection.request("initialize", offer, { timeoutMs });
   } catch (error) {
     if (error instanceof ConnectionError && error.kind === "timeout") {
       throw new ConnectionError(
@@ -91,10 +109,9 @@ async function handshake(connection: Connection, definition: ClientDefinition): 
         error,
       );
     }
-    // an agent that chokes on what it does not know gets the oldest version by itself
     const choked = error instanceof RequestError && error.code !== rpcCodes.methodNotFound;
-    if (!choked || versions.length < 2 || !versions.includes(1)) throw error;
-    return send([1]);
+    if (!choked || rest.length === 0) throw error;
+    return offerInTurn(connection, rest, timeoutMs);
   }
 }
 

@@ -2,7 +2,7 @@
 // what is queued.
 
 import { limitsFrom } from "../jsonrpc/limits.ts";
-import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
+import type { EndReason, LineAccess, Sink, Transport } from "../jsonrpc/transport.ts";
 import { type ByteChannel, type ByteReceiver, type TextPlatform, webPlatform } from "./byte-channel.ts";
 import { defaultFrameLimits, type FrameLimits } from "./frame-limits.ts";
 import { HeaderDecoder } from "./header-decoder.ts";
@@ -66,8 +66,20 @@ class ByteTransport implements Transport, ByteReceiver {
   }
 
   send(message: object, text?: string): boolean {
-    if (this.#ended) return true;
-    this.#out += this.#frame(message, text);
+    return this.#ended || this.#queue(this.#frame(message, text));
+  }
+
+  lines(): LineAccess | undefined {
+    const decoder = this.#decoder;
+    if (!(decoder instanceof LineDecoder)) return undefined;
+    return {
+      receive: (receiver) => decoder.passTo(receiver),
+      send: (lines) => this.#ended || this.#queue(lines),
+    };
+  }
+
+  #queue(text: string): boolean {
+    this.#out += text;
     if (this.#out.length >= flushChars) this.#flush();
     else if (!this.#scheduled) {
       this.#scheduled = true;

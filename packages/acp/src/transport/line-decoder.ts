@@ -40,12 +40,18 @@ export class LineDecoder implements FrameDecoder {
   #drainedHead = "";
   #drainedTail: TailBytes | undefined;
   #dead = false;
+  #passTo: ((lines: string) => void) | undefined;
 
   constructor(sink: DecoderSink, limits: FrameLimits, platform: TextPlatform) {
     this.#sink = sink;
     this.#limits = limits;
     this.#platform = platform;
     this.#parser = frameParser(sink, limits, platform.byteLength);
+  }
+
+  /** Whole lines go there from now on, unread. Those that are no UTF-8 or too large are refused as before. */
+  passTo(receiver: (lines: string) => void): void {
+    this.#passTo = receiver;
   }
 
   push(chunk: Uint8Array): void {
@@ -68,6 +74,7 @@ export class LineDecoder implements FrameDecoder {
     const bytes = this.#held.take(new Uint8Array(0));
     const text = this.#platform.decode(bytes);
     if (text === undefined) this.#sink.reject({ ...bytesFault("utf8", bytes), cutOff: true });
+    else if (this.#passTo !== undefined) this.#passTo(text);
     else this.#parser.lastFrame(text);
   }
 
@@ -76,6 +83,7 @@ export class LineDecoder implements FrameDecoder {
     // a line beyond twice the limit ends the stream, however it was cut
     const text = block.length > 2 * this.#limits.maxMessageBytes ? undefined : this.#platform.decode(block);
     if (text === undefined) return this.#linesOneByOne(block);
+    if (this.#passTo !== undefined) return this.#passTo(`${text}\n`);
     const parser = this.#parser;
     let from = 0;
     for (let to = text.indexOf("\n"); to !== -1; to = text.indexOf("\n", from)) {
@@ -100,6 +108,7 @@ export class LineDecoder implements FrameDecoder {
     if (bytes.length > this.#limits.maxMessageBytes) return this.#tooLarge(bytesFault("too_large", bytes));
     const text = this.#platform.decode(bytes);
     if (text === undefined) this.#sink.reject(bytesFault("utf8", bytes));
+    else if (this.#passTo !== undefined) this.#passTo(`${text}\n`);
     else this.#parser.frame(text);
   }
 

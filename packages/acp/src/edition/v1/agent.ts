@@ -20,6 +20,7 @@ import {
   permissionAnswerFromWire,
   withMeta,
 } from "../asks.ts";
+import { pageToWire } from "../session-page.ts";
 import { activationFromV1, authMethodToV1 } from "./activation.ts";
 import { modelsToV1, modesToV1, optionsToV1, selectOf, valueForOption } from "./config-options.ts";
 import { permissionToV1 } from "./permission.ts";
@@ -175,17 +176,8 @@ function encode(op: AgentOp, result: AgentOpResult): object {
     case "options":
       // set_mode and set_model have empty results; only set_config_option shows the list
       return { configOptions: optionsToV1(result.options, result.client.booleanOptions) };
-    case "page": {
-      const { sessions, nextCursor } = result.page;
-      const infos = sessions.map(({ sessionId, cwd, additionalDirectories, title, updatedAt }) => ({
-        sessionId,
-        cwd,
-        updatedAt: new Date(updatedAt).toISOString(),
-        ...(title === undefined ? {} : { title }),
-        ...(additionalDirectories.length === 0 ? {} : { additionalDirectories: [...additionalDirectories] }),
-      }));
-      return { sessions: infos, ...(nextCursor === undefined ? {} : { nextCursor }) };
-    }
+    case "page":
+      return pageToWire(result.page);
     case "face": {
       const { sessionId, configOptions, meta } = result.face;
       const modes = modesToV1(configOptions);

@@ -3,6 +3,7 @@
 
 import type { ToolCallContent, ToolCallUpdate, Update } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
+import type { Lost } from "../agent-edition.ts";
 import { isV1Content } from "./content.ts";
 
 interface Tool {
@@ -32,7 +33,7 @@ export class ToolEncoder {
     this.#clientTerminals.add(terminalId);
   }
 
-  update(update: ToolCallUpdate & { sessionUpdate: "tool_call_update" }): wire.SessionUpdate {
+  update(update: ToolCallUpdate & { sessionUpdate: "tool_call_update" }, lost?: Lost): wire.SessionUpdate {
     const { toolCallId, content } = update;
     let tool = this.#tools.get(toolCallId);
     const first = tool === undefined;
@@ -50,8 +51,8 @@ export class ToolEncoder {
     if (!first && update.title != null) sent.title = update.title;
     if (update.name != null) sent.name = update.name;
     if (update.kind != null) sent.kind = toolKind(update.kind);
-    if (update.status != null) sent.status = toolStatus(update.status);
-    if (content !== undefined) sent.content = this.#content(tool);
+    if (update.status != null) sent.status = toolStatus(update.status, lost);
+    if (content !== undefined) sent.content = this.#content(tool, lost);
     if (update.locations !== undefined) sent.locations = [...(update.locations ?? [])];
     if (update.rawInput != null) sent.rawInput = update.rawInput;
     if (update.rawOutput != null) sent.rawOutput = update.rawOutput;
@@ -60,9 +61,9 @@ export class ToolEncoder {
   }
 
   /** Version 1 has no chunks of content: the whole of it is sent again. */
-  chunk(toolCallId: string, content: ToolCallContent): wire.SessionUpdate {
+  chunk(toolCallId: string, content: ToolCallContent, lost?: Lost): wire.SessionUpdate {
     const known = this.#tools.get(toolCallId)?.content ?? [];
-    return this.update({ sessionUpdate: "tool_call_update", toolCallId, content: [...known, content] });
+    return this.update({ sessionUpdate: "tool_call_update", toolCallId, content: [...known, content] }, lost);
   }
 
   terminal(
@@ -99,12 +100,13 @@ export class ToolEncoder {
     );
   }
 
-  #content({ content }: Tool): wire.ToolCallContent[] {
+  #content({ content }: Tool, lost?: Lost): wire.ToolCallContent[] {
     const sent: wire.ToolCallContent[] = [];
     for (const item of content) {
       if (item.type === "content") {
         if (isV1Content(item.content)) sent.push(item as wire.ToolCallContent);
-      } else if (item.type === "diff") sent.push(diffToV1(item));
+        else lost?.(`content of type ${String(item.content.type)}`);
+      } else if (item.type === "diff") sent.push(diffToV1(item, lost));
       else if (item.type === "terminal") {
         if (this.#clientTerminals.has(item.terminalId)) sent.push(item);
         else {
@@ -139,11 +141,15 @@ function textContent(text: string): wire.ToolCallContent {
 }
 
 /** Version 1 shows one file by its texts. Where only a patch is known, the patch is shown. */
-function diffToV1(diff: Extract<ToolCallContent, { type: "diff" }>): wire.ToolCallContent {
+function diffToV1(
+  diff: Extract<ToolCallContent, { type: "diff" }>,
+  lost: Lost | undefined,
+): wire.ToolCallContent {
   if (diff.path !== undefined && diff.newText !== undefined) {
     const { path, oldText, newText } = diff;
     return oldText == null ? { type: "diff", path, newText } : { type: "diff", path, newText, oldText };
   }
+  lost?.("the texts of a change: its patch is shown");
   const changes = diff.changes.map((change) => `${String(change.operation)} ${String(change.path ?? "")}`);
   return textContent(diff.patch?.text ?? changes.join("\n"));
 }
@@ -164,8 +170,9 @@ function toolKind(kind: string): wire.ToolKind {
   return kinds.has(kind) ? (kind as wire.ToolKind) : "other";
 }
 
-function toolStatus(status: string): wire.ToolCallStatus {
+function toolStatus(status: string, lost: Lost | undefined): wire.ToolCallStatus {
   if (status === "pending" || status === "completed" || status === "failed") return status;
+  if (status !== "in_progress") lost?.(`that a tool call is ${status}`);
   // a tool that was cancelled did not do its work; paused and unknown ones still may
   return status === "cancelled" ? "failed" : "in_progress";
 }

@@ -3,11 +3,18 @@
 
 import type { Update } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
+import type { Lost } from "../agent-edition.ts";
 import type { ClientFeatures } from "../agent-ops.ts";
 import { commandsToV1 } from "./activation.ts";
 import { optionsToV1, selectOf } from "./config-options.ts";
 import { isV1Content } from "./content.ts";
 import { ToolEncoder } from "./tool-encoder.ts";
+
+interface PlanEntry {
+  readonly content: string;
+  readonly priority: string;
+  readonly status: string;
+}
 
 /** What leaves for one update: usually one, sometimes none or several. */
 export type Encoded = wire.SessionUpdate | readonly wire.SessionUpdate[] | undefined;
@@ -17,6 +24,7 @@ export class V1UpdateEncoder {
   #tools: ToolEncoder | undefined;
   /** Messages of which something has been sent: they can grow, but not be replaced. */
   #sent: Set<string> | undefined;
+  #plans: Map<string, wire.PlanEntry[]> | undefined;
   #mode: string | undefined;
 
   constructor(features: ClientFeatures) {
@@ -33,39 +41,45 @@ export class V1UpdateEncoder {
     this.#toolEncoder().addClientTerminal(terminalId);
   }
 
-  encode(update: Update): Encoded {
+  encode(update: Update, lost?: Lost): Encoded {
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
       case "agent_thought_chunk":
       case "user_message_chunk":
         // the same JSON in both versions, but for kinds of content that version 1 does not know
-        return isV1Content(update.content) ? (update as wire.SessionUpdate) : undefined;
+        if (isV1Content(update.content)) return update as wire.SessionUpdate;
+        lost?.(`content of type ${String(update.content.type)}`);
+        return undefined;
       case "agent_message":
-        return this.#message("agent_message_chunk", update);
+        return this.#message("agent_message_chunk", update, lost);
       case "agent_thought":
-        return this.#message("agent_thought_chunk", update);
+        return this.#message("agent_thought_chunk", update, lost);
       case "user_message":
-        return this.#message("user_message_chunk", update);
+        return this.#message("user_message_chunk", update, lost);
       case "tool_call_update":
-        return this.#toolEncoder().update(update);
+        return this.#toolEncoder().update(update, lost);
       case "tool_call_content_chunk":
-        return this.#toolEncoder().chunk(update.toolCallId, update.content);
+        return this.#toolEncoder().chunk(update.toolCallId, update.content, lost);
       case "terminal_update":
       case "terminal_output_chunk":
         return this.#toolEncoder().terminal(update);
       default:
-        return this.#rest(update);
+        return this.#rest(update, lost);
     }
   }
 
-  #rest(update: Update): Encoded {
+  #rest(update: Update, lost: Lost | undefined): Encoded {
     switch (update.sessionUpdate) {
       case "plan_update":
-        return update.plan.type === "items" ? plan(update.plan.entries) : undefined;
+        return this.#plan(update.plan, lost);
       case "plan_removed":
-        return plan([]);
-      case "available_commands_update":
-        return { ...update, availableCommands: commandsToV1(update.availableCommands) };
+        return this.#removePlan(update.planId);
+      case "available_commands_update": {
+        const availableCommands = commandsToV1(update.availableCommands);
+        if (lost !== undefined && availableCommands.length < update.availableCommands.length)
+          lost("commands of kinds that version 1 does not know");
+        return { ...update, availableCommands };
+      }
       case "config_option_update":
         return this.#options(update);
       case "session_info_update":
@@ -75,13 +89,22 @@ export class V1UpdateEncoder {
         return cost == null ? rest : { ...rest, cost };
       }
       case "notice":
-        return this.#features.notices ? update : undefined;
+        if (this.#features.notices) return update;
+        lost?.(`the notice "${update.title}", which the client does not show`);
+        return undefined;
       case "compaction_update":
       case "compaction_summary_chunk":
         // content is checked again before it is sent
-        return this.#features.compaction ? (update as wire.SessionUpdate) : undefined;
+        if (this.#features.compaction) return update as wire.SessionUpdate;
+        lost?.("a compaction of the conversation, which the client does not show");
+        return undefined;
+      case "state_update":
+        // states are what version 1's answers say
+        if (Array.isArray(update.background) && update.background.length > 0)
+          lost?.("work in the background");
+        return undefined;
       default:
-        // states are what version 1's answers say; anything else has no word there
+        lost?.(`the update ${String((update as { sessionUpdate: unknown }).sessionUpdate)}`);
         return undefined;
     }
   }
@@ -89,12 +112,19 @@ export class V1UpdateEncoder {
   #message(
     sessionUpdate: "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk",
     update: { messageId: string; content?: readonly { type: unknown }[] | null },
+    lost: Lost | undefined,
   ): Encoded {
     const key = `${sessionUpdate} ${update.messageId}`;
     this.#sent ??= new Set();
-    if (this.#sent.has(key)) return undefined;
+    if (this.#sent.has(key)) {
+      if (update.content !== undefined) lost?.("the new text of a message that had been sent");
+      return undefined;
+    }
     this.#sent.add(key);
-    return (update.content ?? []).filter(isV1Content).map((content) => ({
+    const content = (update.content ?? []).filter(isV1Content);
+    if (content.length < (update.content?.length ?? 0))
+      lost?.("content of kinds that version 1 does not know");
+    return content.map((content) => ({
       sessionUpdate,
       messageId: update.messageId,
       content,
@@ -113,20 +143,40 @@ export class V1UpdateEncoder {
     return [options, { sessionUpdate: "current_mode_update", currentModeId: mode }];
   }
 
+  /** Version 1 has one plan: several are shown as one, in the order in which they came. */
+  #plan(given: { type: unknown; planId: string; entries?: unknown }, lost: Lost | undefined): Encoded {
+    if (given.type !== "items") {
+      lost?.(`a plan of type ${String(given.type)}`);
+      return undefined;
+    }
+    const entries = given.entries as readonly PlanEntry[]; // what a plan of this type has
+    if (lost !== undefined && entries.some(({ status }) => status === "cancelled"))
+      lost("that an entry of the plan was cancelled: it is shown as completed");
+    this.#plans ??= new Map();
+    this.#plans.set(given.planId, v1Entries(entries));
+    return this.#allPlans();
+  }
+
+  #removePlan(planId: string): Encoded {
+    this.#plans?.delete(planId);
+    return this.#allPlans();
+  }
+
+  #allPlans(): wire.SessionUpdate {
+    return { sessionUpdate: "plan", entries: [...(this.#plans?.values() ?? [])].flat() };
+  }
+
   #toolEncoder(): ToolEncoder {
     this.#tools ??= new ToolEncoder();
     return this.#tools;
   }
 }
 
-function plan(entries: readonly { content: string; priority: string; status: string }[]): wire.SessionUpdate {
-  return {
-    sessionUpdate: "plan",
-    entries: entries.map(({ content, priority, status }) => ({
-      content,
-      priority: priority === "high" || priority === "low" ? priority : "medium",
-      // a cancelled entry will not be worked on any more: completed is as near as version 1 gets
-      status: status === "in_progress" || status === "pending" ? status : "completed",
-    })),
-  };
+function v1Entries(entries: readonly PlanEntry[]): wire.PlanEntry[] {
+  return entries.map(({ content, priority, status }) => ({
+    content,
+    priority: priority === "high" || priority === "low" ? priority : "medium",
+    // a cancelled entry will not be worked on any more: completed is as near as version 1 gets
+    status: status === "in_progress" || status === "pending" ? status : "completed",
+  }));
 }

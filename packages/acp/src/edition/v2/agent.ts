@@ -12,6 +12,7 @@ import {
   permissionAnswerFromWire,
   withMeta,
 } from "../asks.ts";
+import { pageToWire } from "../session-page.ts";
 import { askWithoutV1Facts, withoutV1Facts } from "./update.ts";
 
 export { methods } from "../../wire/v2/methods.gen.ts";
@@ -38,7 +39,13 @@ export const v2AgentEdition: AgentEdition = {
   decode,
   encode,
   session: () => ({
-    encode: (update) => (update.sessionUpdate === "tool_call_update" ? withoutV1Facts(update) : update),
+    encode(update, lost) {
+      if (update.sessionUpdate === "tool_call_update") return withoutV1Facts(update);
+      if (!("unknown" in update)) return update;
+      // of another version: its name may mean something else here
+      lost?.(`the update ${update.sessionUpdate}`);
+      return undefined;
+    },
     addClientTerminal: () => undefined,
   }),
   permission: (sessionId, ask) => ({
@@ -161,17 +168,8 @@ function encode(op: AgentOp, result: AgentOpResult): object {
       return {};
     case "options":
       return { configOptions: result.options };
-    case "page": {
-      const { sessions, nextCursor } = result.page;
-      const infos = sessions.map(({ sessionId, cwd, additionalDirectories, title, updatedAt }) => ({
-        sessionId,
-        cwd,
-        updatedAt: new Date(updatedAt).toISOString(),
-        ...(title === undefined ? {} : { title }),
-        ...(additionalDirectories.length === 0 ? {} : { additionalDirectories: [...additionalDirectories] }),
-      }));
-      return { sessions: infos, ...(nextCursor === undefined ? {} : { nextCursor }) };
-    }
+    case "page":
+      return pageToWire(result.page);
     case "face": {
       const { sessionId, configOptions, availableCommands, meta } = result.face;
       return {

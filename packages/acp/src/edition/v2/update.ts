@@ -1,6 +1,7 @@
 // What stands beside version 2's updates in the model, and must not leave on its wire.
 
 import type { PermissionAsk } from "../../model/ask.ts";
+import { gitPatch } from "../../model/git-patch.ts";
 import type { ToolCallContent, ToolCallUpdate } from "../../model/update.ts";
 
 /** A diff of the model may carry version 1's texts; version 2 has changes and a patch. */
@@ -22,6 +23,8 @@ function hasV1Facts(item: ToolCallContent): item is DiffContent {
   return item.type === "diff" && ("newText" in item || "path" in item);
 }
 
-function v2Diff({ path: _path, oldText: _oldText, newText: _newText, ...rest }: DiffContent): DiffContent {
-  return rest;
+function v2Diff({ path, oldText, newText, ...rest }: DiffContent): DiffContent {
+  if (rest.patch != null || path === undefined || newText === undefined) return rest;
+  const text = gitPatch(path, oldText ?? undefined, newText);
+  return text === "" ? rest : { ...rest, patch: { format: "git_patch", text } };
 }

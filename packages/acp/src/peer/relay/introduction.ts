@@ -1,0 +1,54 @@
+// How a relay introduces its client to an agent whose version nobody knows yet.
+
+import type { ClientFeatures } from "../../edition/agent-ops.ts";
+import { initializeParams, type ProtocolVersion } from "../../edition/negotiate.ts";
+import type { Implementation } from "../../model/content.ts";
+
+/** The params of an `initialize`, as they came. */
+export type InitializeParams = Readonly<Record<string, unknown>>;
+
+/** What to send, one after the other until the agent takes one. */
+export function offers(params: InitializeParams, version: ProtocolVersion): object[] {
+  const features = passedOn(params, version);
+  const other = initializeParams({ info: infoOf(params), features, meta: undefined }, [
+    version === 1 ? 2 : 1,
+  ]);
+  // the client's own words, which an agent of its version must get; the other half is said for it
+  const both = { ...other, ...params, protocolVersion: 2 };
+  return [both, version === 1 ? params : other];
+}
+
+export function infoOf({ info, clientInfo }: InitializeParams): {
+  name: string;
+  version: string;
+  title?: string;
+} {
+  const given = (info ?? clientInfo) as Partial<Implementation> | undefined;
+  const { name = "unknown", version = "unknown", title } = given ?? {};
+  return { name: String(name), version: String(version), ...(title == null ? {} : { title: String(title) }) };
+}
+
+/** What a client offers that an agent of the other version can use through the relay. Whatever does not look right is not offered. */
+export function passedOn(params: InitializeParams, version: ProtocolVersion): ClientFeatures {
+  const can = (version === 1 ? params.clientCapabilities : params.capabilities) as
+    | { auth?: { terminal?: unknown }; elicitation?: { form?: unknown; url?: unknown } }
+    | null
+    | undefined;
+  const has = (value: unknown): boolean => value === true || (typeof value === "object" && value !== null);
+  return {
+    readFiles: false,
+    writeFiles: false,
+    terminals: false,
+    terminalAuth: has(can?.auth?.terminal),
+    elicitationForm: has(can?.elicitation?.form),
+    elicitationUrl: has(can?.elicitation?.url),
+    booleanOptions: true,
+    notices: true,
+    compaction: true,
+  };
+}
+
+/** A client that says both halves of the handshake takes either answer. */
+export function takesEither({ clientCapabilities, capabilities }: InitializeParams): boolean {
+  return clientCapabilities !== undefined && capabilities !== undefined;
+}

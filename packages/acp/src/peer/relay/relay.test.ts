@@ -1,0 +1,178 @@
+// A relay between peers of the same and of different versions, through the public door of both.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Update } from "../../model/update.ts";
+import { memoryPair } from "../../transport/memory.ts";
+import { agent } from "../agent.ts";
+import type { AgentDefinition } from "../agent-definition.ts";
+import { client } from "../client.ts";
+import type { ClientDefinition } from "../client-definition.ts";
+import { relay } from "./relay.ts";
+import type { RelayOptions } from "./relay-options.ts";
+
+type Version = 1 | 2;
+
+const pairs: readonly [Version, Version][] = [
+  [1, 1],
+  [2, 2],
+  [1, 2],
+  [2, 1],
+];
+
+async function relayed(
+  [clientVersion, agentVersion]: readonly [Version, Version],
+  agentParts: Partial<AgentDefinition>,
+  clientParts: Partial<ClientDefinition> = {},
+  options: RelayOptions = {},
+) {
+  const [toRelay, clientEnd] = memoryPair();
+  const [agentEnd, atAgent] = memoryPair();
+  const served = agent({
+    name: "scripted",
+    version: "1.0.0",
+    prompt: () => undefined,
+    ...agentParts,
+    versions: [agentVersion],
+  });
+  served.connect(atAgent);
+  const between = relay(clientEnd, agentEnd, options);
+  const connected = await client({
+    name: "editor",
+    version: "2.0.0",
+    ...clientParts,
+    versions: [clientVersion],
+  }).connect(toRelay);
+  return { between, connected };
+}
+
+for (const versions of pairs) {
+  const name = `v${versions[0]} client, v${versions[1]} agent`;
+
+  test(`${name}: a turn comes through`, async () => {
+    const { between, connected } = await relayed(versions, {
+      async prompt(turn) {
+        await turn.say("hello ");
+        await turn.tool({ title: "Read", kind: "read" }, () => undefined);
+        await turn.say("world");
+      },
+    });
+    assert.deepEqual(await between.versions, { client: versions[0], agent: versions[1] });
+    const session = await connected.open({ cwd: "/project" });
+    const updates: Update[] = [];
+    session.onUpdate((update) => updates.push(update));
+    const outcome = await session.prompt("go").outcome;
+    assert.equal(outcome.stopReason, "end_turn");
+    const said = updates.flatMap((update) =>
+      update.sessionUpdate === "agent_message_chunk" && update.content.type === "text"
+        ? [update.content.text]
+        : [],
+    );
+    assert.equal(said.join(""), "hello world");
+    const user = updates.filter(({ sessionUpdate }) => sessionUpdate.startsWith("user_message"));
+    assert.equal(user.length, 1, "the user's message is shown once");
+    const statuses = updates.flatMap((update) =>
+      update.sessionUpdate === "tool_call_update" && update.status ? [update.status] : [],
+    );
+    assert.deepEqual(statuses.at(-1), "completed");
+    await connected.close();
+    await between.closed;
+  });
+
+  test(`${name}: a permission is asked and answered`, async () => {
+    const { connected, between } = await relayed(
+      versions,
+      {
+        async prompt(turn) {
+          const answer = await turn.ask("May I?");
+          await turn.say(JSON.stringify(answer));
+        },
+      },
+      { permission: (ask) => ask.options.find(({ kind }) => kind === "allow_once")?.optionId },
+    );
+    const session = await connected.open({ cwd: "/project" });
+    const prompt = session.prompt("go");
+    let text = "";
+    for await (const update of prompt) {
+      if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text")
+        text += update.content.text;
+    }
+    assert.match(text, /allow|selected|true/);
+    await connected.close();
+    await between.closed;
+  });
+
+  test(`${name}: cancel ends a turn as cancelled, and queued prompts too`, async () => {
+    const { connected, between } = await relayed(versions, {
+      async prompt(turn) {
+        await turn.say("working");
+        await new Promise((resolve) => turn.signal.addEventListener("abort", resolve));
+      },
+    });
+    const session = await connected.open({ cwd: "/project" });
+    const first = session.prompt("one");
+    const second = session.prompt("two");
+    for await (const update of first) if (update.sessionUpdate === "agent_message_chunk") session.cancel();
+    assert.equal((await first.outcome).stopReason, "cancelled");
+    assert.equal((await second.outcome).stopReason, "cancelled");
+    await connected.close();
+    await between.closed;
+  });
+
+  test(`${name}: a session is listed and loaded with its history`, async () => {
+    const { connected, between } = await relayed(versions, {
+      async prompt(turn) {
+        await turn.say(`you said ${turn.text}`);
+      },
+    });
+    const session = await connected.open({ cwd: "/project" });
+    await session.prompt("one").outcome;
+    const { sessions } = await connected.list();
+    assert.deepEqual(
+      sessions.map(({ sessionId }) => sessionId),
+      [session.sessionId],
+    );
+    await session.close();
+    const replayed: string[] = [];
+    await connected.load(session.sessionId, {
+      cwd: "/project",
+      onUpdate: (update) => replayed.push(update.sessionUpdate),
+    });
+    assert.ok(
+      replayed.some((kind) => kind.startsWith("user_message")),
+      replayed.join(),
+    );
+    assert.ok(
+      replayed.some((kind) => kind.startsWith("agent_message")),
+      replayed.join(),
+    );
+    await connected.close();
+    await between.closed;
+  });
+
+  test(`${name}: an agent's death ends the prompt with an error, and the connection`, async () => {
+    let die = (): void => undefined;
+    const [toRelay, clientEnd] = memoryPair();
+    const [agentEnd, atAgent] = memoryPair();
+    die = () => void atAgent.close(new Error("killed"));
+    agent({
+      name: "mortal",
+      version: "1",
+      versions: [versions[1]],
+      async prompt(turn) {
+        await turn.say("dying");
+        die();
+        await new Promise((resolve) => turn.signal.addEventListener("abort", resolve));
+      },
+    }).connect(atAgent);
+    const between = relay(clientEnd, agentEnd);
+    const connected = await client({ name: "editor", version: "1", versions: [versions[0]] }).connect(
+      toRelay,
+    );
+    const session = await connected.open({ cwd: "/project" });
+    const outcome = await session.prompt("go").outcome.catch((error: unknown) => error);
+    assert.ok(outcome instanceof Error || (outcome as { stopReason: string }).stopReason === "error");
+    await between.closed;
+    await connected.closed;
+  });
+}

@@ -1,0 +1,185 @@
+// Between a client and an agent that may speak different versions. Where they speak the same one, what they
+// say is passed on unread; where they do not, two editions stand back to back.
+
+import {
+  answeredVersion,
+  chooseVersion,
+  type ProtocolVersion,
+  protocolVersions,
+} from "../../edition/negotiate.ts";
+import { Connection } from "../../jsonrpc/connection.ts";
+import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import type { Log } from "../../jsonrpc/log.ts";
+import type { Sink, Transport } from "../../jsonrpc/transport.ts";
+import { errorCodes } from "../../model/error-codes.ts";
+import { methodNotFound } from "../bound-wire.ts";
+import { offerInTurn } from "../client.ts";
+import { type InitializeParams, offers, takesEither } from "./introduction.ts";
+import { passThrough } from "./pass-through.ts";
+import type { RelayOptions } from "./relay-options.ts";
+import { Splice } from "./splice.ts";
+import { translate } from "./translate.ts";
+
+/** How the two sides ended up speaking. */
+export interface RelayedVersions {
+  readonly client: number;
+  readonly agent: number;
+}
+
+export interface Relay {
+  /** Once both have shaken hands. Rejects when the relay ends before. */
+  readonly versions: Promise<RelayedVersions>;
+  /** Resolves when one side has gone and the other has been closed, with the reason; never rejects. */
+  readonly closed: Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Carries a connection between a client and an agent. It owns both transports. */
+export function relay(client: Transport, agent: Transport, options: RelayOptions = {}): Relay {
+  return new RunningRelay(client, agent, options);
+}
+
+interface Initialize {
+  readonly id: string | number | null;
+  readonly params: InitializeParams;
+}
+
+class RunningRelay implements Relay {
+  readonly versions: Promise<RelayedVersions>;
+  readonly closed: Promise<string>;
+  readonly #client: Splice;
+  readonly #agent: Splice;
+  readonly #options: RelayOptions;
+  readonly #log: Log;
+  readonly #versions = Promise.withResolvers<RelayedVersions>();
+  readonly #closed = Promise.withResolvers<string>();
+
+  constructor(client: Transport, agent: Transport, options: RelayOptions) {
+    this.#options = options;
+    this.#log = options.log ?? (() => undefined);
+    this.versions = this.#versions.promise;
+    this.versions.catch(() => undefined);
+    this.closed = this.#closed.promise;
+    this.#client = new Splice(client);
+    this.#agent = new Splice(agent);
+    queueMicrotask(() => this.#client.read(this.#greeter()));
+  }
+
+  async close(): Promise<void> {
+    await this.#end("the relay was closed");
+  }
+
+  async #end(reason: string): Promise<void> {
+    await Promise.allSettled([this.#client.close(), this.#agent.close()]);
+    this.#versions.reject(new ConnectionError("closed", reason));
+    this.#closed.resolve(reason);
+  }
+
+  /** Reads what the client says until it has introduced itself. */
+  #greeter(): Sink {
+    return {
+      message: (value, text) => this.#greeted(value, text),
+      idle: () => undefined,
+      reject: () => this.#refuse(null, new RequestError(rpcCodes.parseError, "this is not JSON")),
+      drain: () => undefined,
+      end: (reason) => void this.#end(reason.message ?? "the client has gone"),
+    };
+  }
+
+  #greeted(value: unknown, text: string): void {
+    const { id, method, params } = (value ?? {}) as Record<string, unknown>;
+    if (method === undefined || id === undefined) return;
+    const asked = { id, params } as unknown as Initialize; // what is wrong in them is found by chooseVersion
+    if (method !== "initialize") {
+      const data = { reason: "not_initialized" };
+      return this.#refuse(
+        asked.id,
+        new RequestError(rpcCodes.invalidRequest, "initialize must come first", data),
+      );
+    }
+    this.#client.hold();
+    this.#begin(asked, value, text).catch((error: unknown) => {
+      this.#log("error", "the relay failed", { error });
+      void this.#end("the relay failed");
+    });
+  }
+
+  async #begin(asked: Initialize, value: unknown, text: string): Promise<void> {
+    let version: ProtocolVersion;
+    try {
+      version = chooseVersion(
+        asked.params,
+        this.#options.as === undefined ? protocolVersions : [this.#options.as],
+      );
+    } catch (error) {
+      this.#refuse(asked.id, error);
+      return this.#client.read(this.#greeter());
+    }
+    let result: unknown;
+    try {
+      result = await this.#introduce(asked.params, version);
+    } catch (error) {
+      this.#refuse(asked.id, error);
+      return this.#end(error instanceof Error ? error.message : String(error));
+    }
+    const spoken = answeredVersion(result);
+    this.#log("info", "the relay is between", { client: version, agent: spoken });
+    if (spoken === version || (this.#options.as === undefined && spoken === 1 && takesEither(asked.params))) {
+      return this.#pass(asked.id, spoken, result);
+    }
+    if (spoken !== 1 && spoken !== 2) {
+      const message = `the agent answered with version ${String(spoken)} of the protocol, the relay speaks 1 and 2`;
+      this.#refuse(
+        asked.id,
+        new RequestError(errorCodes.unavailable, message, { reason: "version_mismatch" }),
+      );
+      return this.#end(message);
+    }
+    this.#client.unread(value, text);
+    this.#versions.resolve({ client: version, agent: spoken });
+    const sides = { client: this.#client, agent: this.#agent };
+    const handshake = { client: version, agent: spoken, asked: asked.params, result } as const;
+    await this.#end(await translate(sides, handshake, this.#options));
+  }
+
+  async #introduce(params: Initialize["params"], version: ProtocolVersion): Promise<unknown> {
+    const connection = new Connection(this.#agent.handshake(), {
+      noise: "skip",
+      ...(this.#options.log === undefined ? {} : { log: this.#options.log }),
+      handlers: {
+        request: (method) => {
+          throw methodNotFound(method);
+        },
+        notification: () => undefined,
+      },
+    });
+    const { handshakeTimeoutMs = 60_000 } = this.#options;
+    try {
+      return await offerInTurn(connection, offers(params, version), handshakeTimeoutMs);
+    } catch (error) {
+      if (error instanceof RequestError) throw error;
+      const message = error instanceof Error ? error.message : String(error);
+      throw new RequestError(errorCodes.unavailable, `the agent cannot be reached: ${message}`, {
+        reason: "agent_gone",
+      });
+    }
+  }
+
+  /** The client gets the agent's own answer, and everything after it. */
+  async #pass(id: Initialize["id"], version: number, result: unknown): Promise<void> {
+    this.#client.send({ jsonrpc: "2.0", id, result });
+    this.#versions.resolve({ client: version, agent: version });
+    const reason = await passThrough(this.#client, this.#agent, this.#log);
+    await this.#end(reason.message ?? `ended: ${reason.kind}`);
+  }
+
+  #refuse(id: Initialize["id"], error: unknown): void {
+    const { code, message, data } =
+      error instanceof RequestError ? error : new RequestError(rpcCodes.internalError, "internal error");
+    this.#client.send({
+      jsonrpc: "2.0",
+      id,
+      error: data === undefined ? { code, message } : { code, message, data },
+    });
+  }
+}

@@ -1,0 +1,241 @@
+// One session that a relay carries: what the agent says in it, in the client's version, and the client's
+// prompts, one at a time where its version knows no other way.
+
+import type { AgentSessionEdition } from "../../edition/agent-edition.ts";
+import type { SessionFace } from "../../edition/agent-ops.ts";
+import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
+import { errorCodes } from "../../model/error-codes.ts";
+import type { Outcome, Update } from "../../model/update.ts";
+import type { AgentFront, PromptOp } from "../agent-front.ts";
+import type { ClientSession, Prompt } from "../client-session.ts";
+import { Losses, withLost } from "./losses.ts";
+
+export interface RelayedSessionLink {
+  readonly front: AgentFront;
+  readonly losses: "lossy" | "strict";
+  /** The client is slow: the agent is not read until this has resolved. */
+  slow(room: Promise<void>): void;
+}
+
+interface WaitingPrompt {
+  start(): void;
+  withdraw(): void;
+}
+
+export class RelayedSession {
+  readonly #link: RelayedSessionLink;
+  readonly #losses: Losses;
+  #live: ClientSession | undefined;
+  #sessionId = "";
+  #encoder: AgentSessionEdition | undefined;
+  /** What came before the client knew of the session. */
+  #held: Update[] | undefined = [];
+  #replaying = false;
+  /** The client's own messages, which it has and does not want back. */
+  readonly #own = new Set<string>();
+  readonly #unnamed = new Set<Prompt>();
+  readonly #waiting: WaitingPrompt[] = [];
+  #isBusy = false;
+  #asks = 0;
+  title: string | undefined;
+  updatedAt = new Date();
+
+  constructor(link: RelayedSessionLink) {
+    this.#link = link;
+    this.#losses = new Losses(link.losses, link.front.log);
+  }
+
+  get live(): ClientSession {
+    if (this.#live === undefined) throw new Error("the session is not open yet");
+    return this.#live;
+  }
+
+  get id(): string | undefined {
+    return this.#live?.sessionId;
+  }
+
+  /** History is on its way: it goes to the client at once, messages of the user included. */
+  beginReplay(sessionId: string): void {
+    this.#replaying = true;
+    this.#encoder = this.#newEncoder({ sessionId, configOptions: [], availableCommands: [] });
+    this.#sessionId = sessionId;
+    this.#held = undefined;
+  }
+
+  /** The agent has answered. What it says from now on waits until `release`, unless history has begun already. */
+  opened(live: ClientSession): SessionFace {
+    this.#live = live;
+    this.#sessionId = live.sessionId;
+    this.#replaying = false;
+    const face: SessionFace = {
+      sessionId: live.sessionId,
+      configOptions: live.options,
+      availableCommands: live.commands,
+      ...(live.meta === undefined ? {} : { meta: live.meta }),
+    };
+    this.#encoder ??= this.#newEncoder(face);
+    return face;
+  }
+
+  /** The client has its answer. */
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const update of held) this.#forward(update);
+  }
+
+  receive(update: Update): void {
+    if (update.sessionUpdate === "session_info_update" && update.title !== undefined) {
+      this.title = update.title ?? undefined;
+    }
+    this.updatedAt = new Date();
+    if (this.#held !== undefined) this.#held.push(update);
+    else this.#forward(update);
+  }
+
+  async prompt(op: PromptOp, signal: AbortSignal): Promise<object> {
+    const { prompts } = this.#link.front.edition;
+    if (prompts.answersAtInsertion) {
+      const prompt = this.#send(op, signal);
+      return prompts.inserted(await accepted(prompt));
+    }
+    // version 1 knows one turn at a time
+    if (this.#isBusy && !(await this.#turn(signal))) return prompts.ended({ stopReason: "cancelled" });
+    this.#isBusy = true;
+    try {
+      const outcome = await outcomeOf(this.#send(op, signal));
+      return withLost(prompts.ended(outcome), this.#losses.take());
+    } finally {
+      this.#isBusy = false;
+      this.#waiting.shift()?.start();
+    }
+  }
+
+  cancel(): void {
+    for (const waiting of this.#waiting.splice(0)) waiting.withdraw();
+    this.live.cancel();
+  }
+
+  /** While the user is asked, work waits; only version 2 has a word for it. */
+  async asking<Answer>(isUnsaid: boolean, ask: () => Promise<Answer>): Promise<Answer> {
+    const isShown = isUnsaid && this.live.state !== "idle";
+    if (isShown && this.#asks++ === 0) this.show({ sessionUpdate: "state_update", state: "requires_action" });
+    try {
+      return await ask();
+    } finally {
+      if (isShown && --this.#asks === 0 && this.live.state !== "idle")
+        this.show({ sessionUpdate: "state_update", state: "running" });
+    }
+  }
+
+  /** Shows a state that the agent's version does not have. */
+  show(update: Update): void {
+    this.#forward(update);
+  }
+
+  #send(op: PromptOp, signal: AbortSignal): Prompt {
+    let prompt: Prompt;
+    try {
+      prompt = this.live.prompt(op.prompt, op.meta === undefined ? {} : { meta: op.meta });
+    } catch (error) {
+      throw refusal(error, "/prompt");
+    }
+    this.#unnamed.add(prompt);
+    const named = (): void => void this.#unnamed.delete(prompt);
+    prompt.accepted.then((messageId) => this.#own.add(messageId)).then(named, named);
+    if (signal.aborted) prompt.cancel();
+    else signal.addEventListener("abort", () => prompt.cancel(), { once: true });
+    return prompt;
+  }
+
+  /** Waits in line. False when it was withdrawn meanwhile. */
+  #turn(signal: AbortSignal): Promise<boolean> {
+    return new Promise((resolve) => {
+      const waiting: WaitingPrompt = { start: () => resolve(true), withdraw: () => resolve(false) };
+      this.#waiting.push(waiting);
+      signal.addEventListener(
+        "abort",
+        () => {
+          const at = this.#waiting.indexOf(waiting);
+          if (at < 0) return;
+          this.#waiting.splice(at, 1);
+          resolve(false);
+        },
+        { once: true },
+      );
+    });
+  }
+
+  #forward(update: Update): void {
+    if (this.#isEcho(update)) return;
+    const lost: string[] = [];
+    const encoded = this.#encoder?.encode(update, (what) => lost.push(what));
+    if (!this.#losses.note(this.#sessionId, lost) || encoded === undefined) return;
+    for (const message of Array.isArray(encoded) ? encoded : [encoded]) {
+      this.#tell(withLost(message as object, lost));
+    }
+  }
+
+  #tell(message: object): void {
+    const { front } = this.#link;
+    try {
+      const room = front.sendUpdate(this.#sessionId, message);
+      if (room !== undefined) this.#link.slow(room);
+    } catch (error) {
+      // the agent said something that its own version allows and ours does not: one update less, not one client
+      front.log("error", "left out an update that is not valid", { sessionId: this.#sessionId, error });
+    }
+  }
+
+  /** Version 1 does not echo. A message of somebody else is shown. */
+  #isEcho(update: Update): boolean {
+    if (this.#replaying || this.#link.front.version !== 1) return false;
+    if (update.sessionUpdate !== "user_message" && update.sessionUpdate !== "user_message_chunk")
+      return false;
+    if (this.#own.has(update.messageId)) return true;
+    // the echo may come before the answer that names it
+    const [unnamed] = this.#unnamed;
+    if (unnamed === undefined) return false;
+    this.#unnamed.delete(unnamed);
+    this.#own.add(update.messageId);
+    return true;
+  }
+
+  #newEncoder(face: SessionFace): AgentSessionEdition {
+    const { front } = this.#link;
+    return front.edition.session(face, front.client.features);
+  }
+}
+
+async function accepted(prompt: Prompt): Promise<string> {
+  try {
+    return await prompt.accepted;
+  } catch (error) {
+    if (error instanceof ConnectionError && error.kind === "aborted") {
+      throw new RequestError(errorCodes.cancelled, "cancelled before it was accepted");
+    }
+    throw gone(error);
+  }
+}
+
+async function outcomeOf(prompt: Prompt): Promise<Outcome> {
+  try {
+    return await prompt.outcome;
+  } catch (error) {
+    throw gone(error);
+  }
+}
+
+/** The agent's own answer as it is; its end as an error that says so. */
+export function gone(error: unknown): RequestError {
+  if (error instanceof RequestError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new RequestError(errorCodes.unavailable, `the agent has gone: ${message}`, { reason: "agent_gone" });
+}
+
+/** What the library refuses to ask an agent is the client's mistake. */
+export function refusal(error: unknown, path?: string): unknown {
+  if (!(error instanceof TypeError)) return error;
+  const data = { reason: "unsupported", ...(path === undefined ? {} : { path }) };
+  return new RequestError(errorCodes.invalidParams, error.message, data);
+}

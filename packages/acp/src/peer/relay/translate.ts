@@ -1,0 +1,157 @@
+// Puts the two editions of a relay together and keeps them so until one side goes.
+
+import type { ProtocolVersion } from "../../edition/negotiate.ts";
+import { RequestError } from "../../jsonrpc/errors.ts";
+import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../../model/ask.ts";
+import { errorCodes } from "../../model/error-codes.ts";
+import { AgentFront } from "../agent-front.ts";
+import { connectWith } from "../client.ts";
+import type { AskContext, ClientDefinition } from "../client-definition.ts";
+import { type InitializeParams, infoOf, passedOn } from "./introduction.ts";
+import type { RelayOptions } from "./relay-options.ts";
+import type { RelayedSessionLink } from "./relayed-session.ts";
+import type { Splice } from "./splice.ts";
+import { Translation } from "./translation.ts";
+
+export interface Sides {
+  readonly client: Splice;
+  readonly agent: Splice;
+}
+
+export interface Handshake {
+  readonly client: ProtocolVersion;
+  readonly agent: ProtocolVersion;
+  /** What the client asked. */
+  readonly asked: InitializeParams;
+  /** What the agent answered. */
+  readonly result: unknown;
+}
+
+/** Resolves with the reason when both sides are closed. */
+export async function translate(sides: Sides, handshake: Handshake, options: RelayOptions): Promise<string> {
+  const meeting = new Meeting(sides, handshake, options);
+  return meeting.run();
+}
+
+class Meeting {
+  readonly #sides: Sides;
+  readonly #handshake: Handshake;
+  readonly #options: RelayOptions;
+  #front: AgentFront | undefined;
+  #host: Translation | undefined;
+  /** What the agent says before there is anybody to hear it. */
+  #early: ((front: AgentFront) => void)[] = [];
+  #slow = 0;
+
+  constructor(sides: Sides, handshake: Handshake, options: RelayOptions) {
+    this.#sides = sides;
+    this.#handshake = handshake;
+    this.#options = options;
+  }
+
+  async run(): Promise<string> {
+    const { client, result } = this.#handshake;
+    const agent = await connectWith(this.#sides.agent.transport(), this.#definition(), async () => result);
+    const { unstable = "*", losses = "lossy", limits, log } = this.#options;
+    const link: RelayedSessionLink = {
+      front: undefined as never, // set below, before anything can be asked of it
+      losses,
+      slow: (room) => this.#wait(room),
+    };
+    const host = new Translation(link, agent, this.#options);
+    const front = new AgentFront(
+      this.#sides.client.transport(),
+      { versions: [client], unstable, ...(limits && { limits }), ...(log && { log }) },
+      host,
+    );
+    (link as { front: AgentFront }).front = front;
+    this.#host = host;
+    this.#front = front;
+    for (const work of this.#early.splice(0)) work(front);
+    const reason = await Promise.race([
+      agent.closed.then(({ message }) => message),
+      front.closed.then(({ message }) => message),
+    ]);
+    await Promise.allSettled([front.close("the agent has gone"), agent.close("the client has gone")]);
+    await host.close();
+    return reason;
+  }
+
+  #definition(): ClientDefinition {
+    const { agent, client, asked } = this.#handshake;
+    const { unstable = "*", limits, log } = this.#options;
+    const features = passedOn(asked, client);
+    const modes = [
+      ...(features.elicitationForm ? (["form"] as const) : []),
+      ...(features.elicitationUrl ? (["url"] as const) : []),
+    ];
+    return {
+      ...infoOf(asked),
+      versions: [agent],
+      unstable,
+      ...(limits && { limits }),
+      ...(log && { log }),
+      permission: (ask, context) => this.#permission(ask, context),
+      ...(modes.length === 0
+        ? {}
+        : {
+            elicitationModes: modes,
+            elicit: (ask, context) => this.#elicit(ask, context),
+            elicitationCompleted: (elicitationId) =>
+              this.#withFront((front) => front.tell("elicitation/complete", { elicitationId })),
+          }),
+      // the client runs it itself, from what the introduction tells it
+      ...(features.terminalAuth ? { terminalLogin: () => Promise.resolve() } : {}),
+      otherRequest: (method, params, { signal }) =>
+        new Promise((resolve, reject) => {
+          this.#withFront((front) => front.askExtension(method, params, { signal }).then(resolve, reject));
+        }),
+      otherNotification: (method, params) =>
+        this.#withFront((front) => void front.tellExtension(method, params)),
+    };
+  }
+
+  #withFront(work: (front: AgentFront) => void): void {
+    if (this.#front === undefined) this.#early.push(work);
+    else work(this.#front);
+  }
+
+  async #permission(
+    ask: PermissionAsk,
+    { session, signal }: AskContext,
+  ): Promise<PermissionAnswer | undefined> {
+    const relayed = this.#host?.find(session?.sessionId);
+    const front = this.#front;
+    if (relayed === undefined || front === undefined || session === undefined) return undefined;
+    const { losses = "lossy" } = this.#options;
+    const type = ask.subject?.type;
+    const isKnown = type === undefined || type === "tool_call" || type === "command";
+    if (!isKnown && front.version === 1 && losses === "strict") {
+      const message = `a client of version 1 cannot be asked about ${String(type)}`;
+      throw new RequestError(errorCodes.invalidParams, message, { reason: "unsupported", path: "/subject" });
+    }
+    return relayed.asking(this.#handshake.agent === 1, async () => {
+      const { method, params } = front.edition.permission(session.sessionId, ask);
+      return front.edition.permissionAnswer((await front.ask(method, params, { signal })) as object);
+    });
+  }
+
+  async #elicit(ask: ElicitationAsk, { session, signal }: AskContext): Promise<ElicitationAnswer> {
+    const relayed = this.#host?.find(session?.sessionId);
+    const front = this.#front;
+    if (relayed === undefined || front === undefined || session === undefined) return { action: "cancel" };
+    return relayed.asking(this.#handshake.agent === 1, async () => {
+      const { method, params } = front.edition.elicitation(session.sessionId, ask);
+      return front.edition.elicitationAnswer((await front.ask(method, params, { signal })) as object);
+    });
+  }
+
+  /** The client is slow: the agent is not read until it has caught up. */
+  #wait(room: Promise<void>): void {
+    if (this.#slow++ === 0) this.#sides.agent.pause();
+    const done = (): void => {
+      if (--this.#slow === 0) this.#sides.agent.resume();
+    };
+    room.then(done, done);
+  }
+}
