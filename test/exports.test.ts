@@ -22,6 +22,7 @@ const promised = {
     "gitPatch",
     "memoryPair",
     "memoryStore",
+    "relay",
     "sessionNotFound",
     "textDiff",
     "toWebStreams",

@@ -95,6 +95,8 @@ export type { DisplayTerminal, DisplayTerminalOptions } from "./peer/display-ter
 export { authRequired, type ExtensionContext, sessionNotFound } from "./peer/extensions.ts";
 export type { Inbox, InboxMessage } from "./peer/inbox.ts";
 export type { Permission } from "./peer/questions.ts";
+export { type Relay, type RelayedVersions, relay } from "./peer/relay/relay.ts";
+export type { ClientToolServices, ClientTools, RelayOptions } from "./peer/relay/relay-options.ts";
 export { type ToolCall, type ToolCallStart, textDiff } from "./peer/tool-call.ts";
 export type { Turn } from "./peer/turn.ts";
 export type { TurnClient } from "./peer/turn-client.ts";

@@ -3,7 +3,7 @@
 import type { Log } from "../../jsonrpc/log.ts";
 
 /** The key of `_meta` that holds what was lost, as sentences for a person. */
-export const lostKey = "parley.dev/lost";
+const lostKey = "parley.dev/lost";
 
 const maxNotes = 32;
 

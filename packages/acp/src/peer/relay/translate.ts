@@ -7,6 +7,7 @@ import { errorCodes } from "../../model/error-codes.ts";
 import { AgentFront } from "../agent-front.ts";
 import { connectWith } from "../client.ts";
 import type { AskContext, ClientDefinition } from "../client-definition.ts";
+import { askWithDiffTexts } from "./diff-texts.ts";
 import { type InitializeParams, infoOf, passedOn } from "./introduction.ts";
 import type { RelayOptions } from "./relay-options.ts";
 import type { RelayedSessionLink } from "./relayed-session.ts";
@@ -56,6 +57,7 @@ class Meeting {
     const link: RelayedSessionLink = {
       front: undefined as never, // set below, before anything can be asked of it
       losses,
+      readText: (path) => this.#options.readText?.(path),
       slow: (room) => this.#wait(room),
     };
     const host = new Translation(link, agent, this.#options);
@@ -131,9 +133,15 @@ class Meeting {
       throw new RequestError(errorCodes.invalidParams, message, { reason: "unsupported", path: "/subject" });
     }
     return relayed.asking(this.#handshake.agent === 1, async () => {
-      const { method, params } = front.edition.permission(session.sessionId, ask);
+      const { method, params } = front.edition.permission(session.sessionId, this.#shown(ask));
       return front.edition.permissionAnswer((await front.ask(method, params, { signal })) as object);
     });
+  }
+
+  #shown(ask: PermissionAsk): PermissionAsk {
+    if (this.#front?.version !== 1) return ask;
+    const lost = (what: string): void => this.#options.log?.("warn", "lost in translation", { lost: [what] });
+    return askWithDiffTexts(ask, (path) => this.#options.readText?.(path), lost);
   }
 
   async #elicit(ask: ElicitationAsk, { session, signal }: AskContext): Promise<ElicitationAnswer> {

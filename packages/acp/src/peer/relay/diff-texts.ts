@@ -1,0 +1,69 @@
+// Version 2 shows a change as a patch, version 1 as two texts: the texts are made from the patch, and from the
+// file where the patch has only a part of it.
+
+import { textsFromPatch } from "../../model/apply-patch.ts";
+import type { PermissionAsk } from "../../model/ask.ts";
+import type { ToolCallContent, ToolCallUpdate, Update } from "../../model/update.ts";
+
+type Diff = Extract<ToolCallContent, { type: "diff" }>;
+type Lost = (what: string) => void;
+export type ReadText = (path: string) => string | undefined;
+
+/** The same updates with texts beside the patches. */
+export function withDiffTexts(update: Update, readText: ReadText, lost: Lost): readonly Update[] {
+  if (update.sessionUpdate === "tool_call_update")
+    return [{ ...update, ...toolTexts(update, readText, lost) }];
+  if (update.sessionUpdate !== "tool_call_content_chunk" || update.content.type !== "diff") return [update];
+  return diffsOf(update.content, readText, lost).map((content) => ({ ...update, content }));
+}
+
+export function askWithDiffTexts(ask: PermissionAsk, readText: ReadText, lost: Lost): PermissionAsk {
+  const { subject } = ask;
+  if (subject?.type !== "tool_call") return ask;
+  const { toolCall } = subject;
+  return {
+    ...ask,
+    subject: { ...subject, toolCall: { ...toolCall, ...toolTexts(toolCall, readText, lost) } },
+  };
+}
+
+function toolTexts(
+  { content }: ToolCallUpdate,
+  readText: ReadText,
+  lost: Lost,
+): { content?: ToolCallContent[] } {
+  if (content == null || !content.some((item) => item.type === "diff" && item.newText === undefined))
+    return {};
+  return {
+    content: content.flatMap((item): ToolCallContent[] =>
+      item.type === "diff" ? diffsOf(item, readText, lost) : [item],
+    ),
+  };
+}
+
+/** One for each file. */
+function diffsOf(diff: Diff, readText: ReadText, lost: Lost): ToolCallContent[] {
+  if (diff.newText !== undefined) return [diff];
+  const patch = diff.patch?.format === "git_patch" ? diff.patch.text : undefined;
+  return diff.changes.flatMap((change): ToolCallContent[] => {
+    const path = "path" in change && typeof change.path === "string" ? change.path : undefined;
+    const isText = ["add", "modify", "delete"].includes(change.operation);
+    const texts =
+      isText && path !== undefined && patch !== undefined
+        ? textsFromPatch(patch, path, change.operation === "modify" ? readText(path) : undefined)
+        : undefined;
+    if (texts === undefined || path === undefined) return [{ ...diff, changes: [change] }];
+    if (texts.isPartial) lost(`all but the changed lines of ${path}`);
+    const { oldText, newText = "" } = texts;
+    const shown: Diff = {
+      ...diff,
+      changes: [change],
+      path,
+      newText,
+      ...(oldText === undefined ? {} : { oldText }),
+    };
+    if (change.operation !== "delete") return [shown];
+    // an empty text is all that is left of it in version 1
+    return [shown, { type: "content", content: { type: "text", text: `${path} was deleted` } }];
+  });
+}
