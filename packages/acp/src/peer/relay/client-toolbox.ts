@@ -36,7 +36,7 @@ export class ClientToolbox {
       canWrite: writeFiles,
       canRunCommands: terminals,
       files: () => clientFiles(known(), ask, { read: readFiles, write: writeFiles }),
-      terminals: () => clientTerminals(known(), ask, () => undefined),
+      terminals: () => clientTerminals(known(), ask, ignore, ignore),
     };
     return this.#make(services);
   }
@@ -66,3 +66,6 @@ export class ClientToolbox {
     });
   }
 }
+
+/** The client knows its terminals; the agent never sees their ids. */
+const ignore = (): void => undefined;
