@@ -14,6 +14,7 @@ import type { Transport } from "../jsonrpc/transport.ts";
 import { Failure, type UnstableMethods } from "../wire/decode.ts";
 import { refuseBatch } from "./batch-rules.ts";
 import { BoundWire, methodNotFound, sessionOf } from "./bound-wire.ts";
+import { extensionName } from "./extension-name.ts";
 import { HeldInput } from "./held-input.ts";
 
 export type PromptOp = Extract<AgentOp, { op: "prompt" }>;
@@ -25,6 +26,8 @@ export interface AgentHost {
   readonly used: boolean;
   introduce(client: Introduction<ClientFeatures>): AgentIntroduction;
   readonly optionsOf: OptionsOf;
+  /** Throws when this method may not be used now. */
+  allow(method: string): void;
   run(op: SessionOp, request: IncomingRequest): Promise<AgentOpResult>;
   /** The result of a prompt, as the edition's policy words it. */
   prompt(op: PromptOp, request: IncomingRequest): Promise<object>;
@@ -115,11 +118,11 @@ export class AgentFront {
   }
 
   askExtension(method: string, params: unknown, options: RequestOptions<unknown> = {}): Promise<unknown> {
-    return this.#connection.request(method, params, options);
+    return this.#connection.request(extensionName(method), params, options);
   }
 
   tellExtension(method: string, params: unknown): Promise<void> | undefined {
-    return this.#connection.notify(method, params);
+    return this.#connection.notify(extensionName(method), params);
   }
 
   // ---- what the client sends
@@ -172,6 +175,7 @@ export class AgentFront {
     const row = wire.receivedRequest(method);
     if (row === undefined && !edition.legacyMethods.has(method)) throw methodNotFound(method);
     const decoded = row === undefined ? legacyParams(method, params) : wire.requestParams(row, params);
+    this.#host.allow(method);
     // an object, since every row of the table is one
     const op = edition.decode(method, decoded as object, this.#host.optionsOf);
     if (op === undefined) throw methodNotFound(method);
@@ -217,6 +221,7 @@ function isSetMode(method: string): boolean {
 function legacyParams(method: string, params: unknown): object {
   const { sessionId, modelId } = (params ?? {}) as { sessionId?: unknown; modelId?: unknown };
   if (typeof sessionId === "string" && typeof modelId === "string") return { sessionId, modelId };
-  const message = `${method}: params must have sessionId and modelId`;
-  throw new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params" });
+  const path = typeof sessionId === "string" ? "/modelId" : "/sessionId";
+  const message = `${method}: params${path} must be string`;
+  throw new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path });
 }

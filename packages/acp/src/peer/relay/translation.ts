@@ -48,6 +48,10 @@ export class Translation implements AgentHost {
   readonly optionsOf = (sessionId: string): readonly SessionConfigOption[] =>
     this.#sessions.get(sessionId)?.live.options ?? [];
 
+  allow(): void {
+    // the agent decides
+  }
+
   async run(op: SessionOp, request: IncomingRequest): Promise<AgentOpResult> {
     this.used = true;
     try {
