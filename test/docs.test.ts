@@ -17,6 +17,7 @@ const sections: Readonly<Record<string, readonly string[]>> = {
   "@parley/acp": ["index.ts"],
   "@parley/acp/node": ["node.ts"],
   "@parley/acp/view": ["view.ts"],
+  "@parley/acp/testing": ["testing.ts"],
   "@parley/acp/v1 and @parley/acp/v2": ["v1.ts", "v2.ts"],
 };
 

@@ -31,6 +31,13 @@ const promised = {
   "@parley/acp/v1": ["agentPeer", "clientPeer"],
   "@parley/acp/v2": ["agentPeer", "clientPeer"],
   "@parley/acp/view": ["applyEntry", "changesSince", "createView", "snapshot", "viewFrom"],
+  "@parley/acp/testing": [
+    "ScenarioError",
+    "checkAgentScenario",
+    "checkClientScenario",
+    "scriptedAgent",
+    "scriptedClient",
+  ],
   "@parley/acp/node": [
     "StoreError",
     "localFiles",

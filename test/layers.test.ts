@@ -6,7 +6,9 @@ import { test } from "node:test";
 import { type Import, importsOf, isTest, reachableFrom, read, repositoryFiles } from "./source-files.ts";
 
 const library = "packages/acp/src/";
-const entryPoints = ["index.ts", "v1.ts", "v2.ts", "view.ts", "node.ts"].map((name) => library + name);
+const entryPoints = ["index.ts", "v1.ts", "v2.ts", "view.ts", "testing.ts", "node.ts"].map(
+  (name) => library + name,
+);
 
 /** What each folder of the library may import besides itself. Imports point inward. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
@@ -18,7 +20,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   edition: ["jsonrpc", "wire", "model"],
   transport: ["jsonrpc", "wire", "model"],
   peer: ["jsonrpc", "wire", "model", "view", "edition", "transport"],
-  node: ["jsonrpc", "wire", "model", "view", "edition", "transport", "peer"],
+  testing: ["jsonrpc", "wire", "model", "view", "edition", "transport", "peer"],
+  node: ["jsonrpc", "wire", "model", "view", "edition", "transport", "peer", "testing"],
 };
 
 /** Folders that hold tests and what they need, such as programs that are started and never imported. */

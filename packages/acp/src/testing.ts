@@ -1,0 +1,26 @@
+// Scripted peers: a deterministic agent and a deterministic client, driven by data. Runs wherever JavaScript runs.
+
+export type { AgentEvent, ProcessControl } from "./testing/agent-run.ts";
+export type { AgentScenario, AgentStep, StoredSession, TurnScript } from "./testing/agent-scenario.ts";
+export { checkAgentScenario } from "./testing/check-agent-scenario.ts";
+export { checkClientScenario } from "./testing/check-client-scenario.ts";
+export type { ClientRecord, StepRecord } from "./testing/client-record.ts";
+export type {
+  ClientScenario,
+  ClientStep,
+  CommandScript,
+  ElicitationRule,
+  PermissionRule,
+  ScriptedPlace,
+  SessionRef,
+  UpdateCount,
+} from "./testing/client-scenario.ts";
+export type { Clock } from "./testing/clock.ts";
+export { type ScriptedAgent, type ScriptedAgentOptions, scriptedAgent } from "./testing/scripted-agent.ts";
+export {
+  type ScriptedClient,
+  type ScriptedClientOptions,
+  scriptedClient,
+} from "./testing/scripted-client.ts";
+export { ScenarioError } from "./testing/shape.ts";
+export type { RawMessage, ReplyRule, ScriptedError } from "./testing/wire-rules.ts";

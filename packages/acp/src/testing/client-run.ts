@@ -1,0 +1,39 @@
+// What the steps of a scripted client stand on.
+
+import { ConnectionError, RequestError } from "../jsonrpc/errors.ts";
+import type { Entry } from "../model/entry.ts";
+import type { ClientSession } from "../peer/client-session.ts";
+import type { ConnectedAgent } from "../peer/connected-agent.ts";
+import type { StepRecord } from "./client-record.ts";
+import type { Clock } from "./clock.ts";
+import type { Gates } from "./gates.ts";
+import type { ScriptedWire } from "./scripted-wire.ts";
+
+/** A session under the name that a step gave it. */
+export interface NamedSession {
+  session: ClientSession | undefined;
+  readonly entries: Entry[];
+  /** Looked at after every entry; those that are done take themselves out. */
+  readonly watchers: Set<() => void>;
+}
+
+export interface ClientRun {
+  readonly agent: ConnectedAgent;
+  readonly wire: ScriptedWire;
+  readonly gates: Gates;
+  readonly clock: Clock;
+  /** Aborts when the connection has ended. */
+  readonly ended: AbortSignal;
+  readonly sessions: Map<string, NamedSession>;
+  readonly steps: StepRecord[];
+  /** Prompts that nobody has waited for. */
+  readonly open: Promise<void>[];
+  /** Sessions whose prompt is cancelled when the agent asks. */
+  readonly atPermission: Set<ClientSession>;
+}
+
+export function stepError(error: unknown): NonNullable<StepRecord["error"]> {
+  if (error instanceof RequestError) return { code: error.code, message: error.message };
+  if (error instanceof ConnectionError) return { kind: error.kind, message: error.message };
+  return { kind: "mistake", message: error instanceof Error ? error.message : String(error) };
+}

@@ -1,0 +1,242 @@
+// What each verb of a scripted client does.
+
+import type { ClientSession } from "../peer/client-session.ts";
+import type { SessionPlace } from "../peer/connected-agent.ts";
+import { type ClientRun, type NamedSession, stepError } from "./client-run.ts";
+import type { ClientStep, SessionRef, UpdateCount } from "./client-scenario.ts";
+import { untilAborted } from "./gates.ts";
+
+type KeysOf<Step> = Step extends unknown ? keyof Step : never;
+export type ClientVerb = Exclude<KeysOf<ClientStep>, "as" | "session" | "meta" | "wait" | "value" | "params">;
+type StepWith<Verb extends ClientVerb> = Extract<ClientStep, Readonly<Record<Verb, unknown>>>;
+
+const verbs: {
+  readonly [Verb in ClientVerb]: (step: StepWith<Verb>, run: ClientRun) => Promise<void> | void;
+} = {
+  async open({ open, as = "main" }, run) {
+    const place = typeof open === "string" ? { cwd: open } : open;
+    await install(run, "open", as, place, (listening) => run.agent.open(listening));
+  },
+  async load({ load, as = "main" }, run) {
+    const { id, cwd } = found(run, load);
+    await install(run, "load", as, { cwd }, (listening) => run.agent.load(id, listening));
+  },
+  async resume({ resume, as = "main" }, run) {
+    const { id, cwd } = found(run, resume);
+    await install(run, "resume", as, { cwd }, (listening) => run.agent.resume(id, listening));
+  },
+  async fork({ fork, as = "main" }, run) {
+    const { id, cwd } = found(run, fork);
+    await install(run, "fork", as, { cwd }, (listening) => run.agent.fork(id, listening));
+  },
+  async close({ close }, run) {
+    await sessionOf(run, close).close();
+    run.steps.push({ step: "close", session: close });
+  },
+  async delete({ delete: ref }, run) {
+    await run.agent.delete(found(run, ref).id);
+    run.steps.push({ step: "delete" });
+  },
+  async list({ list }, run) {
+    const sessions: unknown[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const page = await run.agent.list({ ...list, ...(cursor === undefined ? {} : { cursor }) });
+      sessions.push(...page.sessions);
+      cursor = page.nextCursor;
+      if (cursor === undefined) break;
+    }
+    run.steps.push({ step: "list", result: sessions });
+  },
+  async prompt(step, run) {
+    const { wait = true } = step;
+    const over = prompted(step, run);
+    if (wait) await over;
+    else run.open.push(over);
+  },
+  async settle(_, run) {
+    await Promise.all(run.open.splice(0));
+  },
+  cancel({ cancel }, run) {
+    sessionOf(run, cancel).cancel();
+  },
+  async cancelTool({ cancelTool, session }, run) {
+    await sessionOf(run, session).cancelToolCall(cancelTool);
+  },
+  async cancelTerminal({ cancelTerminal, session }, run) {
+    await sessionOf(run, session).cancelTerminal(cancelTerminal);
+  },
+  async setOption({ setOption, value, session }, run) {
+    await sessionOf(run, session).setOption(setOption, value);
+    run.steps.push({ step: "setOption", session: session ?? "main" });
+  },
+  async setMode({ setMode, session }, run) {
+    await sessionOf(run, session).setMode(setMode);
+    run.steps.push({ step: "setMode", session: session ?? "main" });
+  },
+  async login({ login }, { agent, steps }) {
+    await agent.login(login);
+    steps.push({ step: "login" });
+  },
+  async logout(_, { agent, steps }) {
+    await agent.logout();
+    steps.push({ step: "logout" });
+  },
+  async request({ request, params }, { agent, steps }) {
+    // as: the name is checked where it is sent
+    const result = await agent.request(request as `_${string}`, params);
+    steps.push({ step: "request", result });
+  },
+  async notify({ notify, params }, { agent }) {
+    await agent.notify(notify as `_${string}`, params); // as above
+  },
+  async openGate({ openGate }, { agent }) {
+    await agent.notify("_parley/open", { gate: openGate });
+  },
+  async until({ until, session = "main" }, run) {
+    if (until === "closed") await run.agent.closed;
+    else if ("gate" in until) await untilAborted(run.gates.pass(until.gate), run.ended);
+    else {
+      const named = namedOf(run, session);
+      const from = "update" in until ? startOfTurn(named) : 0;
+      await holds(run, named, () =>
+        "update" in until ? isReached(named, until, from) : named.session?.state === until.state,
+      );
+    }
+  },
+  async delay({ delay }, run) {
+    await run.clock.sleep(delay, run.ended);
+  },
+  raw({ raw }, run) {
+    run.wire.raw(raw, ids(run));
+  },
+  async call({ call, params }, run) {
+    run.steps.push({ step: "call", result: await run.wire.call(call, params, ids(run)) });
+  },
+  async disconnect({ disconnect }, { agent, wire }) {
+    await (disconnect === "close" ? agent.close() : wire.cut());
+  },
+};
+
+const clientVerbs = Object.keys(verbs) as readonly ClientVerb[]; // the keys of the table above
+
+export function verbOf(step: ClientStep): ClientVerb {
+  // `cancel` is a verb, and stands beside another one
+  const found = clientVerbs.filter((verb) => verb in step);
+  return found.find((verb) => verb !== "cancel") ?? "cancel";
+}
+
+export async function runClientStep(step: ClientStep, run: ClientRun): Promise<void> {
+  // as: a step that has the verb is what the verb takes
+  const act = verbs[verbOf(step)] as (step: ClientStep, run: ClientRun) => Promise<void> | void;
+  await act(step, run);
+}
+
+async function prompted(step: StepWith<"prompt">, run: ClientRun): Promise<void> {
+  const { prompt: content, meta, cancel, session: name = "main" } = step;
+  const named = namedOf(run, name);
+  const session = sessionOf(run, name);
+  const from = named.entries.length;
+  if (cancel === "at-permission") run.atPermission.add(session);
+  try {
+    const prompt = session.prompt(content, meta === undefined ? {} : { meta });
+    if (cancel === "at-once") prompt.cancel();
+    else if (typeof cancel === "object") {
+      const due =
+        "gate" in cancel
+          ? run.gates.pass(cancel.gate)
+          : holds(run, named, () => isReached(named, cancel, from));
+      void due.then(() => prompt.cancel());
+    }
+    run.steps.push({ step: "prompt", session: name, result: await prompt.outcome });
+  } catch (error) {
+    run.steps.push({ step: "prompt", session: name, error: stepError(error) });
+  } finally {
+    run.atPermission.delete(session);
+  }
+}
+
+async function install(
+  run: ClientRun,
+  step: string,
+  name: string,
+  place: SessionPlace,
+  call: (listening: SessionPlace) => Promise<ClientSession>,
+): Promise<void> {
+  const named: NamedSession = run.sessions.get(name) ?? {
+    session: undefined,
+    entries: [],
+    watchers: new Set(),
+  };
+  const fresh = !run.sessions.has(name);
+  run.sessions.set(name, named);
+  const session = await call({
+    ...place,
+    // a session that is loaded again goes on where it was
+    ...(fresh || named.session === undefined ? { onEntry: listener(named) } : {}),
+  });
+  named.session = session;
+  run.steps.push({ step, session: name });
+}
+
+function listener(named: NamedSession): NonNullable<SessionPlace["onEntry"]> {
+  return (entry) => {
+    named.entries.push(entry);
+    for (const watcher of [...named.watchers]) watcher();
+  };
+}
+
+/** Resolves when the condition holds, or when the connection has ended. */
+function holds(run: ClientRun, { watchers }: NamedSession, isTrue: () => boolean): Promise<void> {
+  if (isTrue()) return Promise.resolve();
+  const reached = new Promise<void>((resolve) => {
+    const watcher = () => {
+      if (!isTrue()) return;
+      watchers.delete(watcher);
+      resolve();
+    };
+    watchers.add(watcher);
+  });
+  return untilAborted(reached, run.ended);
+}
+
+function isReached({ entries }: NamedSession, { update, nth = 1 }: UpdateCount, from: number): boolean {
+  let seen = 0;
+  for (let at = from; at < entries.length; at++) {
+    const entry = entries[at];
+    if (entry?.kind === "update" && entry.update.sessionUpdate === update && ++seen === nth) return true;
+  }
+  return false;
+}
+
+/** The last prompt that was sent. */
+function startOfTurn({ entries }: NamedSession): number {
+  return Math.max(
+    0,
+    entries.findLastIndex((entry) => entry.kind === "prompt"),
+  );
+}
+
+function namedOf(run: ClientRun, name = "main"): NamedSession {
+  const named = run.sessions.get(name);
+  if (named !== undefined) return named;
+  const known = [...run.sessions.keys()].join(", ");
+  throw new TypeError(`no step has named a session ${name}; there are: ${known || "none"}`);
+}
+
+function sessionOf(run: ClientRun, name?: string): ClientSession {
+  const { session } = namedOf(run, name);
+  if (session === undefined) throw new TypeError(`the session ${name ?? "main"} was never opened`);
+  return session;
+}
+
+function found(run: ClientRun, ref: SessionRef): { readonly id: string; readonly cwd: string } {
+  if (typeof ref !== "string") return ref;
+  const { sessionId, cwd } = sessionOf(run, ref);
+  return { id: sessionId, cwd };
+}
+
+/** `{{session}}` is the session that was named "main", the others go by their own names. */
+function ids(run: ClientRun): Record<string, unknown> {
+  const named = [...run.sessions].map(([name, { session }]) => [name, session?.sessionId]);
+  return { ...Object.fromEntries(named), session: run.sessions.get("main")?.session?.sessionId };
+}

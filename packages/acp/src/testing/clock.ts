@@ -1,0 +1,21 @@
+// The only thing of scripted peers that takes time. Tests inject one that does not.
+
+export interface Clock {
+  /** Resolves after so many milliseconds, or as soon as the signal aborts; never rejects. */
+  sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
+}
+
+export const realClock: Clock = {
+  sleep(milliseconds, signal) {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      const timer = setTimeout(done, milliseconds);
+      if (signal.aborted) done();
+      else signal.addEventListener("abort", done, { once: true });
+    });
+  },
+};

@@ -1,0 +1,43 @@
+// Named gates between a test and a script: whoever comes first waits for the other, and nobody sleeps.
+
+export class Gates {
+  readonly #opened = new Map<string, PromiseWithResolvers<void>>();
+  readonly #reached = new Map<string, PromiseWithResolvers<void>>();
+
+  /** Lets everybody through who waits here, and who comes later. */
+  open(name: string): void {
+    gate(this.#opened, name).resolve();
+  }
+
+  /** Resolves when somebody waits, or has waited, at this gate. */
+  reached(name: string): Promise<void> {
+    return gate(this.#reached, name).promise;
+  }
+
+  pass(name: string): Promise<void> {
+    gate(this.#reached, name).resolve();
+    return gate(this.#opened, name).promise;
+  }
+}
+
+function gate(gates: Map<string, PromiseWithResolvers<void>>, name: string): PromiseWithResolvers<void> {
+  let found = gates.get(name);
+  if (found === undefined) {
+    found = Promise.withResolvers<void>();
+    gates.set(name, found);
+  }
+  return found;
+}
+
+/** Settles with the work, or when the signal aborts. */
+export async function untilAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const aborted = Promise.withResolvers<void>();
+  const stop = () => aborted.resolve();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}

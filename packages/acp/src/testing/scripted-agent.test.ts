@@ -1,0 +1,178 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { memoryPair, type ProtocolVersion } from "@parley/acp";
+import {
+  type AgentScenario,
+  type ClientRecord,
+  type ClientScenario,
+  type ClientStep,
+  scriptedAgent,
+  scriptedClient,
+} from "@parley/acp/testing";
+
+const noTime = { sleep: async () => undefined };
+
+/** One agent and one client back to back, and what the client saw. */
+async function played(
+  agentScenario: Omit<AgentScenario, "parley" | "version">,
+  clientScenario: Omit<ClientScenario, "parley" | "version">,
+) {
+  const [near, far] = memoryPair();
+  const agent = scriptedAgent({ parley: "agent-scenario", version: 1, ...agentScenario }, { clock: noTime });
+  const served = agent.connect(far);
+  const client = scriptedClient(
+    { parley: "client-scenario", version: 1, ...clientScenario },
+    { clock: noTime },
+  );
+  const record = await client.run(near);
+  await served.closed;
+  return { record, events: agent.events };
+}
+
+function inBothVersions(name: string, run: (versions: readonly [ProtocolVersion]) => Promise<void>): void {
+  for (const version of [1, 2] as const) {
+    test(`${name} (v${version})`, { timeout: 10_000 }, () => run([version]));
+  }
+}
+
+const outcomes = ({ steps }: ClientRecord) =>
+  steps.filter(({ step }) => step === "prompt").map(({ result }) => result);
+
+interface ShownItem {
+  readonly kind: string;
+  readonly content?: readonly { readonly type: string; readonly text?: string }[];
+  readonly status?: string;
+}
+
+/** What the user sees: the kinds of item, with their texts and statuses. */
+function shown({ sessions }: ClientRecord, session = "main"): string[] {
+  const { timeline } = sessions[session]!.view as { timeline: readonly ShownItem[] };
+  return timeline.map(({ kind, content = [], status }) => {
+    const words = content.map((block) => block.text ?? block.type).join("");
+    return [kind, status, words].filter(Boolean).join(": ");
+  });
+}
+
+const hello: ClientStep[] = [{ open: "/work" }, { prompt: "hello" }];
+
+inBothVersions(
+  "turns are taken in order, those for a text when it comes, then what is there otherwise",
+  async (versions) => {
+    const { record, events } = await played(
+      {
+        turns: [
+          { when: "second", steps: [{ say: "I was asked for this." }] },
+          { when: { contains: "thi" }, steps: [{ say: "And for that." }] },
+          { steps: [{ think: "hm" }, { say: "You said " }, { say: "{{prompt}} in {{cwd}}." }] },
+          { steps: [{ say: "The next one." }, { end: "max_tokens" }] },
+        ],
+        otherwise: [{ say: "That was all." }],
+      },
+      {
+        versions,
+        steps: [...hello, { prompt: "second" }, { prompt: "third" }, { prompt: "a" }, { prompt: "b" }],
+      },
+    );
+    assert.deepEqual(shown(record), [
+      "user_message: hello",
+      "agent_thought: hm",
+      "agent_message: You said hello in /work.",
+      "user_message: second",
+      "agent_message: I was asked for this.",
+      "user_message: third",
+      "agent_message: And for that.",
+      "user_message: a",
+      "agent_message: The next one.",
+      "user_message: b",
+      "agent_message: That was all.",
+    ]);
+    assert.deepEqual(
+      outcomes(record).map((outcome) => (outcome as { stopReason: string }).stopReason),
+      ["end_turn", "end_turn", "end_turn", "max_tokens", "end_turn"],
+    );
+    assert.deepEqual(
+      events.map(({ text }) => text),
+      ["hello", "second", "third", "a", "b"],
+    );
+  },
+);
+
+const careful: AgentScenario["turns"] = [
+  {
+    steps: [
+      {
+        tool: { title: "Write a.txt", kind: "edit" },
+        steps: [
+          {
+            ask: true,
+            on: {
+              allow_once: [{ diff: { path: "/work/a.txt", newText: "a\n" } }],
+              refused: [{ failTool: "the user said no" }],
+            },
+          },
+        ],
+      },
+      { say: "Done." },
+    ],
+  },
+];
+
+inBothVersions("an answer to a question decides what follows", async (versions) => {
+  const allowed = await played({ turns: careful }, { versions, steps: hello });
+  assert.deepEqual(shown(allowed.record), [
+    "user_message: hello",
+    "tool_call: completed: diff",
+    "permission",
+    "agent_message: Done.",
+  ]);
+  const refused = await played(
+    { turns: careful },
+    { versions, permissions: [{ answer: { kind: "reject_once" } }], steps: hello },
+  );
+  assert.deepEqual(shown(refused.record), [
+    "user_message: hello",
+    "tool_call: failed: content",
+    "permission",
+    "agent_message: Done.",
+  ]);
+  assert.deepEqual(refused.record.asked, [
+    {
+      permission: "Write a.txt",
+      options: ["allow_once", "allow_always", "reject_once"],
+      answer: "reject_once",
+    },
+  ]);
+  assert.deepEqual(refused.events.at(-1), {
+    event: "answer",
+    title: "this tool call",
+    optionId: "reject_once",
+  });
+});
+
+inBothVersions("a prompt is cancelled at a permission, at once, and after an update", async (versions) => {
+  const { record, events } = await played(
+    {
+      turns: [
+        ...careful,
+        { when: "wait", steps: [{ say: "one" }, { say: "two" }, { wait: "cancelled" }, { say: " late" }] },
+      ],
+    },
+    {
+      versions,
+      steps: [
+        { open: "/work" },
+        { prompt: "ask", cancel: "at-permission" },
+        { prompt: "wait", cancel: { update: "agent_message_chunk", nth: 2 } },
+        { prompt: "wait", cancel: "at-once" },
+      ],
+    },
+  );
+  assert.deepEqual(outcomes(record), Array(3).fill({ stopReason: "cancelled" }));
+  assert.deepEqual(record.asked, [{ permission: "Write a.txt", answer: "the prompt is cancelled" }]);
+  assert.equal(events.filter(({ event }) => event === "cancelled").length >= 1, true);
+});
+
+inBothVersions("two runs give the same record", async (versions) => {
+  const run = async () => (await played({ turns: careful }, { versions, steps: hello })).record;
+  assert.deepEqual(await run(), await run());
+});

@@ -1,0 +1,201 @@
+// An agent that does what a scenario says, the same every time. It is written on agent(): whatever it says right
+// is what any agent of this library says, and whatever it says wrong is in its scenario.
+
+import { memoryStore } from "../model/memory-store.ts";
+import type { SessionStore } from "../model/store.ts";
+import { type Agent, agent } from "../peer/agent.ts";
+import type { AgentDefinition } from "../peer/agent-definition.ts";
+import type { AgentSession } from "../peer/agent-session.ts";
+import { authRequired } from "../peer/extensions.ts";
+import type { Turn } from "../peer/turn.ts";
+import { type AgentEvent, type AgentRun, type ProcessControl, runSteps } from "./agent-run.ts";
+import type { AgentScenario, AgentStep, TurnScript } from "./agent-scenario.ts";
+import { runOutsideTurn, runStep } from "./agent-steps.ts";
+import { checkAgentScenario } from "./check-agent-scenario.ts";
+import { type Clock, realClock } from "./clock.ts";
+import { Gates } from "./gates.ts";
+import { ScriptedWire } from "./scripted-wire.ts";
+
+export interface ScriptedAgentOptions extends Pick<AgentDefinition, "log" | "tap" | "limits" | "store"> {
+  /** For `delay`. Default: real time. */
+  readonly clock?: Clock;
+  /** What `crash` does to the process that the agent has for itself. Default: the connection is cut. */
+  readonly process?: ProcessControl;
+}
+
+export interface ScriptedAgent extends Agent {
+  readonly scenario: AgentScenario;
+  /** What it has learnt so far, in order. */
+  readonly events: readonly AgentEvent[];
+  /** Opens a gate. A client may do the same with the notification `_parley/open`, params `{ gate }`. */
+  open(gate: string): void;
+  /** Resolves when a step waits at this gate. */
+  reached(gate: string): Promise<void>;
+}
+
+/** An agent from a scenario, which is checked: throws ScenarioError with the place of what is wrong. */
+export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOptions = {}): ScriptedAgent {
+  const scenario = checkAgentScenario(given);
+  const events: AgentEvent[] = [];
+  const gates = new Gates();
+  const note = (event: AgentEvent) => void events.push(event);
+  const { clock = realClock, process, store = storeWith(scenario), ...rest } = options;
+  const turnsTaken = new Map<string, number>();
+  let loggedIn = false;
+
+  /** One agent() for each client, since its steps need that client's wire; the store and the gates are shared. */
+  function served(run: AgentRun): Agent {
+    const { parley: _p, version: _v, open, turns, otherwise, replies: _r, sessions: _s, ...about } = scenario;
+    const { loginRequired, ...offers } = about;
+    return agent({
+      ...rest,
+      ...offers,
+      name: scenario.name ?? "scripted-agent",
+      version: "1.0.0",
+      store,
+      open(session) {
+        if (loginRequired && !loggedIn) throw authRequired(scenario.authMethods);
+        if (open?.options !== undefined) session.setOptions(open.options);
+        if (open?.commands !== undefined) session.setCommands(open.commands);
+        waiting.set(session.sessionId, session);
+      },
+      prompt: (turn) => play(turn, run),
+      setOption(_session, configId, value) {
+        note({ event: "option", configId, value });
+      },
+      cancelTool: (_session, toolCallId) => gates.open(`cancel ${toolCallId}`),
+      cancelTerminal: (_session, terminalId) => gates.open(`cancel ${terminalId}`),
+      ...(scenario.authMethods === undefined
+        ? {}
+        : {
+            login(methodId: string) {
+              loggedIn = true;
+              note({ event: "login", methodId });
+            },
+            logout() {
+              loggedIn = false;
+            },
+          }),
+      notifications: {
+        "_parley/open"(params) {
+          gates.open(String((params as { gate?: unknown } | null)?.gate));
+          return undefined;
+        },
+      },
+    });
+  }
+
+  const waiting = new Map<string, AgentSession>();
+
+  function opened(sessionId: unknown, run: AgentRun): void {
+    const session = waiting.get(String(sessionId));
+    if (session === undefined) return;
+    waiting.delete(session.sessionId);
+    const { title, steps = [] } = scenario.open ?? {};
+    const values = { session: session.sessionId, cwd: session.cwd };
+    runOutsideTurn([...(title === undefined ? [] : [{ title }]), ...steps], { run, session, values });
+  }
+
+  async function play(turn: Turn, run: AgentRun) {
+    const { session, text } = turn;
+    note({ event: "prompt", text });
+    const values = { session: session.sessionId, cwd: session.cwd, prompt: text };
+    const place = { run, session, turn, tool: undefined, values, signal: turn.signal, heedsCancel: false };
+    const ended = await runSteps(stepsFor(text, session.sessionId), place, runStep);
+    return ended?.end;
+  }
+
+  function stepsFor(text: string, sessionId: string): readonly AgentStep[] {
+    const { turns = [], otherwise = [] } = scenario;
+    const meant = turns.find((turn) => matches(turn, text));
+    if (meant !== undefined) return meant.steps;
+    const taken = turnsTaken.get(sessionId) ?? 0;
+    turnsTaken.set(sessionId, taken + 1);
+    return turns.filter(({ when }) => when === undefined)[taken]?.steps ?? otherwise;
+  }
+
+  return {
+    scenario,
+    definition: { name: scenario.name ?? "scripted-agent", version: "1.0.0", prompt: () => undefined },
+    events,
+    open: (gate) => gates.open(gate),
+    reached: (gate) => gates.reached(gate),
+    connect(transport) {
+      const ended = new AbortController();
+      const prompts = new Map<string, PromiseWithResolvers<void>>();
+      const afterTurns = new Map<string, (() => void)[]>();
+      const turnEnded = (sessionId: unknown) => {
+        const work = afterTurns.get(String(sessionId)) ?? [];
+        afterTurns.delete(String(sessionId));
+        for (const each of work) each();
+      };
+      const wire = new ScriptedWire(transport, scenario.replies ?? [], {
+        asked(method, params) {
+          if (method !== "session/prompt") return;
+          prompts.get(String(params.sessionId))?.resolve();
+          prompts.delete(String(params.sessionId));
+        },
+        answered(method, params, result) {
+          if (method === "session/prompt" && connection.version === 1) turnEnded(params.sessionId);
+          const named = (result as { sessionId?: unknown } | undefined)?.sessionId ?? params.sessionId;
+          if (naming.has(method)) opened(named, run);
+        },
+        updated({ sessionId, update }) {
+          const { sessionUpdate, state } = update as { sessionUpdate: unknown; state?: unknown };
+          if (sessionUpdate === "state_update" && state === "idle") turnEnded(sessionId);
+        },
+        ended: () => ended.abort(),
+      });
+      const run: AgentRun = {
+        wire,
+        gates,
+        clock,
+        process,
+        ended: ended.signal,
+        note,
+        nextPrompt(sessionId) {
+          const next = prompts.get(sessionId) ?? Promise.withResolvers<void>();
+          prompts.set(sessionId, next);
+          return next.promise;
+        },
+        afterTurn(sessionId, work) {
+          afterTurns.set(sessionId, [...(afterTurns.get(sessionId) ?? []), work]);
+        },
+      };
+      const connection = served(run).connect(wire);
+      return connection;
+    },
+  };
+}
+
+/** Requests whose answer means that a session is there. */
+const naming = new Set(["session/new", "session/load", "session/resume", "session/fork"]);
+
+function matches({ when }: TurnScript, text: string): boolean {
+  if (when === undefined) return false;
+  return typeof when === "string" ? text === when : text.includes(when.contains);
+}
+
+/** What the memory store is told takes effect at once, so nobody has to wait for it. */
+function storeWith({ sessions = [] }: AgentScenario): SessionStore {
+  const store = memoryStore();
+  for (const [at, { sessionId, cwd, title, entries = [] }] of sessions.entries()) {
+    // an order that does not depend on when the test runs: the last one is the newest
+    const time = Date.UTC(2026, 0, 1) + at * 1000;
+    const record = {
+      sessionId,
+      cwd,
+      additionalDirectories: [],
+      createdAt: time,
+      updatedAt: time,
+      config: {},
+    };
+    void store.create(title === undefined ? record : { ...record, title });
+    void store.append(
+      sessionId,
+      entries.map((body, index) => ({ seq: index + 1, time, ...body })),
+    );
+    void store.release(sessionId);
+  }
+  return store;
+}

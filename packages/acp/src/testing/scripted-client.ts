@@ -1,0 +1,183 @@
+// A client that does what a scenario says, and keeps a record of all that it saw. It is written on client().
+
+import type { Transport } from "../jsonrpc/transport.ts";
+import type { PermissionAsk } from "../model/ask.ts";
+import { client } from "../peer/client.ts";
+import type { AskContext, ClientDefinition } from "../peer/client-definition.ts";
+import type { ConnectedAgent } from "../peer/connected-agent.ts";
+import { checkClientScenario } from "./check-client-scenario.ts";
+import { type ClientRecord, StableIds, sessionRecord } from "./client-record.ts";
+import { type ClientRun, stepError } from "./client-run.ts";
+import type { ClientScenario, ElicitationRule, PermissionRule } from "./client-scenario.ts";
+import { runClientStep, verbOf } from "./client-steps.ts";
+import { type Clock, realClock } from "./clock.ts";
+import { Gates, untilAborted } from "./gates.ts";
+import { scriptedFiles, scriptedTerminals } from "./scripted-services.ts";
+import { ScriptedWire } from "./scripted-wire.ts";
+
+export interface ScriptedClientOptions
+  extends Pick<ClientDefinition, "log" | "tap" | "limits" | "handshakeTimeoutMs"> {
+  /** For `delay`. Default: real time. */
+  readonly clock?: Clock;
+}
+
+export interface ScriptedClient {
+  readonly scenario: ClientScenario;
+  /** Does all steps on this connection, closes it, and gives the record. Never rejects for what an agent does. */
+  run(transport: Transport): Promise<ClientRecord>;
+  /** Opens a gate. */
+  open(gate: string): void;
+  /** Resolves when a step or an answer waits at this gate. */
+  reached(gate: string): Promise<void>;
+}
+
+/** A client from a scenario, which is checked: throws ScenarioError with the place of what is wrong. */
+export function scriptedClient(given: ClientScenario, options: ScriptedClientOptions = {}): ScriptedClient {
+  const scenario = checkClientScenario(given);
+  const gates = new Gates();
+  return {
+    scenario,
+    open: (gate) => gates.open(gate),
+    reached: (gate) => gates.reached(gate),
+    run: (transport) => run(scenario, transport, gates, options),
+  };
+}
+
+async function run(
+  scenario: ClientScenario,
+  transport: Transport,
+  gates: Gates,
+  { clock = realClock, ...rest }: ScriptedClientOptions,
+): Promise<ClientRecord> {
+  const asked: object[] = [];
+  const services: object[] = [];
+  const texts = new Map(Object.entries(scenario.files ?? {}));
+  const ended = new AbortController();
+  const wire = new ScriptedWire(transport, scenario.replies ?? [], { ended: () => ended.abort() });
+  const state: Pick<ClientRun, "sessions" | "steps" | "open" | "atPermission"> = {
+    sessions: new Map(),
+    steps: [],
+    open: [],
+    atPermission: new Set(),
+  };
+  const used = new Map<object, number>();
+  const { elicitations, terminals, login } = scenario;
+  const definition: ClientDefinition = {
+    ...rest,
+    name: scenario.name ?? "scripted-client",
+    version: "1.0.0",
+    ...(scenario.versions === undefined ? {} : { versions: scenario.versions }),
+    ...(scenario.unstable === undefined ? {} : { unstable: scenario.unstable }),
+    ...(scenario.meta === undefined ? {} : { meta: scenario.meta }),
+    async permission(ask, context) {
+      const rule = ruleFor(scenario.permissions ?? [], ask.title, used);
+      if (context.session !== undefined && state.atPermission.has(context.session)) {
+        asked.push({ permission: ask.title, answer: "the prompt is cancelled" });
+        context.session.cancel();
+        return undefined;
+      }
+      const optionId = await given(rule, context, gates, (answer) => choice(ask, answer));
+      asked.push({
+        permission: ask.title,
+        options: ask.options.map((option) => option.optionId),
+        answer: context.signal.aborted ? "withdrawn" : (optionId ?? "cancel"),
+      });
+      return optionId;
+    },
+    ...(elicitations === undefined
+      ? {}
+      : {
+          async elicit(ask, context) {
+            const rule = ruleFor(elicitations, ask.message, used) ?? { answer: { action: "cancel" } };
+            const answer = (await given(rule, context, gates, (each) => each)) ?? {
+              action: "cancel" as const,
+            };
+            asked.push({ elicitation: ask.message, mode: ask.mode, answer });
+            return answer;
+          },
+          elicitationCompleted: (elicitationId) => void asked.push({ completed: elicitationId }),
+        }),
+    ...(scenario.files === undefined ? {} : { files: scriptedFiles(texts, (event) => services.push(event)) }),
+    ...(terminals === undefined
+      ? {}
+      : { terminals: scriptedTerminals(terminals, (event) => services.push(event)) }),
+    ...(login === undefined ? {} : { authenticate: () => login }),
+  };
+
+  let agent: ConnectedAgent | undefined;
+  try {
+    agent = await client(definition).connect(wire);
+  } catch (error) {
+    state.steps.push({ step: "connect", error: stepError(error) });
+  }
+  if (agent !== undefined) {
+    const place: ClientRun = { ...state, agent, wire, gates, clock, ended: ended.signal };
+    for (const step of scenario.steps) {
+      try {
+        await runClientStep(step, place);
+      } catch (error) {
+        state.steps.push({ step: verbOf(step), error: stepError(error) });
+      }
+    }
+    await Promise.all(state.open);
+    await agent.close();
+  }
+  return recordOf();
+
+  function recordOf(): ClientRecord {
+    const ids = new StableIds();
+    const sessions = [...state.sessions].map(([name, { entries }]) => [name, sessionRecord(entries, ids)]);
+    const record = {
+      ...(agent === undefined
+        ? {}
+        : {
+            version: agent.version,
+            agent: { info: agent.info, features: agent.features, authMethods: agent.authMethods },
+          }),
+      sessions: Object.fromEntries(sessions),
+      steps: ids.stable(state.steps),
+      asked: ids.stable(asked),
+      services: ids.stable(services),
+      files: Object.fromEntries(texts),
+    };
+    return JSON.parse(JSON.stringify(record)) as ClientRecord; // built above
+  }
+}
+
+function ruleFor<Rule extends PermissionRule | ElicitationRule>(
+  rules: readonly Rule[],
+  title: string,
+  used: Map<object, number>,
+): Rule | undefined {
+  const rule = rules.find(
+    (each) =>
+      title.includes(each.when ?? "") && (used.get(each) ?? 0) < (each.times ?? Number.POSITIVE_INFINITY),
+  );
+  if (rule !== undefined) used.set(rule, (used.get(rule) ?? 0) + 1);
+  return rule;
+}
+
+/** The answer of a rule, when its time has come; nothing when the question was withdrawn before. */
+async function given<Answer, Result>(
+  rule: { readonly answer: Answer | "never"; readonly gate?: string } | undefined,
+  { signal }: AskContext,
+  gates: Gates,
+  answerOf: (answer: Answer | undefined) => Result,
+): Promise<Result | undefined> {
+  if (rule?.gate !== undefined) await untilAborted(gates.pass(rule.gate), signal);
+  if (rule?.answer === "never") {
+    await untilAborted(new Promise(() => undefined), signal);
+    return undefined;
+  }
+  // as: "never" is dealt with above
+  return answerOf(rule?.answer as Answer | undefined);
+}
+
+function choice(
+  { options }: PermissionAsk,
+  answer: PermissionRule["answer"] = { kind: "allow_once" },
+): string | undefined {
+  if (typeof answer === "string") return undefined;
+  if ("option" in answer) return answer.option;
+  return options.find(({ kind }) => kind === answer.kind)?.optionId;
+}

@@ -1,0 +1,212 @@
+// A transport that stands between a peer of this library and the wire, and does to messages what a scenario says:
+// the library itself never learns how to be wrong.
+
+import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
+import { filled, type Values } from "./placeholders.ts";
+import type { RawMessage, ReplyRule } from "./wire-rules.ts";
+
+interface Asked {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly rule: ReplyRule | undefined;
+}
+
+/** What the owner of a scripted wire wants to know. */
+export interface WireWatcher {
+  /** A request has come in. */
+  asked?(method: string, params: Readonly<Record<string, unknown>>, id: unknown): void;
+  /** The answer to one has left. */
+  answered?(method: string, params: Readonly<Record<string, unknown>>, result: unknown): void;
+  /** A session/update has left. */
+  updated?(params: Readonly<Record<string, unknown>>): void;
+  /** Nothing will be read any more. */
+  ended?(): void;
+}
+
+type Message = Readonly<Record<string, unknown>>;
+
+export class ScriptedWire implements Transport {
+  readonly #transport: Transport;
+  readonly #rules: readonly ReplyRule[];
+  readonly #watcher: WireWatcher;
+  readonly #asked = new Map<unknown, Asked>();
+  readonly #counts = new Map<string, number>();
+  readonly #calls = new Map<unknown, (answer: unknown) => void>();
+  #sink: Sink | undefined;
+  #callCount = 0;
+  #isSilent = false;
+  #isOver = false;
+
+  constructor(transport: Transport, rules: readonly ReplyRule[], watcher: WireWatcher) {
+    this.#transport = transport;
+    this.#rules = rules;
+    this.#watcher = watcher;
+  }
+
+  /** Puts anything on the wire. */
+  raw(message: RawMessage, values: Values): void {
+    this.#write(filled(message, values));
+  }
+
+  /** Sends a request past the library, and gives its result, or its error. */
+  call(method: string, params: unknown, values: Values): Promise<unknown> {
+    const id = `raw-${++this.#callCount}`;
+    const answer = new Promise((resolve) => this.#calls.set(id, resolve));
+    this.raw({ jsonrpc: "2.0", id, method, params: params ?? {} }, values);
+    return answer;
+  }
+
+  /** Neither reads nor writes any more, and does not close either. */
+  fallSilent(): void {
+    this.#isSilent = true;
+  }
+
+  /** Ends both directions at once, as if this side had died. */
+  async cut(): Promise<void> {
+    this.#end({ kind: "closed", message: "the scenario says that this peer dies here" });
+    await this.#transport.close();
+  }
+
+  // ---- Transport
+
+  start(sink: Sink): void {
+    this.#sink = sink;
+    this.#transport.start({
+      message: (value, text) => this.#receive(value, text),
+      idle: () => this.#sink?.idle(),
+      reject: (fault) => this.#sink?.reject(fault),
+      drain: () => this.#sink?.drain(),
+      end: (reason) => this.#end(reason),
+    });
+  }
+
+  send(message: object, text?: string): boolean {
+    if (this.#isSilent) return true;
+    // as: what a connection sends is an object or a batch
+    const sent = message as Message;
+    if ("method" in sent) {
+      const room = this.#transport.send(message, text);
+      if (sent.method === "session/update") this.#watcher.updated?.(paramsOf(sent));
+      return room;
+    }
+    const asked = this.#asked.get(sent.id);
+    if (asked === undefined) return this.#transport.send(message, text);
+    this.#asked.delete(sent.id);
+    if (asked.rule === undefined) {
+      const room = this.#transport.send(message, text);
+      this.#watcher.answered?.(asked.method, asked.params, sent.result);
+      return room;
+    }
+    this.#answer(asked, sent);
+    return true;
+  }
+
+  pause(): void {
+    this.#transport.pause();
+  }
+
+  resume(): void {
+    this.#transport.resume();
+  }
+
+  async close(reason?: Error): Promise<void> {
+    this.#over();
+    if (!this.#isSilent) await this.#transport.close(reason);
+  }
+
+  // ----
+
+  #receive(value: unknown, text: string): void {
+    if (this.#isSilent) return;
+    // as: whatever it is, its fields are looked at as unknown
+    const message = (typeof value === "object" && value !== null ? value : {}) as Message;
+    const { id, method } = message;
+    if (typeof method !== "string") {
+      const settle = this.#calls.get(id);
+      if (settle === undefined) return this.#sink?.message(value, text);
+      this.#calls.delete(id);
+      return settle("error" in message ? { error: message.error } : message.result);
+    }
+    if (!("id" in message)) return this.#sink?.message(value, text);
+    const asked = { method, params: paramsOf(message), rule: this.#ruleFor(method) };
+    const { rule } = asked;
+    this.#watcher.asked?.(method, asked.params, id);
+    if (rule?.error !== undefined) return this.#answer(asked, { jsonrpc: "2.0", id, error: rule.error });
+    if (rule?.result !== undefined) return this.#answer(asked, { jsonrpc: "2.0", id, result: rule.result });
+    this.#asked.set(id, asked);
+    this.#sink?.message(value, text);
+  }
+
+  #ruleFor(method: string): ReplyRule | undefined {
+    const count = (this.#counts.get(method) ?? 0) + 1;
+    this.#counts.set(method, count);
+    return this.#rules.find((rule) => rule.method === method && (rule.nth ?? count) === count);
+  }
+
+  #answer({ method, params, rule = { method } }: Asked, given: Message): void {
+    const answer: Message =
+      rule.patch !== undefined && "result" in given
+        ? { ...given, result: merged(given.result, rule.patch) }
+        : given;
+    // as: looked at as unknown
+    const result = (answer.result ?? {}) as Message;
+    const values = {
+      id: answer.id,
+      session: result.sessionId ?? params.sessionId,
+      cwd: params.cwd,
+    };
+    for (const message of rule.before ?? []) this.raw(message, values);
+    this.#write(filled(bent(answer, rule.answer), values));
+    if (rule.answer === "twice") this.#write(filled(answer, values));
+    for (const message of rule.after ?? []) this.raw(message, values);
+    if (rule.answer !== "never") this.#watcher.answered?.(method, params, answer.result);
+  }
+
+  #write(message: RawMessage | undefined): void {
+    if (this.#isSilent || message === undefined) return;
+    if (typeof message === "string") this.#transport.send({}, message);
+    else this.#transport.send(message);
+  }
+
+  #end(reason: EndReason): void {
+    // one that hangs does not notice that nobody speaks to it any more
+    if (this.#isSilent && reason.kind === "eof") return;
+    const sink = this.#sink;
+    this.#over();
+    sink?.end(reason);
+  }
+
+  #over(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#sink = undefined;
+    for (const settle of this.#calls.values()) settle({ error: { message: "the connection has ended" } });
+    this.#calls.clear();
+    this.#watcher.ended?.();
+  }
+}
+
+function bent(answer: Message, how: ReplyRule["answer"]): Message | undefined {
+  if (how === "never") return undefined;
+  if (how === "text-id") return { ...answer, id: String(answer.id) };
+  if (how !== "no-id") return answer;
+  const { id: _, ...rest } = answer;
+  return rest;
+}
+
+function paramsOf({ params }: Message): Message {
+  // as: looked at as unknown
+  return typeof params === "object" && params !== null ? (params as Message) : {};
+}
+
+/** JSON merge patch (RFC 7396). */
+function merged(target: unknown, patch: unknown): unknown {
+  if (typeof patch !== "object" || patch === null || Array.isArray(patch)) return patch;
+  const base = typeof target === "object" && target !== null && !Array.isArray(target) ? target : {};
+  const result: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete result[key];
+    else result[key] = merged(result[key], value);
+  }
+  return result;
+}

@@ -1,0 +1,63 @@
+// The shapes that the scenarios of agents and clients share.
+
+import * as validate from "../wire/v2/validators.gen.ts";
+import {
+  anything,
+  asOnTheWire,
+  count,
+  either,
+  fields,
+  flag,
+  listOf,
+  object,
+  oneOf,
+  text,
+  whole,
+} from "./shape.ts";
+
+export const contentBlock = asOnTheWire("a content block", validate.ContentBlock);
+export const textOrBlock = either(text, contentBlock);
+export const planEntries = listOf(asOnTheWire("a plan entry", validate.PlanEntry));
+export const permissionOptions = listOf(asOnTheWire("an option of a question", validate.PermissionOption));
+export const configOptions = listOf(asOnTheWire("a config option", validate.SessionConfigOption));
+export const commandList = listOf(asOnTheWire("a command", validate.AvailableCommand));
+export const authMethodList = listOf(asOnTheWire("a way to log in", validate.AuthMethod));
+export const exitStatus = asOnTheWire("an exit status", validate.TerminalExitStatus);
+export const tokenUsage = asOnTheWire("the tokens of a turn", validate.Usage);
+export const formSchema = asOnTheWire("the schema of a form", validate.ElicitationSchema);
+
+export const versions = listOf(oneOf(1, 2), "a list of protocol versions, 1 or 2");
+export const unstable = either(oneOf("*"), listOf(text, "a list of methods"));
+export const rawMessage = either(text, object, listOf(anything, "a batch"));
+
+export const scriptedError = fields("an error with code and message", {
+  "code!": whole,
+  "message!": text,
+  data: anything,
+});
+
+export const replyRules = listOf(
+  fields("a rule for the answers to one method", {
+    "method!": text,
+    nth: count,
+    before: listOf(rawMessage),
+    after: listOf(rawMessage),
+    error: scriptedError,
+    result: anything,
+    patch: object,
+    answer: oneOf("never", "twice", "no-id", "text-id"),
+  }),
+);
+
+/** Fields that a tool call may have; its content may be of either version. */
+export const toolFields = {
+  title: text,
+  kind: text,
+  name: text,
+  locations: listOf(asOnTheWire("a location", validate.ToolCallLocation)),
+  rawInput: anything,
+  content: listOf(object, "a list of tool call contents"),
+};
+
+export const flagsOf = (wanted: string, ...names: readonly string[]) =>
+  fields(wanted, Object.fromEntries(names.map((name) => [name, flag])));
