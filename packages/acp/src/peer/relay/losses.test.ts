@@ -1,0 +1,113 @@
+// What a relay does with what the other version cannot say: seen from a raw client of version 1.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { gitPatch } from "../../model/git-patch.ts";
+import { memoryPair } from "../../transport/memory.ts";
+import { clientPeer, type SessionUpdate } from "../../v1.ts";
+import { agent } from "../agent.ts";
+import type { Turn } from "../turn.ts";
+import { relay } from "./relay.ts";
+import type { RelayOptions } from "./relay-options.ts";
+
+async function turnThroughRelay(prompt: (turn: Turn) => Promise<void>, options: RelayOptions = {}) {
+  const [toRelay, clientEnd] = memoryPair();
+  const [agentEnd, atAgent] = memoryPair();
+  agent({ name: "second", version: "1.0.0", versions: [2], prompt }).connect(atAgent);
+  const logged: { message: string; details: object | undefined }[] = [];
+  const between = relay(clientEnd, agentEnd, {
+    ...options,
+    log: (_level, message, details) => logged.push({ message, details }),
+  });
+  const updates: SessionUpdate[] = [];
+  const peer = clientPeer(toRelay, {
+    notifications: {
+      "session/update": ({ update }) => {
+        updates.push(update);
+      },
+    },
+  });
+  await peer.request("initialize", { protocolVersion: 1, clientCapabilities: {} });
+  const { sessionId } = await peer.request("session/new", { cwd: "/project", mcpServers: [] });
+  const result = await peer.request("session/prompt", { sessionId, prompt: [{ type: "text", text: "go" }] });
+  await peer.close();
+  await between.closed;
+  return { updates, result, logged };
+}
+
+function lostIn(value: { _meta?: object | null }): unknown {
+  return (value._meta as { "parley.dev/lost"?: unknown } | null | undefined)?.["parley.dev/lost"];
+}
+
+const cancelledPlan = (turn: Turn) =>
+  turn.plan([{ content: "never mind", priority: "high", status: "cancelled" }]) ?? Promise.resolve();
+
+test("lossy: a cancelled entry of a plan is shown as completed, and the note is on the update and on the answer", async () => {
+  const { updates, result, logged } = await turnThroughRelay(cancelledPlan);
+  const [plan] = updates;
+  assert.equal(plan?.sessionUpdate, "plan");
+  const lost = ["that an entry of the plan was cancelled: it is shown as completed"];
+  assert.deepEqual(lostIn(plan ?? {}), lost);
+  assert.deepEqual(lostIn(result), lost);
+  assert.equal(logged.filter(({ message }) => message === "lost in translation").length, 1);
+});
+
+test("strict: the update is left out whole, the log and the answer say so", async () => {
+  const { updates, result, logged } = await turnThroughRelay(cancelledPlan, { losses: "strict" });
+  assert.deepEqual(updates, []);
+  assert.equal(result.stopReason, "end_turn");
+  assert.ok(Array.isArray(lostIn(result)));
+  assert.equal(logged.filter(({ message }) => message.startsWith("left out")).length, 1);
+});
+
+test("what version 1 can say carries no note, strict or not", async () => {
+  for (const losses of ["lossy", "strict"] as const) {
+    const { updates, result } = await turnThroughRelay(
+      async (turn) => {
+        await turn.say("hello");
+      },
+      { losses },
+    );
+    assert.deepEqual(
+      updates.map(({ sessionUpdate }) => sessionUpdate),
+      ["agent_message_chunk"],
+    );
+    assert.equal(lostIn(updates[0] ?? {}), undefined);
+    assert.equal(lostIn(result), undefined);
+  }
+});
+
+const path = "/project/a.txt";
+const before = "one\ntwo\nthree\n";
+const after = "one\n2\nthree\n";
+
+async function patchOnly(turn: Turn): Promise<void> {
+  await turn.update({
+    sessionUpdate: "tool_call_update",
+    toolCallId: "edit-1",
+    title: "Edit",
+    content: [
+      {
+        type: "diff",
+        changes: [{ operation: "modify", path }],
+        patch: { format: "git_patch", text: gitPatch(path, before, after) },
+      },
+    ],
+  });
+}
+
+test("a patch becomes version 1's two texts where the file can be read", async () => {
+  const { updates } = await turnThroughRelay(patchOnly, { readText: () => after });
+  const [call] = updates;
+  assert.ok(call?.sessionUpdate === "tool_call");
+  assert.deepEqual(call.content, [{ type: "diff", path, oldText: before, newText: after }]);
+  assert.equal(lostIn(call), undefined);
+});
+
+test("a patch without its file shows the changed lines, and says that it is a part", async () => {
+  const { updates } = await turnThroughRelay(patchOnly);
+  const [call] = updates;
+  assert.ok(call?.sessionUpdate === "tool_call");
+  assert.equal(call.content?.[0]?.type, "diff");
+  assert.deepEqual(lostIn(call), [`all but the changed lines of ${path}`]);
+});
