@@ -8,13 +8,13 @@ import { errorCodes } from "../../model/error-codes.ts";
 import type { Outcome, Update } from "../../model/update.ts";
 import type { AgentFront, PromptOp } from "../agent-front.ts";
 import type { ClientSession, Prompt } from "../client-session.ts";
-import { type ReadText, withDiffTexts } from "./diff-texts.ts";
+import { withDiffTexts } from "./diff-texts.ts";
 import { Losses, withLost } from "./losses.ts";
 
 export interface RelayedSessionLink {
   readonly front: AgentFront;
   readonly losses: "lossy" | "strict";
-  readonly readText: ReadText;
+  readText(path: string): string | undefined;
   /** The client is slow: the agent is not read until this has resolved. */
   slow(room: Promise<void>): void;
 }
@@ -172,9 +172,11 @@ export class RelayedSession {
     if (this.#isEcho(update)) return;
     const lost: string[] = [];
     const note = (what: string): void => void lost.push(what);
-    const { front, readText } = this.#link;
     // only version 1 shows texts
-    const said = front.version === 1 ? withDiffTexts(update, readText, note) : [update];
+    const said =
+      this.#link.front.version === 1
+        ? withDiffTexts(update, (path) => this.#link.readText(path), note)
+        : [update];
     const messages = said.flatMap((one) => this.#encoder?.encode(one, note) ?? []);
     if (!this.#losses.note(this.#sessionId, lost)) return;
     for (const message of messages) this.#tell(withLost(message as object, lost));

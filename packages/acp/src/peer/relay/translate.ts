@@ -34,7 +34,7 @@ export async function translate(sides: Sides, handshake: Handshake, options: Rel
   return meeting.run();
 }
 
-class Meeting {
+class Meeting implements RelayedSessionLink {
   readonly #sides: Sides;
   readonly #handshake: Handshake;
   readonly #options: RelayOptions;
@@ -53,20 +53,13 @@ class Meeting {
   async run(): Promise<string> {
     const { client, result } = this.#handshake;
     const agent = await connectWith(this.#sides.agent.transport(), this.#definition(), async () => result);
-    const { unstable = "*", losses = "lossy", limits, log } = this.#options;
-    const link: RelayedSessionLink = {
-      front: undefined as never, // set below, before anything can be asked of it
-      losses,
-      readText: (path) => this.#options.readText?.(path),
-      slow: (room) => this.#wait(room),
-    };
-    const host = new Translation(link, agent, this.#options);
+    const { unstable = "*", limits, log } = this.#options;
+    const host = new Translation(this, agent, this.#options);
     const front = new AgentFront(
       this.#sides.client.transport(),
       { versions: [client], unstable, ...(limits && { limits }), ...(log && { log }) },
       host,
     );
-    (link as { front: AgentFront }).front = front;
     this.#host = host;
     this.#front = front;
     for (const work of this.#early.splice(0)) work(front);
@@ -78,6 +71,32 @@ class Meeting {
     await host.close();
     return reason;
   }
+
+  // ---- RelayedSessionLink
+
+  get front(): AgentFront {
+    if (this.#front === undefined) throw new Error("the client has not been met yet");
+    return this.#front;
+  }
+
+  get losses(): "lossy" | "strict" {
+    return this.#options.losses ?? "lossy";
+  }
+
+  readText(path: string): string | undefined {
+    return this.#options.readText?.(path);
+  }
+
+  /** The client is slow: the agent is not read until it has caught up. */
+  slow(room: Promise<void>): void {
+    if (this.#slow++ === 0) this.#sides.agent.pause();
+    const done = (): void => {
+      if (--this.#slow === 0) this.#sides.agent.resume();
+    };
+    room.then(done, done);
+  }
+
+  // ----
 
   #definition(): ClientDefinition {
     const { agent, client, asked } = this.#handshake;
@@ -125,10 +144,9 @@ class Meeting {
     const relayed = this.#host?.find(session?.sessionId);
     const front = this.#front;
     if (relayed === undefined || front === undefined || session === undefined) return undefined;
-    const { losses = "lossy" } = this.#options;
     const type = ask.subject?.type;
     const isKnown = type === undefined || type === "tool_call" || type === "command";
-    if (!isKnown && front.version === 1 && losses === "strict") {
+    if (!isKnown && front.version === 1 && this.losses === "strict") {
       const message = `a client of version 1 cannot be asked about ${String(type)}`;
       throw new RequestError(errorCodes.invalidParams, message, { reason: "unsupported", path: "/subject" });
     }
@@ -141,7 +159,7 @@ class Meeting {
   #shown(ask: PermissionAsk): PermissionAsk {
     if (this.#front?.version !== 1) return ask;
     const lost = (what: string): void => this.#options.log?.("warn", "lost in translation", { lost: [what] });
-    return askWithDiffTexts(ask, (path) => this.#options.readText?.(path), lost);
+    return askWithDiffTexts(ask, (path) => this.readText(path), lost);
   }
 
   async #elicit(ask: ElicitationAsk, { session, signal }: AskContext): Promise<ElicitationAnswer> {
@@ -152,14 +170,5 @@ class Meeting {
       const { method, params } = front.edition.elicitation(session.sessionId, ask);
       return front.edition.elicitationAnswer((await front.ask(method, params, { signal })) as object);
     });
-  }
-
-  /** The client is slow: the agent is not read until it has caught up. */
-  #wait(room: Promise<void>): void {
-    if (this.#slow++ === 0) this.#sides.agent.pause();
-    const done = (): void => {
-      if (--this.#slow === 0) this.#sides.agent.resume();
-    };
-    room.then(done, done);
   }
 }
