@@ -4,6 +4,7 @@
 import { endOfString } from "../jsonrpc/json-string.ts";
 import type { Fault, Sink } from "../jsonrpc/transport.ts";
 import type { FrameLimits } from "./frame-limits.ts";
+import { beginsLikeJson } from "./json-beginning.ts";
 import { tailChars } from "./tail-bytes.ts";
 
 export const headChars = 64 * 1024;
@@ -48,7 +49,7 @@ export function frameParser(
       const found = problem(text);
       if (found !== undefined) return sink.reject(found);
     }
-    // JSON.parse throws an error with a stack, which costs hundreds of times what a good message does
+    // what begins like every message there is goes straight to the parser
     if ((text.charCodeAt(0) !== openBrace || text.charCodeAt(1) !== quote) && !beginsLikeJson(text))
       return refuse(text, cutOff);
     let value: unknown;
@@ -61,33 +62,6 @@ export function frameParser(
   }
 
   return { frame: (text) => parse(text, false), lastFrame: (text) => parse(text, true) };
-}
-
-/** Whether a JSON value can begin like this, as far as one or two tokens tell; false for blank text. */
-function beginsLikeJson(text: string): boolean {
-  const first = afterBlanks(text, 0);
-  switch (text[first]) {
-    case "{": {
-      const next = text[afterBlanks(text, first + 1)];
-      return next === '"' || next === "}";
-    }
-    case "t":
-      return text.startsWith("true", first);
-    case "f":
-      return text.startsWith("false", first);
-    case "n":
-      return text.startsWith("null", first);
-    default:
-      return '["-0123456789'.includes(text[first] ?? "none");
-  }
-}
-
-function afterBlanks(text: string, from: number): number {
-  let i = from;
-  for (let code = text.charCodeAt(i); code === 0x20 || (code >= 0x09 && code <= 0x0d); ) {
-    code = text.charCodeAt(++i);
-  }
-  return i;
 }
 
 export function fault(kind: Fault["kind"], text: string, bytes: number): Fault {
