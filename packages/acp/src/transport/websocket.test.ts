@@ -195,6 +195,67 @@ test("a peer that does not answer the close frame is dropped after closeTimeoutM
   await stop();
 });
 
+/** A standard socket whose peer never says another word; counts those who listen to it. */
+function silentSocket() {
+  const listeners = new Set<unknown>();
+  const socket = {
+    readyState: 1,
+    bufferedAmount: 0,
+    binaryType: "",
+    send: () => undefined,
+    close() {
+      socket.readyState = 2;
+    },
+    addEventListener: (_type: string, listener: unknown) => void listeners.add(listener),
+    removeEventListener: (_type: string, listener: unknown) => void listeners.delete(listener),
+  };
+  return { socket, listeners };
+}
+
+test("a standard socket whose peer does not answer the close is left to itself after closeTimeoutMs", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { socket, listeners } = silentSocket();
+  const transport = webSocketTransport(socket, { closeTimeoutMs: 1_000 });
+  watch(transport);
+  const before = listeners.size;
+  const closed = transport.close();
+  t.mock.timers.tick(999);
+  assert.equal(listeners.size, before);
+  t.mock.timers.tick(1);
+  await closed;
+  // a `ws` socket would throw an error that nobody listens to, so one listener stays that knows nothing
+  assert.deepEqual([before, listeners.size], [4, 1]);
+});
+
+test("a socket that was closed behind the transport's back ends it when the peer does not answer", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { socket, listeners } = silentSocket();
+  const transport = webSocketTransport(socket, { closeTimeoutMs: 1_000 });
+  const watched = watch(transport);
+  await Promise.resolve();
+  socket.close();
+  assert.equal(transport.send({}), true, "dropped");
+  t.mock.timers.tick(1_000);
+  assert.deepEqual(
+    watched.ends.map(({ kind, message }) => [kind, message]),
+    [["closed", "the WebSocket closed with code 1006: the peer does not answer the close"]],
+  );
+  assert.equal(listeners.size, 1);
+});
+
+test("a peer that does not read does not keep what we hold: after the overflow the socket is left (G8)", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { socket, listeners } = silentSocket();
+  const transport = webSocketTransport(socket, { limits: { highWaterBytes: 50, maxQueuedBytes: 100 } });
+  const watched = watch(transport);
+  await Promise.resolve();
+  socket.bufferedAmount = 101;
+  transport.send({});
+  assert.equal(watched.ends[0]?.kind, "overflow");
+  t.mock.timers.tick(1_000);
+  assert.deepEqual([watched.ends.length, listeners.size], [1, 1]);
+});
+
 test("messages and an end that came before start are told after it", async () => {
   const { accepted, connecting, stop } = await sockets("the standard");
   const transport = webSocketTransport(connecting);

@@ -1,12 +1,19 @@
 // One JSON-RPC message per text frame (W3), on the WebSocket of a browser, of Node, or of the `ws`
 // package. Whoever passes the socket has opened or accepted it and decides about URLs and headers.
 
-import { deadline, milliseconds } from "../jsonrpc/deadline.ts";
+import { type Deadline, deadline, milliseconds } from "../jsonrpc/deadline.ts";
 import { limitsFrom } from "../jsonrpc/limits.ts";
 import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
 import { webPlatform } from "./byte-channel.ts";
 import { defaultFrameLimits, type FrameLimits } from "./frame-limits.ts";
 import { type FrameParser, frameParser } from "./frame-parser.ts";
+
+interface Listening {
+  (type: "open", listener: () => void): void;
+  (type: "message", listener: (event: { readonly data: unknown }) => void): void;
+  (type: "close", listener: (event: { readonly code: number; readonly reason: string }) => void): void;
+  (type: "error", listener: (event: { readonly message?: string; readonly error?: unknown }) => void): void;
+}
 
 /** The part of the standard WebSocket that is used; `ws` sockets fit too. */
 export interface WebSocketLike {
@@ -17,16 +24,9 @@ export interface WebSocketLike {
   close(code?: number, reason?: string): void;
   /** `ws` can drop a socket whose peer does not answer the close frame, the standard socket cannot. */
   terminate?(): void;
-  addEventListener(type: "open", listener: () => void): void;
-  addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void;
-  addEventListener(
-    type: "close",
-    listener: (event: { readonly code: number; readonly reason: string }) => void,
-  ): void;
-  addEventListener(
-    type: "error",
-    listener: (event: { readonly message?: string; readonly error?: unknown }) => void,
-  ): void;
+  readonly addEventListener: Listening;
+  /** Without it the listeners stay, and hold what they need, for as long as the socket lives. */
+  readonly removeEventListener?: Listening;
   /** `ws` can stop reading, the standard socket cannot. */
   pause?(): void;
   resume?(): void;
@@ -34,12 +34,13 @@ export interface WebSocketLike {
 
 export interface WebSocketTransportOptions {
   readonly limits?: Partial<FrameLimits>;
-  /** How long to wait for the peer's close frame. Default 1,000 ms. */
+  /** How long to wait for the peer's close frame before the socket is left to itself. Default 1,000 ms. */
   readonly closeTimeoutMs?: number;
 }
 
 const connecting = 0;
 const open = 1;
+const closing = 2;
 const closedState = 3;
 /** The standard socket has no event for "drained", only a number that can be looked at. */
 const pollMs = 5;
@@ -66,6 +67,8 @@ class WebSocketTransport implements Transport {
   #beforeOpen: string[] = [];
   #beforeOpenChars = 0;
   #room = true;
+  #closeDeadline: Deadline;
+  #isWaitingForClose = false;
 
   constructor(socket: WebSocketLike, options: WebSocketTransportOptions) {
     this.#socket = socket;
@@ -73,21 +76,10 @@ class WebSocketTransport implements Transport {
     this.#closeTimeoutMs = milliseconds("closeTimeoutMs", options.closeTimeoutMs ?? 1_000);
     // a Blob could only be read asynchronously, which would lose the order; binary is ignored anyway
     socket.binaryType = "arraybuffer";
-    socket.addEventListener("open", () => this.#flushBeforeOpen());
-    socket.addEventListener("message", ({ data }) => {
-      if (typeof data !== "string") return;
-      if (this.#early === undefined) this.#read(data);
-      else this.#keep(this.#early, data);
-    });
-    // "close" follows every "error"; what failed is known here only, and in a browser not even here
-    socket.addEventListener("error", ({ message = "", error }) => {
-      this.#failure ??= { message, cause: error };
-    });
-    socket.addEventListener("close", ({ code, reason }) => {
-      this.#ended(
-        endReason(code, reason === "" ? (this.#failure?.message ?? "") : reason, this.#failure?.cause),
-      );
-    });
+    socket.addEventListener("open", this.#onOpen);
+    socket.addEventListener("message", this.#onMessage);
+    socket.addEventListener("error", this.#onError);
+    socket.addEventListener("close", this.#onClose);
     // refused while it connects; whatever comes then is kept as above
     socket.pause?.();
   }
@@ -112,7 +104,11 @@ class WebSocketTransport implements Transport {
       this.#beforeOpenChars += text.length;
       return this.#hasRoomFor(this.#beforeOpenChars);
     }
-    if (socket.readyState !== open) return true;
+    if (socket.readyState !== open) {
+      // somebody else closed it, and nothing says that the peer will ever answer
+      if (socket.readyState === closing) this.#waitForClose();
+      return true;
+    }
     // only `ws` takes and calls a callback; the standard socket ignores a second argument
     if (socket.pause === undefined) socket.send(text);
     else socket.send(text, this.#onSent);
@@ -134,19 +130,58 @@ class WebSocketTransport implements Transport {
     this.#closeWith(reason === undefined ? 1000 : 1011);
     // a paused socket would never see the peer's close frame
     this.#socket.resume?.();
-    const timer = deadline(this.#closeTimeoutMs, () => {
-      this.#socket.terminate?.();
-      this.#closed.resolve();
-    });
     await this.#closed.promise;
-    clearTimeout(timer);
   }
 
   /** The standard lets a page use 1000 and 3000-4999 only, and throws for every other code. */
   #closeWith(code: number, reason?: string): void {
     const isStandard = this.#socket.terminate === undefined;
     this.#socket.close(isStandard && code !== 1000 ? code + 3_000 : code, reason);
+    this.#waitForClose();
   }
+
+  /** Not forever: a peer that does not answer, or no longer reads, must not keep what we hold. */
+  #waitForClose(): void {
+    if (this.#isWaitingForClose) return;
+    this.#isWaitingForClose = true;
+    this.#closeDeadline = deadline(this.#closeTimeoutMs, () => {
+      this.#socket.terminate?.();
+      this.#leave();
+      this.#ended(endReason(1006, "the peer does not answer the close"));
+    });
+  }
+
+  /** The socket is closed, or left to itself. */
+  #leave(): void {
+    clearTimeout(this.#closeDeadline);
+    const socket = this.#socket;
+    // `ws` throws an error that nobody listens to, and a socket that was dropped may still have one
+    socket.addEventListener("error", ignore);
+    socket.removeEventListener?.("open", this.#onOpen);
+    socket.removeEventListener?.("message", this.#onMessage);
+    socket.removeEventListener?.("error", this.#onError);
+    socket.removeEventListener?.("close", this.#onClose);
+    this.#closed.resolve();
+  }
+
+  readonly #onOpen = () => this.#flushBeforeOpen();
+
+  readonly #onMessage = ({ data }: { readonly data: unknown }) => {
+    if (typeof data !== "string") return;
+    if (this.#early === undefined) this.#read(data);
+    else this.#keep(this.#early, data);
+  };
+
+  /** "close" follows every "error"; what failed is known here only, and in a browser not even here. */
+  readonly #onError = ({ message = "", error }: { readonly message?: string; readonly error?: unknown }) => {
+    this.#failure ??= { message, cause: error };
+  };
+
+  readonly #onClose = ({ code, reason }: { readonly code: number; readonly reason: string }) => {
+    this.#leave();
+    const said = reason === "" ? (this.#failure?.message ?? "") : reason;
+    this.#ended(endReason(code, said, this.#failure?.cause));
+  };
 
   readonly #onSent = () => this.#checkRoom();
 
@@ -210,7 +245,6 @@ class WebSocketTransport implements Transport {
   }
 
   #ended(reason: EndReason): void {
-    if (this.#socket.readyState === closedState) this.#closed.resolve();
     if (this.#early !== undefined) {
       this.#endedEarly ??= reason;
       return;
@@ -219,6 +253,10 @@ class WebSocketTransport implements Transport {
     this.#sink = undefined;
     sink?.end(reason);
   }
+}
+
+function ignore(): void {
+  // see #leave
 }
 
 function endReason(code: number, reason: string, cause?: unknown): EndReason {
