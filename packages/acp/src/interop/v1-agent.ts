@@ -8,6 +8,13 @@ import type {
   ClientRequests,
   SessionUpdate,
 } from "@parley/acp/v1";
+import {
+  extensionScript,
+  mcpMessage,
+  unstableRequests,
+  useExtensions,
+  type Waiting,
+} from "./shared-agent.ts";
 import * as sample from "./v1-samples.ts";
 import { outcomeOf, type Script, type Sender, untilCancelled, type Wire } from "./wire-script.ts";
 
@@ -16,14 +23,9 @@ type V1AgentScript = Script<AgentRequests, AgentNotifications>;
 
 const { sessionId } = sample;
 
-/** What the client's notifications set free. */
-interface Waiting {
-  asked: () => void;
-  cancelled: () => void;
-}
-
 /** What the agent does in a turn, by the name that the prompt's `_meta.turn` gives. */
-function turnsOf({ peer }: Wire<V1ClientSender>, waiting: Waiting): Record<string, () => Promise<unknown>> {
+function turnsOf(wire: Wire<V1ClientSender>, waiting: Waiting): Record<string, () => Promise<unknown>> {
+  const { peer } = wire;
   const say = (update: SessionUpdate) => peer().notify("session/update", { sessionId, update });
   const ask = (title: string, options = sample.permissionOptions, signal?: AbortSignal) =>
     peer().request(
@@ -93,26 +95,15 @@ function turnsOf({ peer }: Wire<V1ClientSender>, waiting: Waiting): Record<strin
       await peer().notify("elicitation/complete", { elicitationId: "e1", _meta: sample.meta });
       return answers;
     },
-    "use extensions": async () => {
-      await peer().notifyExtension("_parley.test/note", { from: "agent" });
-      return [
-        await peer().requestExtension("_parley.test/echo", { text: sample.trickyText }),
-        await outcomeOf(peer().requestExtension("_parley.test/nothing", {})),
-      ];
-    },
-    "use MCP": () =>
-      peer().request("mcp/message", {
-        serverId: "s",
-        requestId: "r",
-        method: "tools/list",
-        params: { a: 1 },
-      }),
+    "use extensions": () => useExtensions(wire),
+    "use MCP": () => peer().request("mcp/message", mcpMessage),
   };
 }
 
 export function v1Agent(wire: Wire<V1ClientSender>): V1AgentScript {
-  const { peer, refuse } = wire;
+  const { peer } = wire;
   const waiting: Waiting = { asked: () => undefined, cancelled: () => undefined };
+  const extensions = extensionScript(wire, waiting);
   const turns = turnsOf(wire, waiting);
   return {
     requests: {
@@ -159,31 +150,13 @@ export function v1Agent(wire: Wire<V1ClientSender>): V1AgentScript {
         }
         return { stopReason: "max_tokens", _meta: { saw } };
       },
-      "_parley.test/echo": (params) => params,
-      "_parley.test/fail": () => {
-        throw refuse(4242, "this always fails", { why: ["it", { must: true }] });
-      },
       "_parley.test/wait": async (_, call) => {
         await peer().notifyExtension("_parley.test/note", { waiting: "$/cancel_request" });
         return untilCancelled(call);
       },
-      "_parley.test/crash": () => {
-        process.stderr.write("the agent is out of luck\n");
-        process.exit(3);
-      },
+      ...extensions.requests,
     },
-    notifications: {
-      "session/cancel": () => {
-        waiting.cancelled();
-      },
-      "_parley.test/asked": () => {
-        waiting.asked();
-      },
-      "_parley.test/note": (params) => {
-        // nothing of the client's depends on when it arrives
-        void peer().notifyExtension("_parley.test/note", { back: params });
-      },
-    },
+    notifications: extensions.notifications,
   };
 }
 
@@ -191,29 +164,9 @@ export function v1Agent(wire: Wire<V1ClientSender>): V1AgentScript {
 export function v1UnstableAgent({ peer }: Wire<V1ClientSender>): V1AgentScript {
   return {
     requests: {
-      "auth/status": (saw) => ({
-        state: "authenticated",
-        accounts: [{ label: "a", active: true, name: "Ann", email: "a@example.com", organization: "o" }],
-        _meta: { saw },
-      }),
-      "providers/list": (saw) => ({
-        providers: [
-          {
-            providerId: "p",
-            supported: ["anthropic", "other-protocol"],
-            required: true,
-            current: { apiType: "anthropic", baseUrl: "https://example.com" },
-          },
-        ],
-        _meta: { saw },
-      }),
-      "providers/set": (saw) => ({ _meta: { saw } }),
-      "providers/disable": (saw) => ({ _meta: { saw } }),
+      ...unstableRequests,
       "session/fork": (saw) => ({ ...sample.newSessionResponse, sessionId: "fork-1", _meta: { saw } }),
-      "session/archive": (saw) => ({ _meta: { saw } }),
-      "session/unarchive": (saw) => ({ _meta: { saw } }),
       "session/status": (saw) => ({ status: "open", _meta: { saw } }),
-      "session/set_title": (saw) => ({ title: saw.title, _meta: { saw } }),
     },
     notifications: {
       "mcp/message": (params) => {

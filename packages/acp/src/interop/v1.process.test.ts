@@ -4,16 +4,27 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import type { AgentRequests, ContentBlock, PromptResponse } from "@parley/acp/v1";
+import type { AgentNotifications, AgentRequests, ContentBlock, PromptResponse } from "@parley/acp/v1";
 import { methods, stableUpdateTags, unstableUpdateTags } from "../wire/v1/methods.gen.ts";
 import { connectParleyV1 } from "./parley-v1-client.ts";
 import { connectSdkV1 } from "./sdk-v1-client.ts";
+import {
+  deadline,
+  leave,
+  type Samples,
+  type SharedSubject,
+  sawIn,
+  testEchoes,
+  testElicitation,
+  testErrorsAndExtensions,
+  testMcp,
+  withoutMeta,
+} from "./shared-wire-tests.ts";
 import type { V1AgentSender } from "./v1-client.ts";
 import * as sample from "./v1-samples.ts";
 import { type Connected, outcomeOf } from "./wire-script.ts";
 
 const { cwd, meta, sessionId } = sample;
-const deadline = { timeout: 120_000 };
 
 const pairs: Record<string, (unstable: boolean) => Promise<Connected<V1AgentSender>>> = {
   "our client, the SDK's agent": async (unstable) => connectParleyV1({ library: "sdk", unstable }),
@@ -22,7 +33,7 @@ const pairs: Record<string, (unstable: boolean) => Promise<Connected<V1AgentSend
 };
 
 /** One request for each method whose answer only says what the agent saw. */
-const echoed: { [Method in keyof AgentRequests]?: AgentRequests[Method]["params"][] } = {
+const echoed: Samples<AgentRequests> = {
   authenticate: [{ methodId: "key", _meta: meta }],
   logout: [{ _meta: meta }],
   "session/resume": [
@@ -38,7 +49,7 @@ const echoed: { [Method in keyof AgentRequests]?: AgentRequests[Method]["params"
   ],
 };
 
-const unstableEchoed: { [Method in keyof AgentRequests]?: AgentRequests[Method]["params"][] } = {
+const unstableEchoed: Samples<AgentRequests> = {
   "auth/status": [{ _meta: meta }],
   "providers/list": [{ _meta: meta }],
   "providers/set": [
@@ -60,31 +71,42 @@ const unstableEchoed: { [Method in keyof AgentRequests]?: AgentRequests[Method][
   "session/set_title": [{ sessionId, title: sample.trickyText, _meta: meta }],
 };
 
-function sawIn(result: unknown): unknown {
-  return (result as { _meta?: { saw?: unknown } })._meta?.saw;
+function subjectOf(
+  client: () => Connected<V1AgentSender>,
+  answersOf: (turn: string) => Promise<unknown>,
+): SharedSubject {
+  return {
+    client,
+    // the samples are typed by method; here they are all alike
+    request: (method, params) =>
+      client().agent.request(
+        method as keyof AgentRequests,
+        params as AgentRequests[keyof AgentRequests]["params"],
+      ),
+    notify: (method, params) =>
+      client().agent.notify(
+        method as keyof AgentNotifications,
+        params as AgentNotifications[keyof AgentNotifications]["params"],
+      ),
+    answersOf,
+  };
 }
 
-function withoutMeta(result: object): object {
-  const { _meta, ...rest } = result as { _meta?: unknown };
-  return rest;
+function turn(client: Connected<V1AgentSender>, which: string): Promise<PromptResponse> {
+  return client.agent.request("session/prompt", {
+    sessionId,
+    prompt: [{ type: "text", text: which }],
+    _meta: { turn: which },
+  });
+}
+
+async function answersOf(client: Connected<V1AgentSender>, which: string): Promise<unknown> {
+  return (await turn(client, which))._meta?.["answers"];
 }
 
 for (const [name, connect] of Object.entries(pairs)) {
   describe(name, deadline, () => {
     let client: Connected<V1AgentSender>;
-    const requests = (method: string, params: unknown): Promise<unknown> =>
-      // the table above is typed by method; here its rows are all alike
-      client.agent.request(
-        method as keyof AgentRequests,
-        params as AgentRequests[keyof AgentRequests]["params"],
-      );
-    const turn = (which: string): Promise<PromptResponse> =>
-      client.agent.request("session/prompt", {
-        sessionId,
-        prompt: [{ type: "text", text: which }],
-        _meta: { turn: which },
-      });
-    const answersOf = async (which: string): Promise<unknown> => (await turn(which))._meta?.["answers"];
     /** The updates since the mark. A library that keeps the order has handled them when the response resolves. */
     const updatesSince = async (mark: number, count: number): Promise<unknown[]> => {
       const seen = client.keepsOrder
@@ -97,6 +119,11 @@ for (const [name, connect] of Object.entries(pairs)) {
       });
     };
 
+    const subject = subjectOf(
+      () => client,
+      (which) => answersOf(client, which),
+    );
+
     before(async () => {
       client = await connect(false);
       const result = await client.agent.request("initialize", sample.initializeRequest);
@@ -104,11 +131,7 @@ for (const [name, connect] of Object.entries(pairs)) {
       assert.deepEqual(withoutMeta(result), sample.initializeResponse);
     }, deadline);
 
-    after(async () => {
-      const status = await client.close();
-      assert.equal(client.complaints(), "");
-      assert.deepEqual(status, { exitCode: 0 }, "an agent leaves with 0 at the end of its stdin");
-    }, deadline);
+    after(() => leave(client), deadline);
 
     test("a new session carries directories, servers, modes and config options", deadline, async () => {
       const result = await client.agent.request("session/new", sample.newSession);
@@ -116,11 +139,7 @@ for (const [name, connect] of Object.entries(pairs)) {
       assert.deepEqual(withoutMeta(result), sample.newSessionResponse);
     });
 
-    for (const [method, samples] of Object.entries(echoed)) {
-      test(`${method} arrives as it was sent`, deadline, async () => {
-        for (const params of samples) assert.deepEqual(sawIn(await requests(method, params)), params);
-      });
-    }
+    testEchoes(subject, echoed);
 
     test("a list is read page by page with its cursor", deadline, async () => {
       const first = await client.agent.request("session/list", { cwd, _meta: meta });
@@ -156,7 +175,7 @@ for (const [name, connect] of Object.entries(pairs)) {
 
     test("every kind of update arrives as it was sent, in order", deadline, async () => {
       const mark = client.log.events.length;
-      assert.equal((await turn("every update")).stopReason, "end_turn");
+      assert.equal((await turn(client, "every update")).stopReason, "end_turn");
       assert.deepEqual(await updatesSince(mark, sample.updates.length), sample.updates);
       assert.deepEqual(new Set(sample.updates.map((update) => update.sessionUpdate)), stableUpdateTags);
     });
@@ -167,7 +186,7 @@ for (const [name, connect] of Object.entries(pairs)) {
         toolCall: { ...sample.toolCall, title },
         options,
       });
-      assert.deepEqual(await answersOf("ask twice"), [
+      assert.deepEqual(await answersOf(client, "ask twice"), [
         {
           outcome: { outcome: "selected", optionId: "yes" },
           _meta: { saw: asked("first", sample.permissionOptions) },
@@ -180,7 +199,7 @@ for (const [name, connect] of Object.entries(pairs)) {
       const read = { sessionId, path: "/project/a.ts", line: 2, limit: 3, _meta: meta };
       const write = { sessionId, path: "/project/b.ts", content: sample.trickyText };
       const missing = { code: -32002, message: "no such file", data: { uri: "/project/missing" } };
-      assert.deepEqual(await answersOf("use files"), [
+      assert.deepEqual(await answersOf(client, "use files"), [
         { content: "text", _meta: { saw: read } },
         { _meta: { saw: write } },
         { error: missing },
@@ -189,7 +208,7 @@ for (const [name, connect] of Object.entries(pairs)) {
 
     test("a terminal is created, read, killed, waited for and released", deadline, async () => {
       const saw = { sessionId, terminalId: "terminal-1" };
-      assert.deepEqual(await answersOf("use a terminal"), [
+      assert.deepEqual(await answersOf(client, "use a terminal"), [
         { terminalId: "terminal-1", _meta: { saw: sample.terminal } },
         { output: "out", truncated: true, exitStatus: { exitCode: null, signal: "SIGTERM" }, _meta: { saw } },
         { _meta: { saw } },
@@ -198,26 +217,15 @@ for (const [name, connect] of Object.entries(pairs)) {
       ]);
     });
 
-    test("the agent elicits by form and by url, and completes", deadline, async () => {
-      const mark = client.log.events.length;
-      assert.deepEqual(await answersOf("elicit"), [
-        {
-          action: "accept",
-          content: { name: "ann", age: 3, happy: false, tags: ["a"] },
-          _meta: { saw: sample.elicitationForm },
-        },
-        { action: "decline", _meta: { saw: sample.elicitationUrl } },
-      ]);
-      const completed = await client.log.until("elicitation/complete", 1, mark);
-      assert.deepEqual(completed, [{ elicitationId: "e1", _meta: meta }]);
-    });
+    testElicitation(subject, sample.elicitationForm, sample.elicitationUrl);
+    testErrorsAndExtensions(subject);
 
     test(
       "session/cancel in mid-turn gives the stop reason cancelled, after the last update",
       deadline,
       async () => {
         const mark = client.log.events.length;
-        const response = turn("until cancelled");
+        const response = turn(client, "until cancelled");
         await client.log.until("_parley.test/note", 1, mark);
         await client.agent.notify("session/cancel", { sessionId, _meta: meta });
         assert.equal((await response).stopReason, "cancelled");
@@ -234,41 +242,6 @@ for (const [name, connect] of Object.entries(pairs)) {
       await client.log.until("_parley.test/note", 1, mark);
       abort.abort();
       assert.partialDeepStrictEqual(await answer, { error: { code: -32800 } });
-    });
-
-    test("a cancelled request of the agent is answered -32800", deadline, async () => {
-      assert.partialDeepStrictEqual(await answersOf("ask and give up"), { error: { code: -32800 } });
-    });
-
-    test("extensions go both ways, as requests and as notifications", deadline, async () => {
-      const mark = client.log.events.length;
-      const params = { text: sample.trickyText, list: [null, 1.5, false] };
-      assert.deepEqual(await client.agent.requestExtension("_parley.test/echo", params), params);
-      const [echo, nothing] = (await answersOf("use extensions")) as unknown[];
-      assert.deepEqual(echo, { text: sample.trickyText });
-      assert.partialDeepStrictEqual(nothing, {
-        error: { code: -32601, data: { method: "_parley.test/nothing" } },
-      });
-      await client.agent.notifyExtension("_parley.test/note", { from: "client" });
-      assert.deepEqual(await client.log.until("_parley.test/note", 2, mark), [
-        { from: "agent" },
-        { back: { from: "client" } },
-      ]);
-    });
-
-    test("an error keeps its code, message and data", deadline, async () => {
-      assert.deepEqual(await outcomeOf(client.agent.requestExtension("_parley.test/fail", {})), {
-        error: { code: 4242, message: "this always fails", data: { why: ["it", { must: true }] } },
-      });
-    });
-
-    test("what the agent does not have is answered -32601", deadline, async () => {
-      const unknown = outcomeOf(client.agent.requestExtension("_parley.test/nothing", {}));
-      assert.partialDeepStrictEqual(await unknown, { error: { code: -32601 } });
-      const unstable = outcomeOf(client.agent.request("session/fork", { sessionId, cwd }));
-      assert.partialDeepStrictEqual(await unstable, {
-        error: { code: -32601, data: { method: "session/fork" } },
-      });
     });
 
     test("a message of 5 MB goes both ways", deadline, async () => {
@@ -303,6 +276,11 @@ for (const [name, connect] of Object.entries(pairs)) {
   describe(`${name}, unstable protocol`, deadline, () => {
     let client: Connected<V1AgentSender>;
 
+    const subject = subjectOf(
+      () => client,
+      (which) => answersOf(client, which),
+    );
+
     before(async () => {
       client = await connect(true);
       const capabilities = { ...sample.initializeRequest.clientCapabilities, plan: {}, subagents: {} };
@@ -310,23 +288,9 @@ for (const [name, connect] of Object.entries(pairs)) {
       assert.deepEqual(sawIn(await client.agent.request("initialize", params)), params);
     }, deadline);
 
-    after(async () => {
-      const status = await client.close();
-      assert.equal(client.complaints(), "");
-      assert.deepEqual(status, { exitCode: 0 });
-    }, deadline);
+    after(() => leave(client), deadline);
 
-    for (const [method, samples] of Object.entries(unstableEchoed)) {
-      test(`${method} arrives as it was sent`, deadline, async () => {
-        for (const params of samples) {
-          const result = await client.agent.request(
-            method as keyof AgentRequests,
-            params as AgentRequests[keyof AgentRequests]["params"],
-          );
-          assert.deepEqual(sawIn(result), params);
-        }
-      });
-    }
+    testEchoes(subject, unstableEchoed);
 
     test("every unstable kind of update arrives as it was sent", deadline, async () => {
       const params = { sessionId, prompt: sample.prompt, _meta: { turn: "every unstable update" } };
@@ -342,17 +306,6 @@ for (const [name, connect] of Object.entries(pairs)) {
       );
     });
 
-    test("MCP over ACP goes both ways, and the auth status is pushed", deadline, async () => {
-      const turn = { sessionId, prompt: sample.prompt, _meta: { turn: "use MCP" } };
-      const result = await client.agent.request("session/prompt", turn);
-      const saw = { serverId: "s", requestId: "r", method: "tools/list", params: { a: 1 } };
-      assert.deepEqual(result._meta?.["answers"], { result: { tools: [] }, _meta: { saw } });
-      const note = { serverId: "s", requestId: "r", method: "notifications/progress", params: { b: 2 } };
-      await client.agent.notify("mcp/message", note);
-      assert.deepEqual(await client.log.until("_parley.test/note", 1), [{ back: note }]);
-      assert.deepEqual(await client.log.until("auth/status_update", 1), [
-        { state: "unauthenticated", accounts: [] },
-      ]);
-    });
+    testMcp(subject);
   });
 }

@@ -10,6 +10,13 @@ import type {
   RequestPermissionRequest,
   SessionUpdate,
 } from "@parley/acp/v2";
+import {
+  extensionScript,
+  mcpMessage,
+  unstableRequests,
+  useExtensions,
+  type Waiting,
+} from "./shared-agent.ts";
 import * as sample from "./v2-samples.ts";
 import { outcomeOf, type Script, type Sender, untilCancelled, type Wire } from "./wire-script.ts";
 
@@ -18,20 +25,15 @@ type V2AgentScript = Script<AgentRequests, AgentNotifications>;
 
 const { sessionId } = sample;
 
-/** What the client's notifications set free. */
-interface Waiting {
-  asked: () => void;
-  cancelled: () => void;
-}
-
 type Say = (update: SessionUpdate) => Promise<void> | undefined;
 
 /** What the agent does in a turn, by the name that the prompt's `_meta.turn` gives. */
 function turnsOf(
-  { peer }: Wire<V2ClientSender>,
+  wire: Wire<V2ClientSender>,
   say: Say,
   waiting: Waiting,
 ): Record<string, () => Promise<unknown>> {
+  const { peer } = wire;
   const ask = (params: RequestPermissionRequest, options: { readonly signal?: AbortSignal } = {}) =>
     peer().request("session/request_permission", params, options);
   return {
@@ -63,26 +65,15 @@ function turnsOf(
       await peer().notify("elicitation/complete", { elicitationId: "e1", _meta: sample.meta });
       return answers;
     },
-    "use extensions": async () => {
-      await peer().notifyExtension("_parley.test/note", { from: "agent" });
-      return [
-        await peer().requestExtension("_parley.test/echo", { text: sample.trickyText }),
-        await outcomeOf(peer().requestExtension("_parley.test/nothing", {})),
-      ];
-    },
-    "use MCP": () =>
-      peer().request("mcp/message", {
-        serverId: "s",
-        requestId: "r",
-        method: "tools/list",
-        params: { a: 1 },
-      }),
+    "use extensions": () => useExtensions(wire),
+    "use MCP": () => peer().request("mcp/message", mcpMessage),
   };
 }
 
 export function v2Agent(wire: Wire<V2ClientSender>): V2AgentScript {
-  const { peer, refuse } = wire;
+  const { peer } = wire;
   const waiting: Waiting = { asked: () => undefined, cancelled: () => undefined };
+  const extensions = extensionScript(wire, waiting);
   const say: Say = (update) => peer().notify("session/update", { sessionId, update });
   const turns = turnsOf(wire, say, waiting);
   let prompts = 0;
@@ -160,27 +151,9 @@ export function v2Agent(wire: Wire<V2ClientSender>): V2AgentScript {
         void work(turn, saw.prompt);
         return { messageId, _meta: { saw } };
       },
-      "_parley.test/echo": (params) => params,
-      "_parley.test/fail": () => {
-        throw refuse(4242, "this always fails", { why: ["it", { must: true }] });
-      },
-      "_parley.test/crash": () => {
-        process.stderr.write("the agent is out of luck\n");
-        process.exit(3);
-      },
+      ...extensions.requests,
     },
-    notifications: {
-      "session/cancel": () => {
-        waiting.cancelled();
-      },
-      "_parley.test/asked": () => {
-        waiting.asked();
-      },
-      "_parley.test/note": (params) => {
-        // nothing of the client's depends on when it arrives
-        void peer().notifyExtension("_parley.test/note", { back: params });
-      },
-    },
+    notifications: extensions.notifications,
   };
 }
 
@@ -188,29 +161,9 @@ export function v2Agent(wire: Wire<V2ClientSender>): V2AgentScript {
 export function v2UnstableAgent({ peer }: Wire<V2ClientSender>): V2AgentScript {
   return {
     requests: {
-      "auth/status": (saw) => ({
-        state: "authenticated",
-        accounts: [{ label: "a", active: true, name: "Ann", email: "a@example.com", organization: "o" }],
-        _meta: { saw },
-      }),
-      "providers/list": (saw) => ({
-        providers: [
-          {
-            providerId: "p",
-            supported: ["anthropic", "other-protocol"],
-            required: true,
-            current: { apiType: "anthropic", baseUrl: "https://example.com" },
-          },
-        ],
-        _meta: { saw },
-      }),
-      "providers/set": (saw) => ({ _meta: { saw } }),
-      "providers/disable": (saw) => ({ _meta: { saw } }),
+      ...unstableRequests,
       "session/fork": (saw) => ({ ...sample.newSessionResponse, sessionId: "fork-1", _meta: { saw } }),
-      "session/archive": (saw) => ({ _meta: { saw } }),
-      "session/unarchive": (saw) => ({ _meta: { saw } }),
       "session/status": (saw) => ({ status: "open", state: { state: "unknown" }, _meta: { saw } }),
-      "session/set_title": (saw) => ({ title: saw.title, _meta: { saw } }),
     },
     notifications: {
       "mcp/message": (params) => {

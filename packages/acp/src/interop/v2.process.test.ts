@@ -4,16 +4,27 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import type { AgentRequests, ContentBlock } from "@parley/acp/v2";
+import type { AgentNotifications, AgentRequests, ContentBlock } from "@parley/acp/v2";
 import { methods, stableUpdateTags, unstableUpdateTags } from "../wire/v2/methods.gen.ts";
 import { connectParleyV2 } from "./parley-v2-client.ts";
 import { connectSdkV2 } from "./sdk-v2-client.ts";
+import {
+  deadline,
+  leave,
+  type Samples,
+  type SharedSubject,
+  sawIn,
+  testEchoes,
+  testElicitation,
+  testErrorsAndExtensions,
+  testMcp,
+  withoutMeta,
+} from "./shared-wire-tests.ts";
 import type { V2AgentSender } from "./v2-client.ts";
 import * as sample from "./v2-samples.ts";
 import { type Connected, outcomeOf } from "./wire-script.ts";
 
 const { cwd, meta, sessionId } = sample;
-const deadline = { timeout: 120_000 };
 
 const pairs: Record<string, (unstable: boolean) => Promise<Connected<V2AgentSender>>> = {
   "our client, the SDK's agent": async (unstable) => connectParleyV2({ library: "sdk", unstable }),
@@ -22,7 +33,7 @@ const pairs: Record<string, (unstable: boolean) => Promise<Connected<V2AgentSend
 };
 
 /** One request for each method whose answer only says what the agent saw. */
-const echoed: { [Method in keyof AgentRequests]?: AgentRequests[Method]["params"][] } = {
+const echoed: Samples<AgentRequests> = {
   "auth/login": [{ methodId: "key", _meta: meta }],
   "auth/logout": [{ _meta: meta }],
   "session/close": [{ sessionId, _meta: meta }],
@@ -35,7 +46,7 @@ const echoed: { [Method in keyof AgentRequests]?: AgentRequests[Method]["params"
   "terminal/cancel": [{ sessionId, terminalId: "terminal-1", _meta: meta }],
 };
 
-const unstableEchoed: { [Method in keyof AgentRequests]?: AgentRequests[Method]["params"][] } = {
+const unstableEchoed: Samples<AgentRequests> = {
   "auth/status": [{ _meta: meta }],
   "providers/list": [{ _meta: meta }],
   "providers/set": [
@@ -65,15 +76,6 @@ interface Turn {
   readonly updates: unknown[];
 }
 
-function sawIn(result: unknown): unknown {
-  return (result as { _meta?: { saw?: unknown } })._meta?.saw;
-}
-
-function withoutMeta(result: object): object {
-  const { _meta, ...rest } = result as { _meta?: unknown };
-  return rest;
-}
-
 function updatesOf(client: Connected<V2AgentSender>, mark: number): unknown[] {
   return client.log.of("session/update", mark).map((params) => (params as { update: unknown }).update);
 }
@@ -100,16 +102,33 @@ function turn(client: Connected<V2AgentSender>, which: string): Promise<Turn> {
   return prompting(client, [{ type: "text", text: which }], { turn: which });
 }
 
+function subjectOf(
+  client: () => Connected<V2AgentSender>,
+  answersOf: (turn: string) => Promise<unknown>,
+): SharedSubject {
+  return {
+    client,
+    // the samples are typed by method; here they are all alike
+    request: (method, params) =>
+      client().agent.request(
+        method as keyof AgentRequests,
+        params as AgentRequests[keyof AgentRequests]["params"],
+      ),
+    notify: (method, params) =>
+      client().agent.notify(
+        method as keyof AgentNotifications,
+        params as AgentNotifications[keyof AgentNotifications]["params"],
+      ),
+    answersOf,
+  };
+}
+
 for (const [name, connect] of Object.entries(pairs)) {
   describe(name, deadline, () => {
     let client: Connected<V2AgentSender>;
-    const requests = (method: string, params: unknown): Promise<unknown> =>
-      // the table above is typed by method; here its rows are all alike
-      client.agent.request(
-        method as keyof AgentRequests,
-        params as AgentRequests[keyof AgentRequests]["params"],
-      );
     const answersOf = async (which: string): Promise<unknown> => (await turn(client, which)).answers;
+
+    const subject = subjectOf(() => client, answersOf);
 
     before(async () => {
       client = await connect(false);
@@ -118,11 +137,7 @@ for (const [name, connect] of Object.entries(pairs)) {
       assert.deepEqual(withoutMeta(result), sample.initializeResponse);
     }, deadline);
 
-    after(async () => {
-      const status = await client.close();
-      assert.equal(client.complaints(), "");
-      assert.deepEqual(status, { exitCode: 0 }, "an agent leaves with 0 at the end of its stdin");
-    }, deadline);
+    after(() => leave(client), deadline);
 
     test("a new session carries directories, servers, config options and commands", deadline, async () => {
       const result = await client.agent.request("session/new", sample.newSession);
@@ -130,11 +145,7 @@ for (const [name, connect] of Object.entries(pairs)) {
       assert.deepEqual(withoutMeta(result), sample.newSessionResponse);
     });
 
-    for (const [method, samples] of Object.entries(echoed)) {
-      test(`${method} arrives as it was sent`, deadline, async () => {
-        for (const params of samples) assert.deepEqual(sawIn(await requests(method, params)), params);
-      });
-    }
+    testEchoes(subject, echoed);
 
     test("a list is read page by page with its cursor", deadline, async () => {
       const first = await client.agent.request("session/list", { cwd, _meta: meta });
@@ -195,19 +206,8 @@ for (const [name, connect] of Object.entries(pairs)) {
       });
     });
 
-    test("the agent elicits by form and by url, and completes", deadline, async () => {
-      const mark = client.log.events.length;
-      assert.deepEqual(await answersOf("elicit"), [
-        {
-          action: "accept",
-          content: { name: "ann", age: 3, happy: false, tags: ["a"] },
-          _meta: { saw: sample.elicitationForm },
-        },
-        { action: "decline", _meta: { saw: sample.elicitationUrl } },
-      ]);
-      const completed = await client.log.until("elicitation/complete", 1, mark);
-      assert.deepEqual(completed, [{ elicitationId: "e1", _meta: meta }]);
-    });
+    testElicitation(subject, sample.elicitationForm, sample.elicitationUrl);
+    testErrorsAndExtensions(subject);
 
     test(
       "session/cancel in mid-turn gives an idle state with the stop reason cancelled",
@@ -229,41 +229,6 @@ for (const [name, connect] of Object.entries(pairs)) {
       await client.log.until("_parley.test/note", 1, mark);
       abort();
       assert.partialDeepStrictEqual(await answer, { error: { code: -32800 } });
-    });
-
-    test("a cancelled request of the agent is answered -32800", deadline, async () => {
-      assert.partialDeepStrictEqual(await answersOf("ask and give up"), { error: { code: -32800 } });
-    });
-
-    test("extensions go both ways, as requests and as notifications", deadline, async () => {
-      const mark = client.log.events.length;
-      const params = { text: sample.trickyText, list: [null, 1.5, false] };
-      assert.deepEqual(await client.agent.requestExtension("_parley.test/echo", params), params);
-      const [echo, nothing] = (await answersOf("use extensions")) as unknown[];
-      assert.deepEqual(echo, { text: sample.trickyText });
-      assert.partialDeepStrictEqual(nothing, {
-        error: { code: -32601, data: { method: "_parley.test/nothing" } },
-      });
-      await client.agent.notifyExtension("_parley.test/note", { from: "client" });
-      assert.deepEqual(await client.log.until("_parley.test/note", 2, mark), [
-        { from: "agent" },
-        { back: { from: "client" } },
-      ]);
-    });
-
-    test("an error keeps its code, message and data", deadline, async () => {
-      assert.deepEqual(await outcomeOf(client.agent.requestExtension("_parley.test/fail", {})), {
-        error: { code: 4242, message: "this always fails", data: { why: ["it", { must: true }] } },
-      });
-    });
-
-    test("what the agent does not have is answered -32601", deadline, async () => {
-      const unknown = outcomeOf(client.agent.requestExtension("_parley.test/nothing", {}));
-      assert.partialDeepStrictEqual(await unknown, { error: { code: -32601 } });
-      const unstable = outcomeOf(client.agent.request("session/fork", { sessionId, cwd }));
-      assert.partialDeepStrictEqual(await unstable, {
-        error: { code: -32601, data: { method: "session/fork" } },
-      });
     });
 
     test("a message of 5 MB goes both ways", deadline, async () => {
@@ -294,29 +259,20 @@ for (const [name, connect] of Object.entries(pairs)) {
   describe(`${name}, unstable protocol`, deadline, () => {
     let client: Connected<V2AgentSender>;
 
+    const subject = subjectOf(
+      () => client,
+      async (which) => (await turn(client, which)).answers,
+    );
+
     before(async () => {
       client = await connect(true);
       const result = await client.agent.request("initialize", sample.initializeRequest);
       assert.deepEqual(sawIn(result), sample.initializeRequest);
     }, deadline);
 
-    after(async () => {
-      const status = await client.close();
-      assert.equal(client.complaints(), "");
-      assert.deepEqual(status, { exitCode: 0 });
-    }, deadline);
+    after(() => leave(client), deadline);
 
-    for (const [method, samples] of Object.entries(unstableEchoed)) {
-      test(`${method} arrives as it was sent`, deadline, async () => {
-        for (const params of samples) {
-          const result = await client.agent.request(
-            method as keyof AgentRequests,
-            params as AgentRequests[keyof AgentRequests]["params"],
-          );
-          assert.deepEqual(sawIn(result), params);
-        }
-      });
-    }
+    testEchoes(subject, unstableEchoed);
 
     test("every unstable kind of update arrives as it was sent", deadline, async () => {
       const { updates } = await turn(client, "every unstable update");
@@ -325,16 +281,7 @@ for (const [name, connect] of Object.entries(pairs)) {
       for (const kind of unstableUpdateTags) assert.ok(kinds.has(kind), kind);
     });
 
-    test("MCP over ACP goes both ways, and the auth status is pushed", deadline, async () => {
-      const saw = { serverId: "s", requestId: "r", method: "tools/list", params: { a: 1 } };
-      assert.deepEqual((await turn(client, "use MCP")).answers, { result: { tools: [] }, _meta: { saw } });
-      const note = { serverId: "s", requestId: "r", method: "notifications/progress", params: { b: 2 } };
-      await client.agent.notify("mcp/message", note);
-      assert.deepEqual(await client.log.until("_parley.test/note", 1), [{ back: note }]);
-      assert.deepEqual(await client.log.until("auth/status_update", 1), [
-        { state: "unauthenticated", accounts: [] },
-      ]);
-    });
+    testMcp(subject);
   });
 }
 
