@@ -45,7 +45,7 @@ export interface BadInput extends Outcome {
   readonly askTimeoutMs?: number;
   /** On a connection of its own, as its first bytes. */
   readonly first?: boolean;
-  /** From sending to the last reply. Twenty times the figure of the rule. */
+  /** How long it may take, on a machine that is busy: what is not linear takes minutes. */
   readonly withinMs?: number;
   /** The connection ends, with this kind of reason. */
   readonly closes?: string;

@@ -63,7 +63,7 @@ export const sizeCases: readonly BadInput[] = [
     send: () => [`${head}"${'\\"id\\":5,'.repeat(smallLimit / 8)}"}`],
     replies: [error(24, -32600, { reason: "too_large" })],
     counts: { refused: 1 },
-    withinMs: 1_000,
+    withinMs: 20_000,
   },
   {
     ids: ["N024", "N048"],
