@@ -31,13 +31,16 @@ export function checkedActivation(
 /** Text in a mode that is known, or refused (A118). An agent that did not list it does not know the field. */
 function withSystemPrompt({ systemPrompt, ...activation }: Activation, isListed: boolean): Activation {
   if (systemPrompt === undefined || !isListed) return activation;
-  const { mode, content } = systemPrompt;
+  const { mode, content } = systemPrompt as { mode?: unknown; content?: unknown };
+  // the field is checked by the schema only where its own method is listed too
+  if (!Array.isArray(content)) throw wrong("a system prompt needs a mode and content", "/systemPrompt");
   if (mode !== "append" && mode !== "override")
     throw wrong(
       `a system prompt is appended or overrides, got ${String(mode).slice(0, 50)}`,
       "/systemPrompt/mode",
     );
-  for (const [i, { type }] of content.entries()) {
+  for (const [i, block] of content.entries()) {
+    const type = (block as { type?: unknown } | null)?.type;
     if (type !== "text")
       throw wrong(
         `a system prompt is text, got ${String(type).slice(0, 50)}`,

@@ -13,12 +13,13 @@ import type { AgentDefinition } from "./agent-definition.ts";
 import { AgentFront, type AgentHost, type PromptOp, type SessionOp } from "./agent-front.ts";
 import { authMethodsFor, introduction } from "./agent-introduction.ts";
 import type { AgentLink } from "./agent-link.ts";
-import type { AgentSession, PromptTicket } from "./agent-session.ts";
+import type { AgentSession } from "./agent-session.ts";
 import { AgentSessions } from "./agent-sessions.ts";
 import { methodNotFound } from "./bound-wire.ts";
 import { authRequired, type ExtensionContext } from "./extensions.ts";
 import { newId } from "./new-id.ts";
 import { unsupportedContent } from "./prompt-content.ts";
+import type { PromptTicket } from "./prompt-queue.ts";
 
 export class AgentConnection implements AgentLink, AgentHost {
   readonly definition: AgentDefinition;

@@ -177,3 +177,42 @@ inEveryVersion("a client that dies while history is being sent leaves nothing be
   again.onUpdate((update) => void updates.push(update));
   assert.equal(said(updates), "word");
 });
+
+test("a handler that does not heed its signal is left behind: its session closes, whole, and goes on elsewhere", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  for (const version of [1, 2] as const) {
+    const pair = { versions: [version], version } as const;
+    const store = memoryStore();
+    const never = Promise.withResolvers<void>();
+    const { session, updates, agent } = await openSession(pair, {
+      store,
+      async prompt(turn) {
+        if (turn.text === "again") return;
+        await turn.tool({ title: "Deaf" }, () => never.promise).catch(() => undefined);
+        await turn.say("too late");
+      },
+    });
+    const { outcome } = session.prompt("x");
+    await quiet();
+    const closing = session.close();
+    for (let waits = 0; waits < 4; waits++) {
+      await quiet();
+      t.mock.timers.tick(5_000);
+    }
+    await closing;
+    assert.equal((await outcome).stopReason, "cancelled");
+    const shown = updates.flatMap((update) =>
+      update.sessionUpdate === "tool_call_update" && update.status ? [update.status] : [],
+    );
+    assert.equal(shown.at(-1), version === 1 ? "failed" : "cancelled");
+    const before = await entriesOf(store, session.sessionId);
+    assert.deepEqual(ends(before), ["cancelled"]);
+    const again = await agent.load(session.sessionId, place);
+    never.resolve();
+    await quiet();
+    t.mock.timers.tick(5_000);
+    await quiet();
+    assert.deepEqual(await entriesOf(store, session.sessionId), before, "nothing is written behind its back");
+    assert.equal((await again.prompt("again").outcome).stopReason, "end_turn");
+  }
+});

@@ -477,6 +477,9 @@ test("A118 a system prompt that the agent cannot take is -32602, and none is kno
     assert.deepEqual(got, [{ mode: "override", content }, { mode: "append", content }, undefined]);
     await rejects(with_({ mode: "shout", content }), -32602);
     await rejects(with_({ mode: "append", content: [{ type: "image", data: "", mimeType: "x" }] }), -32602);
+    const { sessionId } = (await with_(null)) as { sessionId: string };
+    for (const systemPrompt of [7, {}, { mode: "append", content: 7 }, { mode: "append", content: [null] }])
+      await rejects(call("session/resume", { sessionId, ...where, systemPrompt }), -32602);
     const stable = await started(version, { prompt, open });
     await stable.call("session/new", { ...where, systemPrompt: { mode: "override", content } });
     assert.equal(got.at(-1), undefined);

@@ -5,7 +5,8 @@ import type { ClientFeatures } from "../edition/agent-ops.ts";
 import type { Log } from "../jsonrpc/log.ts";
 import type { Implementation, Meta } from "../model/content.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
-import type { AgentSession, PromptTicket } from "./agent-session.ts";
+import type { AgentSession } from "./agent-session.ts";
+import type { PromptTicket } from "./prompt-queue.ts";
 
 export interface AgentLink {
   readonly definition: AgentDefinition;

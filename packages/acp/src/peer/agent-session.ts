@@ -2,13 +2,10 @@
 
 import type { AgentSessionEdition } from "../edition/agent-edition.ts";
 import type { Activation } from "../edition/agent-ops.ts";
-import { RequestError } from "../jsonrpc/errors.ts";
 import type {
   AvailableCommand,
   BackgroundWork,
-  ContentBlock,
   McpServer,
-  Meta,
   SessionConfigOption,
   StateUpdate,
   SystemPrompt,
@@ -19,32 +16,20 @@ import type { TurnEnd } from "./agent-definition.ts";
 import type { AgentLink } from "./agent-link.ts";
 import { DisplayTerminal, type DisplayTerminalOptions } from "./display-terminal.ts";
 import { newId } from "./new-id.ts";
+import { PromptQueue, type PromptTicket } from "./prompt-queue.ts";
 import { Questions } from "./questions.ts";
 import { checkCommands, checkOptions } from "./said-rules.ts";
 import type { SessionLog } from "./session-log.ts";
 import { type Release, SessionOutput } from "./session-output.ts";
 import { SessionParts } from "./session-parts.ts";
 import { runTool, ToolCall, type ToolCallStart } from "./tool-call.ts";
-import { runTurn, type Turn } from "./turn.ts";
+import type { Turn } from "./turn.ts";
 import { within } from "./within.ts";
-
-/** A prompt on its way: whoever sent it is told when it is part of the conversation, and when its work ended. */
-export interface PromptTicket {
-  readonly prompt: readonly ContentBlock[];
-  /** Custom data of the request. */
-  readonly meta?: Meta;
-  readonly messageId: string;
-  /** Work without a prompt: there is no message, and this runs instead of the prompt handler. */
-  readonly run?: (turn: Turn) => Promise<TurnEnd> | TurnEnd;
-  inserted(): void;
-  ended(outcome: Outcome): void;
-  refused(error: RequestError): void;
-}
 
 /** What is said of a session as a whole. */
 export type SessionState = Extract<StateUpdate, { state: "idle" | "running" | "requires_action" }>;
 
-/** How long closing a session waits for its turn. */
+/** How long closing a session waits: for its turn, and for its store. */
 const closeGraceMs = 5_000;
 
 export class AgentSession {
@@ -55,14 +40,11 @@ export class AgentSession {
   /** @internal */ readonly log: SessionLog;
   /** @internal What it has announced and not ended. */ readonly parts = new SessionParts();
   readonly #output: SessionOutput;
+  readonly #prompts = new PromptQueue(this);
   #activation: Activation;
   #state: SessionState = { state: "idle" };
   #options: readonly SessionConfigOption[] = [];
   #commands: readonly AvailableCommand[] = [];
-  #queue: PromptTicket[] = [];
-  #turn: Turn | undefined;
-  #current: PromptTicket | undefined;
-  #running: Promise<void> | undefined;
   #closed = false;
   /** Aborts with the session: what runs beside the conversation ends then. */
   readonly #ending = new AbortController();
@@ -114,7 +96,7 @@ export class AgentSession {
 
   /** The turn that runs now. */
   get turn(): Turn | undefined {
-    return this.#turn;
+    return this.#prompts.turn;
   }
 
   /** The current value of an option. */
@@ -197,7 +179,7 @@ export class AgentSession {
   work(run: (turn: Turn) => Promise<TurnEnd> | TurnEnd): Promise<Outcome> {
     return new Promise((resolve) => {
       if (this.#closed) return resolve({ stopReason: "cancelled" });
-      this.#queue.push({
+      this.#prompts.addWork({
         prompt: [],
         messageId: newId(),
         run,
@@ -205,7 +187,6 @@ export class AgentSession {
         ended: resolve,
         refused: () => resolve({ stopReason: "cancelled" }),
       });
-      this.#running ??= this.#run();
     });
   }
 
@@ -331,32 +312,17 @@ export class AgentSession {
 
   /** @internal */
   prompt(ticket: PromptTicket): void {
-    const { steering, concurrentPrompts } = this.link.definition;
-    if (steering && this.#turn?.inbox.deliver(ticket)) return;
-    if (!steering && this.#running !== undefined && concurrentPrompts === "reject") {
-      const data = { reason: "turn_in_progress" };
-      return ticket.refused(
-        new RequestError(-32064, "a turn is running: wait for its end or cancel it", data),
-      );
-    }
-    this.#queue.push(ticket);
-    this.#running ??= this.#run();
+    this.#prompts.add(ticket);
   }
 
   /** @internal A prompt that was withdrawn before its turn began. */
   withdraw(ticket: PromptTicket): boolean {
-    if (this.#turn?.inbox.withdraw(ticket)) return true;
-    const at = this.#queue.indexOf(ticket);
-    if (at >= 0) this.#queue.splice(at, 1);
-    return at >= 0;
+    return this.#prompts.withdraw(ticket);
   }
 
-  /** @internal Ends the turn and withdraws what waits; both are outcomes, never errors (A47). */
+  /** @internal */
   cancel(): void {
-    const waiting = [...(this.#turn?.inbox.close() ?? []), ...this.#queue];
-    this.#queue = [];
-    this.#turn?.cancel();
-    for (const ticket of waiting) this.link.withdrawn(ticket);
+    this.#prompts.cancel();
   }
 
   /** @internal */
@@ -364,33 +330,16 @@ export class AgentSession {
     this.cancel();
     this.#ending.abort(new DOMException("the session was closed", "AbortError"));
     // a handler that does not heed its signal is left to itself
-    const running = Promise.allSettled([this.#running, ...this.#background]);
+    const running = Promise.allSettled([this.#prompts.running, ...this.#background]);
     if ((await within(closeGraceMs, running)) === undefined) {
       this.link.log("warn", "a handler goes on after its session was closed", {
         sessionId: this.sessionId,
       });
-      this.#current?.ended({ stopReason: "cancelled" });
+      await within(closeGraceMs, this.#prompts.abandon());
     }
     this.#closed = true;
     this.#output.close();
-    await this.log.flush().catch((error: unknown) => this.storeFailed(error));
-  }
-
-  async #run(): Promise<void> {
-    for (let ticket = this.#queue.shift(); ticket !== undefined; ticket = this.#queue.shift()) {
-      this.#current = ticket;
-      const left = await runTurn(this, ticket, (turn) => {
-        this.#turn = turn;
-        if (!this.link.definition.steering) return;
-        // those who wait in line are there to be taken, in the order in which they came
-        for (const waiting of this.#queue.splice(0)) {
-          if (waiting.run !== undefined || !turn.inbox.deliver(waiting)) this.#queue.push(waiting);
-        }
-      });
-      this.#turn = undefined;
-      // prompts that nobody took from the inbox are turns of their own, before later ones
-      this.#queue.unshift(...left);
-    }
-    this.#running = undefined;
+    const stored = this.log.close().catch((error: unknown) => this.storeFailed(error));
+    await within(closeGraceMs, stored);
   }
 }

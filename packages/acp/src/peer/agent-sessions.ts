@@ -12,6 +12,7 @@ import type { AgentLink } from "./agent-link.ts";
 import { AgentSession } from "./agent-session.ts";
 import { methodNotFound } from "./bound-wire.ts";
 import { sessionNotFound } from "./extensions.ts";
+import { logIn } from "./login.ts";
 import { newId } from "./new-id.ts";
 import { checkOptionValue } from "./option-value.ts";
 import { defaultMaxUnstored, SessionLog } from "./session-log.ts";
@@ -62,7 +63,8 @@ export class AgentSessions {
     this.used = true;
     switch (op.op) {
       case "login":
-        return this.#login(op.methodId);
+        await logIn(this.#link.definition, op.methodId);
+        return { kind: "none" };
       case "logout":
         if (this.#link.definition.logout === undefined) throw methodNotFound("logout");
         await this.#link.definition.logout();
@@ -170,23 +172,6 @@ export class AgentSessions {
     this.#store.patch(session.sessionId, { updatedAt: Date.now(), ...patch }).catch((error: unknown) => {
       this.#link.log("error", "the session's store failed", { sessionId: session.sessionId, error });
     });
-  }
-
-  async #login(methodId: string): Promise<AgentOpResult> {
-    const { authMethods = [], login } = this.#link.definition;
-    const method = authMethods.find((each) => each.methodId === methodId);
-    if (method === undefined || method.type === "terminal" || login === undefined) {
-      const known = authMethods
-        .filter((each) => each.type !== "terminal")
-        .map((each) => String(each.methodId));
-      const message = `there is no such method to log in with; there are: ${known.join(", ") || "none"}`;
-      throw new RequestError(rpcCodes.invalidParams, message, {
-        reason: "invalid_params",
-        path: "/methodId",
-      });
-    }
-    await login.call(this.#link.definition, methodId);
-    return { kind: "none" };
   }
 
   async #open(activation: Activation): Promise<AgentSession> {

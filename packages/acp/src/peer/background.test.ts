@@ -142,7 +142,7 @@ inEveryVersion("A66 work beside the conversation outlives its turn, and its stat
     },
   });
   assert.equal((await session.prompt("start").outcome).stopReason, "end_turn");
-  assert.deepEqual(statuses(updates), ["pending"], "it goes on");
+  assert.deepEqual(statuses(updates), ["pending", "in_progress"], "it goes on");
   // a cancel is for the conversation, and this is not part of it
   session.cancel();
   assert.equal((await session.prompt("other things").outcome).stopReason, "end_turn");
@@ -180,10 +180,10 @@ test("A65 A66 background work is in every state once it was reported: announced 
     ["running", undefined],
     "pending",
     ["running", listed],
+    "in_progress",
     ["idle", listed],
     ["running", listed],
     ["idle", listed],
-    "in_progress",
     "completed",
     ["idle", []],
   ]);

@@ -2,7 +2,7 @@
 // conversation at that moment; one that is not becomes a turn of its own.
 
 import type { ContentBlock } from "../model/content.ts";
-import type { PromptTicket } from "./agent-session.ts";
+import type { PromptTicket } from "./prompt-queue.ts";
 
 export interface InboxMessage {
   readonly messageId: string;

@@ -47,6 +47,7 @@ export class SessionLog {
   #isBehind = false;
   #unstored = 0;
   #isFull = false;
+  #isClosed = false;
   #writing: Promise<void> = Promise.resolve();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -70,6 +71,7 @@ export class SessionLog {
   }
 
   update(update: Update): void {
+    if (this.#isClosed) return;
     if (update.sessionUpdate === "agent_message_chunk" || update.sessionUpdate === "agent_thought_chunk") {
       const { content, messageId, sessionUpdate } = update;
       if (
@@ -94,7 +96,15 @@ export class SessionLog {
     this.append({ kind: "update", update });
   }
 
+  /** Writes what waits; whoever still holds it later writes nothing into a session that somebody else may have. */
+  close(): Promise<void> {
+    const stored = this.flush();
+    this.#isClosed = true;
+    return stored;
+  }
+
   append(body: EntryBody): void {
+    if (this.#isClosed) return;
     this.#closeText();
     this.#push(body);
     this.#timer ??= setTimeout(() => this.#tick(), flushMs);

@@ -40,6 +40,7 @@ export class ToolCall {
   #content: ToolCallContent[];
   #own: AbortController | undefined;
   #signal: AbortSignal | undefined;
+  #asks = 0;
   #started = false;
   #ended = false;
 
@@ -99,7 +100,7 @@ export class ToolCall {
     this.#own.abort(new DOMException("the tool call was cancelled", "AbortError"));
   }
 
-  /** The work has begun. Called for you by the first content, and by the end. */
+  /** The work has begun. Called for you when your function runs: at once, or when the permission it asks for is given. */
   start(): void {
     if (this.#started || this.#ended) return;
     this.#started = true;
@@ -134,13 +135,30 @@ export class ToolCall {
   }
 
   /** Asks for permission for this call, with what it shows so far. */
-  ask(options: readonly PermissionOption[] = [], description?: string): Promise<Permission> {
-    return this.#questions.permission({
-      title: this.#title,
-      ...(description === undefined ? {} : { description }),
-      subject: { type: "tool_call", toolCall: { toolCallId: this.toolCallId, content: this.#content } },
-      options: [...options],
-    });
+  async ask(options: readonly PermissionOption[] = [], description?: string): Promise<Permission> {
+    this.#asks++;
+    try {
+      const permission = await this.#questions.permission({
+        title: this.#title,
+        ...(description === undefined ? {} : { description }),
+        subject: { type: "tool_call", toolCall: { toolCallId: this.toolCallId, content: this.#content } },
+        options: [...options],
+      });
+      if (permission.allowed) this.start();
+      return permission;
+    } finally {
+      this.#asks--;
+    }
+  }
+
+  /** @internal */
+  get hasEnded(): boolean {
+    return this.#ended;
+  }
+
+  /** @internal */
+  get isAsking(): boolean {
+    return this.#asks > 0;
   }
 
   /** Ends it: stored first, then shown. Later calls change nothing. */
@@ -187,7 +205,11 @@ export async function runTool<Result>(
     // what was done and then forgotten would be done again: a start is stored before it starts
     await tool.session.log.flush();
     if (tool.isCancelled) tool.signal.throwIfAborted();
-    const result = await run(tool);
+    if (tool.hasEnded) throw new Error("the turn ended before the tool call began: await turn.tool()");
+    const running = run(tool);
+    // it runs, unless it waits for the user's yes
+    if (!tool.isAsking) tool.start();
+    const result = await running;
     await tool.finish(tool.isCancelled ? "cancelled" : "completed");
     return result;
   } catch (error) {

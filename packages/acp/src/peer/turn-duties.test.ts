@@ -47,25 +47,6 @@ async function started(
   return { call, peer, sessionId, prompt, lines, updates };
 }
 
-test("A46 A49 version 1 answers when every tool call has ended and every word is said", async () => {
-  const { prompt, lines } = await started(1, {
-    async prompt(turn) {
-      void turn.tool({ title: "Left" }, () => new Promise(() => undefined));
-      await quiet();
-      turn.say("last words");
-      return "max_tokens";
-    },
-  });
-  assert.deepEqual(await prompt(), { stopReason: "max_tokens" });
-  await quiet();
-  assert.deepEqual(lines(), [
-    "tool_call pending",
-    "agent_message_chunk",
-    "tool_call_update failed",
-    "answer",
-  ]);
-});
-
 test("A51 A52 A56 A57 A58 A59 version 2 answers at insertion, echoes the message, and says when work begins and ends", async () => {
   const gate = Promise.withResolvers<void>();
   const { prompt, lines, updates } = await started(2, { prompt: () => gate.promise });

@@ -5,11 +5,12 @@ import type { ElicitationAnswer, ElicitationAsk, PermissionAsk } from "../model/
 import type { AvailableCommand, ContentBlock, Cost, Meta, PlanEntry, Usage } from "../model/content.ts";
 import type { Outcome, Update } from "../model/update.ts";
 import type { TurnEnd } from "./agent-definition.ts";
-import type { AgentSession, PromptTicket } from "./agent-session.ts";
+import type { AgentSession } from "./agent-session.ts";
 import { DisplayTerminal, type DisplayTerminalOptions } from "./display-terminal.ts";
 import { unavailable } from "./guarded-store.ts";
 import { Inbox } from "./inbox.ts";
 import { newId } from "./new-id.ts";
+import type { PromptTicket } from "./prompt-queue.ts";
 import { type Permission, Questions } from "./questions.ts";
 import type { Release } from "./session-output.ts";
 import { runTool, ToolCall, type ToolCallStart } from "./tool-call.ts";
@@ -27,6 +28,7 @@ export class Turn {
   /** Prompts that came while this turn runs; only for agents that declare `steering`. */
   readonly inbox: Inbox;
   /** @internal */ readonly joined: PromptTicket[] = [];
+  /** @internal Its end has been said. */ isOver = false;
   readonly #controller = new AbortController();
   readonly #questions: Questions;
   readonly #tools = new Set<ToolCall>();
@@ -77,7 +79,14 @@ export class Turn {
    * Reports a tool call and runs it: pending, in progress, then completed, failed or cancelled, whatever the
    * callback does. Its result is the callback's.
    */
-  async tool<Result>(
+  tool<Result>(start: ToolCallStart, run: (tool: ToolCall) => Promise<Result> | Result): Promise<Result> {
+    const running = this.#tool(start, run);
+    // its status says how it ended: a call that nobody awaits must not end the process
+    running.catch(() => undefined);
+    return running;
+  }
+
+  async #tool<Result>(
     start: ToolCallStart,
     run: (tool: ToolCall) => Promise<Result> | Result,
   ): Promise<Result> {
@@ -203,6 +212,8 @@ export async function runTurn(
   } catch (error) {
     outcome = failureOf(error, turn, link.log);
   }
+  // ended without its handler, which took too long
+  if (turn.isOver) return [];
   const left = turn.inbox.close();
   try {
     const usage = await turn.finish();
@@ -248,7 +259,16 @@ async function insert(session: AgentSession, ticket: PromptTicket): Promise<bool
   return true;
 }
 
+/** Ends a turn whose handler does not: its tools, its history and its prompt. */
+export async function abandonTurn(session: AgentSession, turn: Turn, ticket: PromptTicket): Promise<void> {
+  if (turn.isOver) return;
+  turn.isOver = true;
+  await turn.finish();
+  await end(session, turn, ticket, { stopReason: "cancelled" });
+}
+
 async function end(session: AgentSession, turn: Turn, ticket: PromptTicket, given: Outcome): Promise<void> {
+  turn.isOver = true;
   let outcome = given;
   // work that no message asked for has nobody whose outcome it is
   for (const { messageId, run } of [ticket, ...turn.joined])

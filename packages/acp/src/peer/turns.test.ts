@@ -113,6 +113,23 @@ inEveryVersion("a tool call that the handler left running ends with the turn", a
   assert.deepEqual(statuses(updates), ["pending", "failed"]);
 });
 
+inEveryVersion(
+  "a tool call whose turn ended before it began is not begun, and nobody dies of it",
+  async (pair) => {
+    let ran = false;
+    const { session, updates } = await openSession(pair, {
+      prompt(turn) {
+        void turn.tool({ title: "Late" }, () => {
+          ran = true;
+        });
+      },
+    });
+    await session.prompt("x").outcome;
+    await quiet();
+    assert.deepEqual([ran, statuses(updates)], [false, ["pending", "failed"]]);
+  },
+);
+
 inEveryVersion("a status that the handler set last is not overwritten by its return", async (pair) => {
   const { session, updates } = await openSession(pair, {
     async prompt(turn) {

@@ -53,6 +53,7 @@ function bases(version: 1 | 2): Record<string, Base> {
   }
   return {
     ...common,
+    "session/resume": (sessionId) => ({ sessionId, ...activation, replayFrom: { type: "start", _meta: {} } }),
     "auth/login": () => ({ methodId: "key" }),
     "auth/logout": () => ({ _meta: {} }),
     "tool_call/cancel": (sessionId) => ({ sessionId, toolCallId: "t" }),
