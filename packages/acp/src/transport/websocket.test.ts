@@ -2,75 +2,10 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
-import { WebSocketServer, WebSocket as WsSocket } from "ws";
-import { type TransportPair, transportContract } from "./contract.ts";
-import type { FrameLimits } from "./frame-limits.ts";
+import { WebSocketServer, type WebSocket as WsSocket } from "ws";
+import { clients, opened, sockets } from "./socket-pair.ts";
 import { watch } from "./watched-transport.ts";
 import { type WebSocketLike, webSocketTransport } from "./websocket.ts";
-
-const clients = {
-  ws: (url: string): WebSocketLike & { terminate?(): void } => new WsSocket(url),
-  "the standard": (url: string): WebSocketLike => new WebSocket(url),
-};
-
-/** A server on a free port, one accepted socket and its client, which may still be connecting. */
-async function sockets(client: keyof typeof clients): Promise<{
-  server: WebSocketServer;
-  accepted: WsSocket;
-  connecting: WebSocketLike;
-  stop: () => Promise<void>;
-}> {
-  const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
-  await once(server, "listening");
-  const connecting = clients[client](`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  const [accepted] = (await once(server, "connection")) as [WsSocket];
-  const stop = async () => {
-    for (const socket of server.clients) socket.terminate();
-    server.close();
-    await once(server, "close");
-  };
-  return { server, accepted, connecting, stop };
-}
-
-async function opened(socket: WebSocketLike): Promise<void> {
-  if (socket.readyState === 1) return;
-  await new Promise<void>((resolve) => socket.addEventListener("open", resolve));
-}
-
-const closeTimeoutMs = 200;
-
-for (const kind of ["ws", "the standard"] as const) {
-  const makePair = async (
-    limits: Partial<FrameLimits>,
-    subject: "client" | "server",
-  ): Promise<TransportPair> => {
-    const { accepted, connecting, stop } = await sockets(kind);
-    const client = webSocketTransport(connecting, { limits, closeTimeoutMs });
-    const server = webSocketTransport(accepted, { limits, closeTimeoutMs });
-    await opened(connecting);
-    const isServer = subject === "server";
-    return {
-      near: isServer ? server : client,
-      far: isServer ? client : server,
-      frameToNear: (text) => (isServer ? connecting : accepted).send(text),
-      cut: () => accepted.terminate(),
-      dispose: stop,
-    };
-  };
-  const bytes = "a text frame is a whole message; its bytes belong to the WebSocket library";
-  const halfClose = "WebSocket has no half-close; what was sent before a close arrives before the end";
-  const noPause = "the standard WebSocket cannot stop reading";
-  transportContract(`WebSocket server, ${kind} client`, (limits) => makePair(limits, "server"), {
-    exceptions: {
-      bytes,
-      "half-close": halfClose,
-      ...(kind === "ws" ? {} : { "back-pressure": `${noPause}, so the server never feels its slowness` }),
-    },
-  });
-  transportContract(`WebSocket with ${kind} client`, (limits) => makePair(limits, "client"), {
-    exceptions: { bytes, "half-close": halfClose, ...(kind === "ws" ? {} : { pause: noPause }) },
-  });
-}
 
 test("what is sent while the socket still connects arrives, in order", async () => {
   const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });

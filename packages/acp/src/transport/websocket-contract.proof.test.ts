@@ -1,0 +1,41 @@
+// The contract on WebSockets: on both ends, with both kinds of client.
+
+import { type TransportPair, transportContract } from "./contract.ts";
+import type { FrameLimits } from "./frame-limits.ts";
+import { opened, sockets } from "./socket-pair.ts";
+import { webSocketTransport } from "./websocket.ts";
+
+const closeTimeoutMs = 200;
+
+for (const kind of ["ws", "the standard"] as const) {
+  const makePair = async (
+    limits: Partial<FrameLimits>,
+    subject: "client" | "server",
+  ): Promise<TransportPair> => {
+    const { accepted, connecting, stop } = await sockets(kind);
+    const client = webSocketTransport(connecting, { limits, closeTimeoutMs });
+    const server = webSocketTransport(accepted, { limits, closeTimeoutMs });
+    await opened(connecting);
+    const isServer = subject === "server";
+    return {
+      near: isServer ? server : client,
+      far: isServer ? client : server,
+      frameToNear: (text) => (isServer ? connecting : accepted).send(text),
+      cut: () => accepted.terminate(),
+      dispose: stop,
+    };
+  };
+  const bytes = "a text frame is a whole message; its bytes belong to the WebSocket library";
+  const halfClose = "WebSocket has no half-close; what was sent before a close arrives before the end";
+  const noPause = "the standard WebSocket cannot stop reading";
+  transportContract(`WebSocket server, ${kind} client`, (limits) => makePair(limits, "server"), {
+    exceptions: {
+      bytes,
+      "half-close": halfClose,
+      ...(kind === "ws" ? {} : { "back-pressure": `${noPause}, so the server never feels its slowness` }),
+    },
+  });
+  transportContract(`WebSocket with ${kind} client`, (limits) => makePair(limits, "client"), {
+    exceptions: { bytes, "half-close": halfClose, ...(kind === "ws" ? {} : { pause: noPause }) },
+  });
+}
