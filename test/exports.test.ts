@@ -33,12 +33,18 @@ const promised = {
   "@parley/acp/view": ["applyEntry", "changesSince", "createView", "snapshot", "viewFrom"],
   "@parley/acp/testing": [
     "ScenarioError",
+    "TraceError",
     "checkAgentScenario",
     "checkClientScenario",
+    "isTraceMessage",
+    "readTrace",
     "scriptedAgent",
     "scriptedClient",
+    "traceHeader",
+    "traceRecord",
   ],
   "@parley/acp/node": [
+    "ProcessGroup",
     "StoreError",
     "localFiles",
     "localTerminals",

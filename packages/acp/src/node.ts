@@ -4,6 +4,7 @@ export type { FileErrorData, FileErrorReason } from "./node/files/file-error.ts"
 export { type LocalFiles, type LocalFilesOptions, localFiles } from "./node/files/local-files.ts";
 export type { FileFacts, TextFile } from "./node/files/read-file.ts";
 export type { LocalWriteOptions, WrittenFile } from "./node/files/write-file.ts";
+export { type OwnedChild, ProcessGroup } from "./node/process-group.ts";
 export { serveStdio } from "./node/serve.ts";
 export { type AgentProcess, type ProcessExit, type SpawnOptions, spawnAgent } from "./node/spawn.ts";
 export { type StdioOptions, stdioChannel } from "./node/stdio.ts";

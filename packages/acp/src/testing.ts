@@ -23,4 +23,18 @@ export {
   scriptedClient,
 } from "./testing/scripted-client.ts";
 export { ScenarioError } from "./testing/shape.ts";
+export {
+  isTraceMessage,
+  readTrace,
+  type Trace,
+  TraceError,
+  type TraceEvent,
+  type TraceHeader,
+  type TraceLine,
+  type TraceMessage,
+  type TraceRecord,
+  type TraceSide,
+  traceHeader,
+  traceRecord,
+} from "./testing/trace.ts";
 export type { RawMessage, ReplyRule, ScriptedError } from "./testing/wire-rules.ts";

@@ -25,6 +25,7 @@ export type Run = (invocation: Invocation) => Promise<number | undefined> | numb
 
 /** The table of one command. */
 export interface Command {
+  /** One word, or two: `trace show`. */
   readonly name: string;
   /** One line, no full stop. */
   readonly summary: string;
@@ -65,5 +66,41 @@ export const commands: readonly Command[] = [
       "typed in a shell it waits for a client's first message and exits when its input ends.",
     options: { pace },
     load: () => import("./demo-agent.ts"),
+  },
+  {
+    name: "tap",
+    summary: "run an agent and record everything that crosses between it and its client",
+    details:
+      "Put it in front of the agent's command where your client (an editor) has it, and use the client as\n" +
+      "always: every byte is passed on as it came, and so are signals and the exit code. The trace is a file\n" +
+      "that only you can read; it holds everything, secrets too: see parley help trace redact.",
+    positionals: "-- COMMAND [ARGUMENTS]",
+    options: {
+      out: {
+        type: "string",
+        value: "FILE",
+        summary:
+          "where to write the trace; a name that is taken gets a number (default: the state directory)",
+      },
+      "max-bytes": {
+        type: "string",
+        value: "SIZE",
+        default: "1g",
+        summary: "how large the trace may become",
+      },
+      "max-line": {
+        type: "string",
+        value: "SIZE",
+        default: "8m",
+        summary: "of a longer message only the beginning is kept",
+      },
+      queue: {
+        type: "string",
+        value: "SIZE",
+        default: "64m",
+        summary: "how much may wait for a slow disk before records are dropped",
+      },
+    },
+    load: () => import("./tap.ts"),
   },
 ];
