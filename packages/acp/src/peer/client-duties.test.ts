@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type ContentBlock, type McpServer, type ProtocolVersion, RequestError } from "../index.ts";
+import { type ContentBlock, client, type McpServer, type ProtocolVersion, RequestError } from "../index.ts";
 import {
   conversation,
   inEveryVersion,
@@ -60,6 +60,7 @@ test("C2 the newest version is offered, as an integer, in whatever order the app
     const { peer } = await withScriptedAgent(offered, {}, listed === undefined ? {} : { versions: listed });
     assert.equal(peer.got[0]?.params.protocolVersion, offered);
   }
+  assert.throws(() => client({ name: "c", version: "1", versions: [] }), /empty list/);
 });
 
 test("C5 C6 C7 C8 C9 C65 what an agent did not declare is not asked of it, and the error says what is missing", async () => {

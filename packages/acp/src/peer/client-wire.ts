@@ -2,6 +2,7 @@
 
 import type { ClientEdition, ServiceOp } from "../edition/client-edition.ts";
 import type { Connection } from "../jsonrpc/connection.ts";
+import type { ConnectionCounters } from "../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError, rpcCodes } from "../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../jsonrpc/incoming-request.ts";
 import type { Log } from "../jsonrpc/log.ts";
@@ -19,6 +20,12 @@ import { ClientServices } from "./local-services.ts";
 import { newId } from "./new-id.ts";
 import { OrphanUpdates } from "./orphan-updates.ts";
 
+/** What was counted instead of answered or shown. */
+export interface AgentCounters extends Readonly<ConnectionCounters> {
+  /** Updates for sessions that nobody knows. */
+  readonly orphanUpdates: number;
+}
+
 export class ClientWire {
   readonly log: Log;
   readonly closed: Promise<ConnectionError>;
@@ -28,7 +35,7 @@ export class ClientWire {
   readonly #edition: ClientEdition;
   readonly #sessions = new Map<string, LiveSession>();
   readonly #services = new Map<string, ClientServices>();
-  readonly #orphans = new OrphanUpdates();
+  readonly #orphans: OrphanUpdates;
   /** Addresses that the user was asked to visit, and whose flow is not over as far as we know. */
   readonly #elicitations = new Set<string>();
 
@@ -39,6 +46,7 @@ export class ClientWire {
     edition: ClientEdition,
   ) {
     this.log = definition.log ?? (() => undefined);
+    this.#orphans = new OrphanUpdates(this.log);
     this.#connection = connection;
     this.#definition = definition;
     this.#bound = bound;
@@ -52,6 +60,10 @@ export class ClientWire {
 
   get isOpen(): boolean {
     return this.#connection.isOpen;
+  }
+
+  get counters(): AgentCounters {
+    return { ...this.#connection.counters, orphanUpdates: this.#orphans.dropped };
   }
 
   find(sessionId: string): LiveSession | undefined {

@@ -26,6 +26,8 @@ export interface Client {
 
 /** A client from what it does with questions, files and terminals. */
 export function client(definition: ClientDefinition): Client {
+  if (definition.versions?.length === 0)
+    throw new TypeError("client: versions is an empty list; leave it out, or name the versions to speak");
   return {
     definition,
     connect: (transport) =>

@@ -13,7 +13,7 @@ import type { Update } from "../model/update.ts";
 import type { ClientDefinition } from "./client-definition.ts";
 import { ClientLink } from "./client-link.ts";
 import type { ClientSession } from "./client-session.ts";
-import type { ClientWire } from "./client-wire.ts";
+import type { AgentCounters, ClientWire } from "./client-wire.ts";
 import { LiveSession } from "./live-session.ts";
 import { defaultUnreadLimits } from "./unread-updates.ts";
 
@@ -66,6 +66,11 @@ export class ConnectedAgent {
     this.version = edition.version;
     this.closed = wire.closed;
     this.#link = new ClientLink(wire, edition, agent.features, limitsFrom(defaultUnreadLimits, definition));
+  }
+
+  /** What was counted instead of answered or shown, up to now: noise, stray answers, updates of unknown sessions. */
+  get counters(): AgentCounters {
+    return this.#wire.counters;
   }
 
   /** A new session. */

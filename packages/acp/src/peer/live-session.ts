@@ -3,6 +3,7 @@
 import type { SessionFace } from "../edition/agent-ops.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../edition/client-edition.ts";
 import { type ConnectionError, RequestError } from "../jsonrpc/errors.ts";
+import { reportRejection } from "../jsonrpc/promise-like.ts";
 import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "../model/content.ts";
 import type { Entry, EntryBody } from "../model/entry.ts";
 import type { Outcome, Update } from "../model/update.ts";
@@ -364,15 +365,21 @@ export class LiveSession implements ClientSession, ClientSessionSink {
 
   #claim(): readonly Entry[] {
     const lost = this.#backlog?.takeLost() ?? 0;
-    if (lost > 0) this.#link.log("warn", "updates were lost before anybody listened", { lost });
+    if (lost > 0) {
+      const { sessionId } = this;
+      this.#link.log("warn", "updates were lost before anybody listened", { sessionId, lost });
+    }
     return this.#backlog?.entries ?? [];
   }
 
-  #call<Value>(listener: (value: Value) => void, value: Value): void {
-    try {
-      listener(value);
-    } catch (error) {
+  #call<Value>(listener: (value: Value) => unknown, value: Value): void {
+    const failed = (error: unknown) =>
       this.#link.log("error", "a listener threw", { sessionId: this.sessionId, error });
+    try {
+      const returned: unknown = listener(value);
+      reportRejection(returned, failed);
+    } catch (error) {
+      failed(error);
     }
   }
 }

@@ -1,6 +1,8 @@
 // Updates for sessions that nobody has named yet. Some agents send them before the answer that names the
 // session; while such an answer is awaited they are kept, within bounds.
 
+import type { Log } from "../jsonrpc/log.ts";
+
 const maxUpdates = 1_024;
 const maxChars = 8 * 1024 * 1024;
 
@@ -14,8 +16,14 @@ export class OrphanUpdates {
   #kept: Orphan[] = [];
   #chars = 0;
   #awaited = 0;
+  readonly #log: Log;
+  #overflowed = false;
   /** Updates for sessions that were never named. */
   dropped = 0;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
 
   /** While the work runs, an answer may name a new session. */
   async during<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -37,6 +45,8 @@ export class OrphanUpdates {
     while (this.#kept.length > maxUpdates || this.#chars > maxChars) {
       this.#chars -= this.#kept.shift()?.chars ?? 0;
       this.dropped++;
+      if (!this.#overflowed) this.#log("warn", "updates were lost: nobody has named their session yet", {});
+      this.#overflowed = true;
     }
   }
 

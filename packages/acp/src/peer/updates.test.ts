@@ -123,11 +123,26 @@ test("G6 questions and answers before the first listener are kept like updates, 
   }
 });
 
+test("G6 what comes before its session is named is bounded too, and the log says it once", async () => {
+  const { agent, peer, log } = await withScriptedAgent(1, {
+    "session/new": () => {
+      for (let i = 0; i < 1_500; i++) peer.update("s1", chunk(`${i} `));
+      return { sessionId: "s1" };
+    },
+  });
+  const updates = listen(await agent.open(place));
+  assert.match(said(updates), / 1499 $/);
+  assert.ok(updates.length <= 1_024);
+  assert.ok(agent.counters.orphanUpdates >= 476);
+  assert.equal(log.filter((line) => line.includes("nobody has named")).length, 1);
+});
+
 test("N119 updates for a session that nobody knows are dropped, and the connection lives", async () => {
   const { agent, peer } = await withScriptedAgent(1, {});
   peer.update("nobody", chunk("x"));
   await quiet();
   assert.ok(await agent.open(place));
+  assert.equal(agent.counters.orphanUpdates, 1);
 });
 
 test("N122 C64 X9 unknown kinds of update are kept as they came; broken ones end nothing", async () => {
@@ -320,11 +335,14 @@ test("a listener that throws is logged, and the others see the update", async ()
   session.onUpdate(() => {
     throw new Error("mine");
   });
+  // whoever has no types may pass an async one
+  const later: () => unknown = () => Promise.reject(new Error("mine, later"));
+  session.onEntry(later as () => void);
   const updates = listen(session);
   peer.update("s1", chunk("x"));
   await quiet();
   assert.equal(said(updates), "x");
-  assert.ok(log.some((line) => line.includes("a listener threw")));
+  assert.equal(log.filter((line) => line.includes("a listener threw")).length, 2);
 });
 
 test("legacy models are an option, and choosing one sends session/set_model", async () => {
