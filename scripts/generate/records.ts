@@ -4,7 +4,7 @@
 
 import { FieldWriter, property } from "./fields.ts";
 import type { Case, Definition, Field, Rec, Union } from "./shapes.ts";
-import { listed, open, Path, quote, strict, unstable, type ValueWriter } from "./values.ts";
+import { listed, open, own, Path, quote, strict, unstable, type ValueWriter } from "./values.ts";
 
 /** Names of fields, separated by blanks; those of unstable fields end with a question mark. */
 type Keys = string;
@@ -131,12 +131,14 @@ export class RecordWriter {
     if (other !== undefined) {
       const plain = other.fields.length === 0 && other.union === undefined;
       const accept = plain ? "undefined" : call("other", other, n, keys);
-      lines.push(`if (typeof tag === "string") return ${accept};`);
+      // a tag that an app makes up begins with an underscore (X8)
+      const fine = `((mode & ${own}) === 0 || tag.startsWith("_"))`;
+      lines.push(`if (typeof tag === "string" && ${fine}) return ${accept};`);
     } else if (fallback === undefined) {
       lines.push(`if (mode & ${open} && typeof tag === "string") return undefined;`);
     }
     if (fallback === undefined) {
-      const otherwise = other === undefined ? undefined : "another string";
+      const otherwise = other === undefined ? undefined : 'another string, of your own with a leading "_"';
       lines.push(`return wrongValue(${path}, ${tagsOf(cases, otherwise)}, tag);`);
       return functions;
     }

@@ -13,6 +13,7 @@ export const strict = 1;
 export const unstable = 2;
 export const open = 4;
 export const checks = 8;
+export const own = 16;
 
 export const quote = (text: string): string => JSON.stringify(text);
 
@@ -94,7 +95,7 @@ export class ValueWriter {
       case "integer":
         return this.#number(node, x, fail);
       case "enum": {
-        if (node.open) return [`if (typeof ${x} !== "string") ${fail("wrongType", quote("string"))}`];
+        if (node.open) return this.#openEnum(node.values, x, fail);
         if (!("name" in node)) throw new Error("a closed enum must be a definition of its own");
         const known = `(mode & ${open}) === 0 && !is${node.name}(${x})`;
         return [`if (typeof ${x} !== "string" || ${known}) ${fail("wrongValue", listed(node.values))}`];
@@ -115,6 +116,16 @@ export class ValueWriter {
       default:
         throw new Error(`${node.kind} must be a definition of its own`);
     }
+  }
+
+  /** Anything is taken from others; a value that an app makes up begins with an underscore (X8). */
+  #openEnum(values: readonly string[], x: string, fail: (how: string, expected: string) => string): string[] {
+    const strange = values.map((value) => `${x} !== ${quote(value)}`).join(" && ");
+    const expected = quote(`${values.join(", ")} or a name that begins with "_"`);
+    return [
+      `if (typeof ${x} !== "string") ${fail("wrongType", quote("string"))}`,
+      `if (mode & ${own} && ${strange} && !${x}.startsWith("_")) ${fail("wrongValue", expected)}`,
+    ];
   }
 
   #string(

@@ -25,7 +25,7 @@ export async function loadAgentVersion(version: ProtocolVersion): Promise<BoundV
     return { edition: v1AgentEdition, wire: { methods, idPolicy: "any" } };
   }
   const { v2AgentEdition, methods } = await import("./v2/agent.ts");
-  return { edition: v2AgentEdition, wire: { methods, idPolicy: "strict" } };
+  return { edition: v2AgentEdition, wire: { methods, idPolicy: "strict", ownValues: "underscored" } };
 }
 
 export async function loadClientVersion(version: ProtocolVersion): Promise<BoundVersion<ClientEdition>> {

@@ -41,6 +41,8 @@ export interface AgentFrontOptions
   /** Newest first. */
   readonly versions: readonly ProtocolVersion[];
   readonly unstable: UnstableMethods;
+  /** What is said is somebody else's: it goes out as it came (X9). */
+  readonly forwards?: boolean;
 }
 
 export class AgentFront {
@@ -152,7 +154,9 @@ export class AgentFront {
       this.#held.release();
     });
     const { edition, wire } = await loadAgentVersion(version);
-    const bound = new BoundWire(wire, "agent", this.#options.unstable, this.log);
+    const { ownValues, ...any } = wire;
+    const spoken = ownValues === undefined || this.#options.forwards ? any : wire;
+    const bound = new BoundWire(spoken, "agent", this.#options.unstable, this.log);
     const row = bound.receivedRequest("initialize");
     if (row === undefined) throw methodNotFound("initialize");
     const client = edition.client(bound.requestParams(row, downgraded(params, version)) as object);

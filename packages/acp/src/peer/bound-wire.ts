@@ -36,16 +36,16 @@ export class BoundWire {
   constructor(version: WireVersion, role: Role, unstable: UnstableMethods, log: Log) {
     const other = role === "agent" ? "client" : "agent";
     this.#log = log;
-    this.#receivedRequests = bindRows(version.methods, role, "request", unstable);
-    this.#receivedNotifications = bindRows(version.methods, role, "notification", unstable);
-    const sent = bindRows(version.methods, other, "request", unstable);
+    this.#receivedRequests = bindRows(version, role, "request", unstable);
+    this.#receivedNotifications = bindRows(version, role, "notification", unstable);
+    const sent = bindRows(version, other, "request", unstable);
     this.#sentRequests = new Map(
       Array.from(sent, ([method, bound]) => [
         method,
         { bound, receive: (result) => receivedResult(bound, result) },
       ]),
     );
-    this.#sentNotifications = bindRows(version.methods, other, "notification", unstable);
+    this.#sentNotifications = bindRows(version, other, "notification", unstable);
   }
 
   /** Nothing for a request that this role does not receive. */
@@ -125,14 +125,15 @@ export function sessionOf(params: unknown): string | undefined {
 }
 
 function bindRows(
-  rows: readonly MethodRow[],
+  version: WireVersion,
   receiver: Role,
   kind: MethodRow["kind"],
   unstable: UnstableMethods,
 ): Map<string, BoundMethod> {
-  const bound = rows
+  const own = version.ownValues === "underscored";
+  const bound = version.methods
     .filter((row) => row.kind === kind && (row.receiver === receiver || row.receiver === "both"))
-    .map((row) => bindMethod(row, unstable));
+    .map((row) => bindMethod(row, unstable, own));
   return new Map(bound.filter((method) => method.enabled).map((method) => [method.row.method, method]));
 }
 

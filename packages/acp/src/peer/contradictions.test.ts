@@ -309,3 +309,50 @@ test("X6 X7 keys of tracing, and keys that nobody knows, go through `_meta` unto
     assert.deepEqual(seen, [meta, meta]);
   }
 });
+
+test("X8 values of one's own begin with an underscore, or are refused where they are said; others' are kept", async () => {
+  const refused: string[] = [];
+  const { session, updates } = await openSession(
+    { versions: [2], version: 2 },
+    {
+      async prompt(turn) {
+        const call = { sessionUpdate: "tool_call_update", toolCallId: "t" };
+        for (const own of ["weird", "_acme/weird"]) {
+          for (const update of [
+            { ...call, status: own },
+            { ...call, kind: own },
+            { ...call, content: [{ type: own }] },
+            { sessionUpdate: own },
+          ]) {
+            try {
+              await turn.update(update as Update);
+            } catch (error) {
+              assert.ok(error instanceof TypeError && /"_"/.test(error.message), String(error));
+              refused.push(own);
+            }
+          }
+        }
+        return turn.text;
+      },
+    },
+  );
+  assert.deepEqual(await session.prompt("_acme/enough").outcome, { stopReason: "_acme/enough" });
+  assert.deepEqual(refused, Array(4).fill("weird"));
+  assert.ok(!JSON.stringify(updates).includes('"weird"'));
+  assert.equal(
+    JSON.stringify(updates).split('"_acme/weird"').length - 1,
+    5,
+    "an unknown update names its tag twice",
+  );
+  assert.equal((await session.prompt("weird").outcome).stopReason, "error");
+  const theirs = await watched();
+  theirs.peer.update("s1", {
+    sessionUpdate: "tool_call_update",
+    toolCallId: "t",
+    status: "weird",
+    kind: "odd",
+  });
+  await quiet();
+  const { status, toolKind } = theirs.view.toolCalls.get("t") ?? {};
+  assert.deepEqual([status, toolKind], ["weird", "odd"]);
+});

@@ -24,7 +24,7 @@ export interface BoundMethod {
  * Listing a method switches on the method itself, and the unstable fields and tags of its params and result.
  * Listing any switches on those of `initialize` too, because that is where its capability is advertised.
  */
-export function bindMethod(row: MethodRow, unstable: UnstableMethods = []): BoundMethod {
+export function bindMethod(row: MethodRow, unstable: UnstableMethods = [], own = false): BoundMethod {
   const listed = unstable === "*" || unstable.includes(row.method);
   const advertises = row.method === "initialize" && unstable.length > 0;
   const base = modes.checks | (listed || advertises ? modes.unstable : 0);
@@ -34,7 +34,7 @@ export function bindMethod(row: MethodRow, unstable: UnstableMethods = []): Boun
     // An agent must refuse a prompt whose blocks it cannot read (N123); a client shows what it can (N122).
     receiveParams: row.receiver === "agent" ? base : base | modes.open,
     receiveResult: base | modes.open,
-    send: base | modes.strict,
+    send: base | modes.strict | (own ? modes.own : 0),
   };
 }
 

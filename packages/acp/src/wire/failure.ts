@@ -11,6 +11,8 @@ export const modes = {
   open: 4,
   /** What the protocol says in prose: absolute paths, 1-based lines, clean strings. */
   checks: 8,
+  /** What an app says itself: a value or a tag that is not known begins with an underscore (X8). */
+  own: 16,
 } as const;
 
 /** Why a value was refused. Never holds the value itself. */

@@ -29,4 +29,9 @@ export interface WireVersion {
   readonly methods: readonly MethodRow[];
   /** "strict": ids are strings and integers only, as version 2 has it. */
   readonly idPolicy: "any" | "strict";
+  /**
+   * Values that an app makes up must begin with an underscore in what it sends, as version 2 has it (X8). Not for
+   * raw peers: what they send may be somebody else's, and of tomorrow.
+   */
+  readonly ownValues?: "underscored";
 }

@@ -57,7 +57,7 @@ class Meeting implements RelayedSessionLink {
     const host = new Translation(this, agent, this.#options);
     const front = new AgentFront(
       this.#sides.client.transport(),
-      { versions: [client], unstable, ...(limits && { limits }), ...(log && { log }) },
+      { versions: [client], unstable, forwards: true, ...(limits && { limits }), ...(log && { log }) },
       host,
     );
     this.#host = host;

@@ -1174,8 +1174,8 @@ export function CreateElicitationRequest(v: any, mode: number): Failure | undefi
     case "url":
     return CreateElicitationRequest_url(v, mode, n + 1);
   }
-  if (typeof tag === "string") return CreateElicitationRequest_other(v, mode, n + 1);
-  return wrongValue("/mode", "\"form\", \"url\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return CreateElicitationRequest_other(v, mode, n + 1);
+  return wrongValue("/mode", "\"form\", \"url\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export function ElicitationSessionScope(v: any, mode: number): Failure | undefined {
@@ -1327,8 +1327,8 @@ export function ElicitationPropertySchema(v: any, mode: number): Failure | undef
     case "array":
     return MultiSelectPropertySchema_(v, mode, n + 1, "type");
   }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/type", "\"string\", \"number\", \"integer\", \"boolean\", \"array\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
+  return wrongValue("/type", "\"string\", \"number\", \"integer\", \"boolean\", \"array\" or another string, of your own with a leading \"_\"", tag);
 }
 
 function isStringFormat(x: string): boolean {
@@ -1691,7 +1691,7 @@ export function MultiSelectItems(v: any, mode: number): Failure | undefined {
     case "string":
     return StringMultiSelectItems_(v, mode, n + 1, "type");
   }
-  if (typeof tag === "string") return undefined;
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
   const f = TitledMultiSelectItems_(v, mode, n, "");
   return f;
 }
@@ -2687,6 +2687,7 @@ export function ProviderInfo(v: any, mode: number): Failure | undefined {
     for (let i = 0; i < x.length; i++) {
       const y = x[i];
       if (typeof y !== "string") { if (mode & 1) return wrongType("/supported/" + i, "string", y); continue; }
+      if (mode & 16 && y !== "anthropic" && y !== "openai" && y !== "azure" && y !== "vertex" && y !== "bedrock" && !y.startsWith("_")) { if (mode & 1) return wrongValue("/supported/" + i, "anthropic, openai, azure, vertex, bedrock or a name that begins with \"_\"", y); continue; }
       if (w !== i) x[w] = y;
       w++;
     }
@@ -2724,6 +2725,7 @@ export const ProviderId = SessionId;
 
 export function LlmProtocol(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "anthropic" && v !== "openai" && v !== "azure" && v !== "vertex" && v !== "bedrock" && !v.startsWith("_")) return wrongValue("", "anthropic, openai, azure, vertex, bedrock or a name that begins with \"_\"", v);
   return undefined;
 }
 
@@ -2734,6 +2736,7 @@ export function ProviderCurrentConfig(v: any, mode: number): Failure | undefined
   {
     const x = v.apiType;
     if (typeof x !== "string") return wrongType("/apiType", "string", x);
+    if (mode & 16 && x !== "anthropic" && x !== "openai" && x !== "azure" && x !== "vertex" && x !== "bedrock" && !x.startsWith("_")) return wrongValue("/apiType", "anthropic, openai, azure, vertex, bedrock or a name that begins with \"_\"", x);
   }
   {
     const x = v.baseUrl;
@@ -2768,6 +2771,7 @@ export function AuthStatusResponse(v: any, mode: number): Failure | undefined {
   {
     const x = v.state;
     if (typeof x !== "string") return wrongType("/state", "string", x);
+    if (mode & 16 && x !== "authenticated" && x !== "unauthenticated" && x !== "not_required" && x !== "unknown" && !x.startsWith("_")) return wrongValue("/state", "authenticated, unauthenticated, not_required, unknown or a name that begins with \"_\"", x);
   }
   field: {
     const x = v.accounts;
@@ -2806,6 +2810,7 @@ export function AuthStatusResponse(v: any, mode: number): Failure | undefined {
 
 export function AuthState(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "authenticated" && v !== "unauthenticated" && v !== "not_required" && v !== "unknown" && !v.startsWith("_")) return wrongValue("", "authenticated, unauthenticated, not_required, unknown or a name that begins with \"_\"", v);
   return undefined;
 }
 
@@ -3033,6 +3038,7 @@ export function SessionConfigOption(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "string") { if (mode & 1) return wrongType("/category", "string", x); delete v.category; }
+        if (mode & 16 && x !== "mode" && x !== "model" && x !== "model_config" && x !== "thought_level" && !x.startsWith("_")) { if (mode & 1) return wrongValue("/category", "mode, model, model_config, thought_level or a name that begins with \"_\"", x); delete v.category; }
       }
     }
   }
@@ -3060,6 +3066,7 @@ export const SessionConfigId = SessionId;
 
 export function SessionConfigOptionCategory(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "mode" && v !== "model" && v !== "model_config" && v !== "thought_level" && !v.startsWith("_")) return wrongValue("", "mode, model, model_config, thought_level or a name that begins with \"_\"", v);
   return undefined;
 }
 
@@ -3398,6 +3405,7 @@ export function SessionStatusResponse(v: any, mode: number): Failure | undefined
   {
     const x = v.status;
     if (typeof x !== "string") return wrongType("/status", "string", x);
+    if (mode & 16 && x !== "open" && x !== "saved" && !x.startsWith("_")) return wrongValue("/status", "open, saved or a name that begins with \"_\"", x);
   }
   {
     const x = v._meta;
@@ -3417,6 +3425,7 @@ export function SessionStatusResponse(v: any, mode: number): Failure | undefined
 
 export function SessionStatus(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "open" && v !== "saved" && !v.startsWith("_")) return wrongValue("", "open, saved or a name that begins with \"_\"", v);
   return undefined;
 }
 
@@ -4384,6 +4393,7 @@ function UsageUpdate_(v: any, mode: number, n: number, outer: string): Failure |
 
 export function NoticeSeverity(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "info" && v !== "warning" && v !== "error" && !v.startsWith("_")) return wrongValue("", "info, warning, error or a name that begins with \"_\"", v);
   return undefined;
 }
 
@@ -4397,6 +4407,7 @@ function Notice_(v: any, mode: number, n: number, outer: string): Failure | unde
   {
     const x = v.severity;
     if (typeof x !== "string") return wrongType("/severity", "string", x);
+    if (mode & 16 && x !== "info" && x !== "warning" && x !== "error" && !x.startsWith("_")) return wrongValue("/severity", "info, warning, error or a name that begins with \"_\"", x);
   }
   {
     const x = v.title;
@@ -4432,6 +4443,7 @@ export const CompactionId = SessionId;
 
 export function CompactionStatus(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "in_progress" && v !== "completed" && v !== "failed" && v !== "cancelled" && !v.startsWith("_")) return wrongValue("", "in_progress, completed, failed, cancelled or a name that begins with \"_\"", v);
   return undefined;
 }
 
@@ -4449,6 +4461,7 @@ function CompactionUpdate_(v: any, mode: number, n: number, outer: string): Fail
   {
     const x = v.status;
     if (typeof x !== "string") return wrongType("/status", "string", x);
+    if (mode & 16 && x !== "in_progress" && x !== "completed" && x !== "failed" && x !== "cancelled" && !x.startsWith("_")) return wrongValue("/status", "in_progress, completed, failed, cancelled or a name that begins with \"_\"", x);
   }
   field: {
     const x = v.summary;
@@ -4624,8 +4637,8 @@ function StateUpdate_idle(v: any, mode: number, n: number): Failure | undefined 
     case null:
     return StateUpdate_idle_untagged(v, mode, n);
   }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/stopReason", "\"end_turn\", \"max_tokens\", \"max_turn_requests\", \"refusal\", \"cancelled\", \"error\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
+  return wrongValue("/stopReason", "\"end_turn\", \"max_tokens\", \"max_turn_requests\", \"refusal\", \"cancelled\", \"error\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export function StateUpdate(v: any, mode: number): Failure | undefined {
@@ -4642,8 +4655,8 @@ export function StateUpdate(v: any, mode: number): Failure | undefined {
     case "unknown":
     return SessionListCapabilities_(v, mode, n + 1, "state");
   }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/state", "\"running\", \"idle\", \"requires_action\", \"unknown\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
+  return wrongValue("/state", "\"running\", \"idle\", \"requires_action\", \"unknown\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export const RunningStateUpdate = SessionListCapabilities;
@@ -4736,8 +4749,8 @@ export function IdleStateUpdate(v: any, mode: number): Failure | undefined {
     case null:
     return IdleStateUpdate_untagged(v, mode, n);
   }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/stopReason", "\"end_turn\", \"max_tokens\", \"max_turn_requests\", \"refusal\", \"cancelled\", \"error\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
+  return wrongValue("/stopReason", "\"end_turn\", \"max_tokens\", \"max_turn_requests\", \"refusal\", \"cancelled\", \"error\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export const RequiresActionStateUpdate = SessionListCapabilities;
@@ -5369,6 +5382,7 @@ export function SetProviderRequest(v: any, mode: number): Failure | undefined {
   {
     const x = v.apiType;
     if (typeof x !== "string") return wrongType("/apiType", "string", x);
+    if (mode & 16 && x !== "anthropic" && x !== "openai" && x !== "azure" && x !== "vertex" && x !== "bedrock" && !x.startsWith("_")) return wrongValue("/apiType", "anthropic, openai, azure, vertex, bedrock or a name that begins with \"_\"", x);
   }
   {
     const x = v.baseUrl;
@@ -5701,6 +5715,7 @@ export function SystemPrompt(v: any, mode: number): Failure | undefined {
   {
     const x = v.mode;
     if (typeof x !== "string") return wrongType("/mode", "string", x);
+    if (mode & 16 && x !== "append" && x !== "override" && !x.startsWith("_")) return wrongValue("/mode", "append, override or a name that begins with \"_\"", x);
   }
   {
     const x = v.content;
@@ -5732,6 +5747,7 @@ export function SystemPrompt(v: any, mode: number): Failure | undefined {
 
 export function SystemPromptMode(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "append" && v !== "override" && !v.startsWith("_")) return wrongValue("", "append, override or a name that begins with \"_\"", v);
   return undefined;
 }
 
@@ -5842,6 +5858,7 @@ export function ListSessionsRequest(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/archived", "string", x);
+        if (mode & 16 && x !== "exclude" && x !== "include" && x !== "only" && !x.startsWith("_")) return wrongValue("/archived", "exclude, include, only or a name that begins with \"_\"", x);
       }
     }
   }
@@ -5863,6 +5880,7 @@ export function ListSessionsRequest(v: any, mode: number): Failure | undefined {
 
 export function SessionArchiveFilter(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "exclude" && v !== "include" && v !== "only" && !v.startsWith("_")) return wrongValue("", "exclude, include, only or a name that begins with \"_\"", v);
   return undefined;
 }
 
@@ -6424,8 +6442,8 @@ export function CreateElicitationResponse(v: any, mode: number): Failure | undef
     case "cancel":
     return CreateElicitationResponse_decline(v, mode, n + 1);
   }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/action", "\"accept\", \"decline\", \"cancel\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
+  return wrongValue("/action", "\"accept\", \"decline\", \"cancel\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export function ElicitationContentValue(v: any, mode: number): Failure | undefined {

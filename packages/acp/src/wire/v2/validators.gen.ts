@@ -85,8 +85,8 @@ export function RequestPermissionSubject(v: any, mode: number): Failure | undefi
     case "command":
     return CommandPermissionSubject_(v, mode, n + 1, "type");
   }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/type", "\"tool_call\", \"command\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
+  return wrongValue("/type", "\"tool_call\", \"command\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export function ToolCallUpdate(v: any, mode: number): Failure | undefined {
@@ -124,6 +124,7 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
       n++;
       if (x !== null) {
         if (typeof x !== "string") { if (mode & 1) return wrongType("/kind", "string", x); delete v.kind; }
+        if (mode & 16 && x !== "read" && x !== "edit" && x !== "delete" && x !== "move" && x !== "search" && x !== "execute" && x !== "think" && x !== "fetch" && x !== "switch_mode" && x !== "other" && !x.startsWith("_")) { if (mode & 1) return wrongValue("/kind", "read, edit, delete, move, search, execute, think, fetch, switch_mode, other or a name that begins with \"_\"", x); delete v.kind; }
       }
     }
   }
@@ -133,6 +134,7 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
       n++;
       if (x !== null) {
         if (typeof x !== "string") { if (mode & 1) return wrongType("/status", "string", x); delete v.status; }
+        if (mode & 16 && x !== "pending" && x !== "in_progress" && x !== "paused" && x !== "completed" && x !== "failed" && x !== "cancelled" && !x.startsWith("_")) { if (mode & 1) return wrongValue("/status", "pending, in_progress, paused, completed, failed, cancelled or a name that begins with \"_\"", x); delete v.status; }
       }
     }
   }
@@ -218,11 +220,13 @@ export const ToolCallId = SessionId;
 
 export function ToolKind(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "read" && v !== "edit" && v !== "delete" && v !== "move" && v !== "search" && v !== "execute" && v !== "think" && v !== "fetch" && v !== "switch_mode" && v !== "other" && !v.startsWith("_")) return wrongValue("", "read, edit, delete, move, search, execute, think, fetch, switch_mode, other or a name that begins with \"_\"", v);
   return undefined;
 }
 
 export function ToolCallStatus(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "pending" && v !== "in_progress" && v !== "paused" && v !== "completed" && v !== "failed" && v !== "cancelled" && !v.startsWith("_")) return wrongValue("", "pending, in_progress, paused, completed, failed, cancelled or a name that begins with \"_\"", v);
   return undefined;
 }
 
@@ -238,8 +242,8 @@ export function ToolCallContent(v: any, mode: number): Failure | undefined {
     case "terminal":
     return Terminal_(v, mode, n + 1, "type");
   }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/type", "\"content\", \"diff\", \"terminal\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
+  return wrongValue("/type", "\"content\", \"diff\", \"terminal\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export function ContentBlock(v: any, mode: number): Failure | undefined {
@@ -258,8 +262,8 @@ export function ContentBlock(v: any, mode: number): Failure | undefined {
     case "resource":
     return EmbeddedResource_(v, mode, n + 1, "type");
   }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/type", "\"text\", \"image\", \"audio\", \"resource_link\", \"resource\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
+  return wrongValue("/type", "\"text\", \"image\", \"audio\", \"resource_link\", \"resource\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export function Annotations(v: any, mode: number): Failure | undefined {
@@ -276,6 +280,7 @@ export function Annotations(v: any, mode: number): Failure | undefined {
         for (let i = 0; i < x.length; i++) {
           const y = x[i];
           if (typeof y !== "string") { if (mode & 1) return wrongType("/audience/" + i, "string", y); continue; }
+          if (mode & 16 && y !== "assistant" && y !== "user" && !y.startsWith("_")) { if (mode & 1) return wrongValue("/audience/" + i, "assistant, user or a name that begins with \"_\"", y); continue; }
           if (w !== i) x[w] = y;
           w++;
         }
@@ -319,6 +324,7 @@ export function Annotations(v: any, mode: number): Failure | undefined {
 
 export function Role(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "assistant" && v !== "user" && !v.startsWith("_")) return wrongValue("", "assistant, user or a name that begins with \"_\"", v);
   return undefined;
 }
 
@@ -501,6 +507,7 @@ export function Icon(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "string") { if (mode & 1) return wrongType("/theme", "string", x); delete v.theme; }
+        if (mode & 16 && x !== "light" && x !== "dark" && !x.startsWith("_")) { if (mode & 1) return wrongValue("/theme", "light, dark or a name that begins with \"_\"", x); delete v.theme; }
       }
     }
   }
@@ -522,6 +529,7 @@ export function Icon(v: any, mode: number): Failure | undefined {
 
 export function IconTheme(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "light" && v !== "dark" && !v.startsWith("_")) return wrongValue("", "light, dark or a name that begins with \"_\"", v);
   return undefined;
 }
 
@@ -806,6 +814,7 @@ export function DiffChange(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "string") { if (mode & 1) return wrongType("/fileType", "string", x); delete v.fileType; }
+        if (mode & 16 && x !== "text" && x !== "binary" && x !== "directory" && x !== "symlink" && !x.startsWith("_")) { if (mode & 1) return wrongValue("/fileType", "text, binary, directory, symlink or a name that begins with \"_\"", x); delete v.fileType; }
       }
     }
   }
@@ -837,12 +846,13 @@ export function DiffChange(v: any, mode: number): Failure | undefined {
     case "copy":
     return DiffPathPairChange_(v, mode, n + 1, "operation fileType mimeType _meta");
   }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/operation", "\"add\", \"delete\", \"modify\", \"move\", \"copy\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
+  return wrongValue("/operation", "\"add\", \"delete\", \"modify\", \"move\", \"copy\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export function DiffFileType(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "text" && v !== "binary" && v !== "directory" && v !== "symlink" && !v.startsWith("_")) return wrongValue("", "text, binary, directory, symlink or a name that begins with \"_\"", v);
   return undefined;
 }
 
@@ -898,6 +908,7 @@ export function DiffPatch(v: any, mode: number): Failure | undefined {
   {
     const x = v.format;
     if (typeof x !== "string") return wrongType("/format", "string", x);
+    if (mode & 16 && x !== "git_patch" && !x.startsWith("_")) return wrongValue("/format", "git_patch or a name that begins with \"_\"", x);
   }
   {
     const x = v.text;
@@ -921,6 +932,7 @@ export function DiffPatch(v: any, mode: number): Failure | undefined {
 
 export function DiffPatchFormat(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "git_patch" && !v.startsWith("_")) return wrongValue("", "git_patch or a name that begins with \"_\"", v);
   return undefined;
 }
 
@@ -1186,6 +1198,7 @@ export function PermissionOption(v: any, mode: number): Failure | undefined {
   {
     const x = v.kind;
     if (typeof x !== "string") return wrongType("/kind", "string", x);
+    if (mode & 16 && x !== "allow_once" && x !== "allow_always" && x !== "reject_once" && x !== "reject_always" && !x.startsWith("_")) return wrongValue("/kind", "allow_once, allow_always, reject_once, reject_always or a name that begins with \"_\"", x);
   }
   {
     const x = v._meta;
@@ -1207,6 +1220,7 @@ export const PermissionOptionId = SessionId;
 
 export function PermissionOptionKind(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "allow_once" && v !== "allow_always" && v !== "reject_once" && v !== "reject_always" && !v.startsWith("_")) return wrongValue("", "allow_once, allow_always, reject_once, reject_always or a name that begins with \"_\"", v);
   return undefined;
 }
 
@@ -1306,8 +1320,8 @@ export function CreateElicitationRequest(v: any, mode: number): Failure | undefi
     case "url":
     return CreateElicitationRequest_url(v, mode, n + 1);
   }
-  if (typeof tag === "string") return CreateElicitationRequest_other(v, mode, n + 1);
-  return wrongValue("/mode", "\"form\", \"url\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return CreateElicitationRequest_other(v, mode, n + 1);
+  return wrongValue("/mode", "\"form\", \"url\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export function ElicitationSessionScope(v: any, mode: number): Failure | undefined {
@@ -1454,12 +1468,13 @@ export function ElicitationPropertySchema(v: any, mode: number): Failure | undef
     case "array":
     return MultiSelectPropertySchema_(v, mode, n + 1, "type");
   }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/type", "\"string\", \"number\", \"integer\", \"boolean\", \"array\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
+  return wrongValue("/type", "\"string\", \"number\", \"integer\", \"boolean\", \"array\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export function StringFormat(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "email" && v !== "uri" && v !== "date" && v !== "date-time" && !v.startsWith("_")) return wrongValue("", "email, uri, date, date-time or a name that begins with \"_\"", v);
   return undefined;
 }
 
@@ -1557,6 +1572,7 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/format", "string", x);
+        if (mode & 16 && x !== "email" && x !== "uri" && x !== "date" && x !== "date-time" && !x.startsWith("_")) return wrongValue("/format", "email, uri, date, date-time or a name that begins with \"_\"", x);
       }
     }
   }
@@ -1809,7 +1825,7 @@ export function MultiSelectItems(v: any, mode: number): Failure | undefined {
     case "string":
     return StringMultiSelectItems_(v, mode, n + 1, "type");
   }
-  if (typeof tag === "string") return undefined;
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
   const f = TitledMultiSelectItems_(v, mode, n, "");
   return f;
 }
@@ -2612,8 +2628,8 @@ export function AuthMethod(v: any, mode: number): Failure | undefined {
     case "agent":
     return AuthMethodAgent_(v, mode, n + 1, "type");
   }
-  if (typeof tag === "string") return AuthMethod_other(v, mode, n + 1);
-  return wrongValue("/type", "\"terminal\", \"agent\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return AuthMethod_other(v, mode, n + 1);
+  return wrongValue("/type", "\"terminal\", \"agent\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export const AuthMethodId = SessionId;
@@ -2821,6 +2837,7 @@ export function ProviderInfo(v: any, mode: number): Failure | undefined {
     for (let i = 0; i < x.length; i++) {
       const y = x[i];
       if (typeof y !== "string") { if (mode & 1) return wrongType("/supported/" + i, "string", y); continue; }
+      if (mode & 16 && y !== "anthropic" && y !== "openai" && y !== "azure" && y !== "vertex" && y !== "bedrock" && !y.startsWith("_")) { if (mode & 1) return wrongValue("/supported/" + i, "anthropic, openai, azure, vertex, bedrock or a name that begins with \"_\"", y); continue; }
       if (w !== i) x[w] = y;
       w++;
     }
@@ -2858,6 +2875,7 @@ export const ProviderId = SessionId;
 
 export function LlmProtocol(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "anthropic" && v !== "openai" && v !== "azure" && v !== "vertex" && v !== "bedrock" && !v.startsWith("_")) return wrongValue("", "anthropic, openai, azure, vertex, bedrock or a name that begins with \"_\"", v);
   return undefined;
 }
 
@@ -2868,6 +2886,7 @@ export function ProviderCurrentConfig(v: any, mode: number): Failure | undefined
   {
     const x = v.apiType;
     if (typeof x !== "string") return wrongType("/apiType", "string", x);
+    if (mode & 16 && x !== "anthropic" && x !== "openai" && x !== "azure" && x !== "vertex" && x !== "bedrock" && !x.startsWith("_")) return wrongValue("/apiType", "anthropic, openai, azure, vertex, bedrock or a name that begins with \"_\"", x);
   }
   {
     const x = v.baseUrl;
@@ -2903,6 +2922,7 @@ export function AuthStatusResponse(v: any, mode: number): Failure | undefined {
   {
     const x = v.state;
     if (typeof x !== "string") return wrongType("/state", "string", x);
+    if (mode & 16 && x !== "authenticated" && x !== "unauthenticated" && x !== "not_required" && x !== "unknown" && !x.startsWith("_")) return wrongValue("/state", "authenticated, unauthenticated, not_required, unknown or a name that begins with \"_\"", x);
   }
   field: {
     const x = v.accounts;
@@ -2941,6 +2961,7 @@ export function AuthStatusResponse(v: any, mode: number): Failure | undefined {
 
 export function AuthState(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "authenticated" && v !== "unauthenticated" && v !== "not_required" && v !== "unknown" && !v.startsWith("_")) return wrongValue("", "authenticated, unauthenticated, not_required, unknown or a name that begins with \"_\"", v);
   return undefined;
 }
 
@@ -3093,6 +3114,7 @@ export function SessionConfigOption(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "string") { if (mode & 1) return wrongType("/category", "string", x); delete v.category; }
+        if (mode & 16 && x !== "mode" && x !== "model" && x !== "model_config" && x !== "thought_level" && !x.startsWith("_")) { if (mode & 1) return wrongValue("/category", "mode, model, model_config, thought_level or a name that begins with \"_\"", x); delete v.category; }
       }
     }
   }
@@ -3112,14 +3134,15 @@ export function SessionConfigOption(v: any, mode: number): Failure | undefined {
     case "boolean":
     return SessionConfigBoolean_(v, mode, n + 1, "type configId name description category _meta");
   }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/type", "\"select\", \"boolean\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
+  return wrongValue("/type", "\"select\", \"boolean\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export const SessionConfigId = SessionId;
 
 export function SessionConfigOptionCategory(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "mode" && v !== "model" && v !== "model_config" && v !== "thought_level" && !v.startsWith("_")) return wrongValue("", "mode, model, model_config, thought_level or a name that begins with \"_\"", v);
   return undefined;
 }
 
@@ -3294,8 +3317,8 @@ export function AvailableCommand(v: any, mode: number): Failure | undefined {
     case "command":
     return Command_(v, mode, n + 1, "type");
   }
-  if (typeof tag === "string") return AvailableCommand_other(v, mode, n + 1);
-  return wrongValue("/type", "\"command\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return AvailableCommand_other(v, mode, n + 1);
+  return wrongValue("/type", "\"command\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export function AvailableCommandInput(v: any, mode: number): Failure | undefined {
@@ -3306,8 +3329,8 @@ export function AvailableCommandInput(v: any, mode: number): Failure | undefined
     case "text":
     return TextCommandInput_(v, mode, n + 1, "type");
   }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/type", "\"text\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
+  return wrongValue("/type", "\"text\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export function TextCommandInput(v: any, mode: number): Failure | undefined {
@@ -3518,6 +3541,7 @@ export function SessionStatusResponse(v: any, mode: number): Failure | undefined
   {
     const x = v.status;
     if (typeof x !== "string") return wrongType("/status", "string", x);
+    if (mode & 16 && x !== "open" && x !== "saved" && !x.startsWith("_")) return wrongValue("/status", "open, saved or a name that begins with \"_\"", x);
   }
   {
     const x = v.state;
@@ -3549,6 +3573,7 @@ export function SessionStatusResponse(v: any, mode: number): Failure | undefined
 
 export function SessionStatus(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "open" && v !== "saved" && !v.startsWith("_")) return wrongValue("", "open, saved or a name that begins with \"_\"", v);
   return undefined;
 }
 
@@ -3630,8 +3655,8 @@ function StateUpdate_idle(v: any, mode: number, n: number): Failure | undefined 
     case null:
     return StateUpdate_idle_untagged(v, mode, n);
   }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/stopReason", "\"end_turn\", \"max_tokens\", \"max_turn_requests\", \"refusal\", \"cancelled\", \"error\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
+  return wrongValue("/stopReason", "\"end_turn\", \"max_tokens\", \"max_turn_requests\", \"refusal\", \"cancelled\", \"error\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export function StateUpdate(v: any, mode: number): Failure | undefined {
@@ -3649,8 +3674,8 @@ export function StateUpdate(v: any, mode: number): Failure | undefined {
     if (mode & 2) return RunningStateUpdate_(v, mode, n + 1, "state");
     break;
   }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/state", mode & 2 ? "\"running\", \"idle\", \"requires_action\", \"unknown\" or another string" : "\"running\", \"idle\", \"requires_action\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
+  return wrongValue("/state", mode & 2 ? "\"running\", \"idle\", \"requires_action\", \"unknown\" or another string, of your own with a leading \"_\"" : "\"running\", \"idle\", \"requires_action\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export function BackgroundWork(v: any, mode: number): Failure | undefined {
@@ -3666,8 +3691,8 @@ export function BackgroundWork(v: any, mode: number): Failure | undefined {
     if (mode & 2) return BackgroundSubagent_(v, mode, n + 1, "type");
     break;
   }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/type", mode & 2 ? "\"terminal\", \"tool_call\", \"subagent\" or another string" : "\"terminal\", \"tool_call\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
+  return wrongValue("/type", mode & 2 ? "\"terminal\", \"tool_call\", \"subagent\" or another string, of your own with a leading \"_\"" : "\"terminal\", \"tool_call\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export const BackgroundTerminal = Terminal;
@@ -3996,8 +4021,8 @@ export function IdleStateUpdate(v: any, mode: number): Failure | undefined {
     case null:
     return IdleStateUpdate_untagged(v, mode, n);
   }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/stopReason", "\"end_turn\", \"max_tokens\", \"max_turn_requests\", \"refusal\", \"cancelled\", \"error\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
+  return wrongValue("/stopReason", "\"end_turn\", \"max_tokens\", \"max_turn_requests\", \"refusal\", \"cancelled\", \"error\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export const RequiresActionStateUpdate = RunningStateUpdate;
@@ -4265,8 +4290,8 @@ function SessionUpdate_state_update_idle(v: any, mode: number, n: number): Failu
     case null:
     return SessionUpdate_state_update_idle_untagged(v, mode, n);
   }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/stopReason", "\"end_turn\", \"max_tokens\", \"max_turn_requests\", \"refusal\", \"cancelled\", \"error\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
+  return wrongValue("/stopReason", "\"end_turn\", \"max_tokens\", \"max_turn_requests\", \"refusal\", \"cancelled\", \"error\" or another string, of your own with a leading \"_\"", tag);
 }
 
 function SessionUpdate_state_update(v: any, mode: number, n: number): Failure | undefined {
@@ -4282,8 +4307,8 @@ function SessionUpdate_state_update(v: any, mode: number, n: number): Failure | 
     if (mode & 2) return RunningStateUpdate_(v, mode, n + 1, "state sessionUpdate");
     break;
   }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/state", mode & 2 ? "\"running\", \"idle\", \"requires_action\", \"unknown\" or another string" : "\"running\", \"idle\", \"requires_action\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
+  return wrongValue("/state", mode & 2 ? "\"running\", \"idle\", \"requires_action\", \"unknown\" or another string, of your own with a leading \"_\"" : "\"running\", \"idle\", \"requires_action\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export function SessionUpdate(v: any, mode: number): Failure | undefined {
@@ -4340,8 +4365,8 @@ export function SessionUpdate(v: any, mode: number): Failure | undefined {
     if (mode & 2) return ContentChunk_(v, mode, n + 1, "sessionUpdate");
     break;
   }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/sessionUpdate", mode & 2 ? "\"user_message_chunk\", \"agent_message_chunk\", \"agent_thought_chunk\", \"user_message\", \"agent_message\", \"agent_thought\", \"state_update\", \"tool_call_content_chunk\", \"tool_call_update\", \"terminal_update\", \"terminal_output_chunk\", \"plan_update\", \"plan_removed\", \"available_commands_update\", \"config_option_update\", \"session_info_update\", \"usage_update\", \"notice\", \"compaction_update\", \"compaction_summary_chunk\", \"subagent_update\", \"session_message\", \"session_message_chunk\" or another string" : "\"user_message_chunk\", \"agent_message_chunk\", \"agent_thought_chunk\", \"user_message\", \"agent_message\", \"agent_thought\", \"state_update\", \"tool_call_content_chunk\", \"tool_call_update\", \"terminal_update\", \"terminal_output_chunk\", \"plan_update\", \"available_commands_update\", \"config_option_update\", \"session_info_update\", \"usage_update\", \"notice\", \"compaction_update\", \"compaction_summary_chunk\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
+  return wrongValue("/sessionUpdate", mode & 2 ? "\"user_message_chunk\", \"agent_message_chunk\", \"agent_thought_chunk\", \"user_message\", \"agent_message\", \"agent_thought\", \"state_update\", \"tool_call_content_chunk\", \"tool_call_update\", \"terminal_update\", \"terminal_output_chunk\", \"plan_update\", \"plan_removed\", \"available_commands_update\", \"config_option_update\", \"session_info_update\", \"usage_update\", \"notice\", \"compaction_update\", \"compaction_summary_chunk\", \"subagent_update\", \"session_message\", \"session_message_chunk\" or another string, of your own with a leading \"_\"" : "\"user_message_chunk\", \"agent_message_chunk\", \"agent_thought_chunk\", \"user_message\", \"agent_message\", \"agent_thought\", \"state_update\", \"tool_call_content_chunk\", \"tool_call_update\", \"terminal_update\", \"terminal_output_chunk\", \"plan_update\", \"available_commands_update\", \"config_option_update\", \"session_info_update\", \"usage_update\", \"notice\", \"compaction_update\", \"compaction_summary_chunk\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export function ContentChunk(v: any, mode: number): Failure | undefined {
@@ -4733,8 +4758,8 @@ export function PlanUpdateContent(v: any, mode: number): Failure | undefined {
     if (mode & 2) return PlanMarkdown_(v, mode, n + 1, "type");
     break;
   }
-  if (typeof tag === "string") return PlanUpdateContent_other(v, mode, n + 1);
-  return wrongValue("/type", mode & 2 ? "\"items\", \"file\", \"markdown\" or another string" : "\"items\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return PlanUpdateContent_other(v, mode, n + 1);
+  return wrongValue("/type", mode & 2 ? "\"items\", \"file\", \"markdown\" or another string, of your own with a leading \"_\"" : "\"items\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export const PlanId = SessionId;
@@ -4750,10 +4775,12 @@ export function PlanEntry(v: any, mode: number): Failure | undefined {
   {
     const x = v.priority;
     if (typeof x !== "string") return wrongType("/priority", "string", x);
+    if (mode & 16 && x !== "high" && x !== "medium" && x !== "low" && !x.startsWith("_")) return wrongValue("/priority", "high, medium, low or a name that begins with \"_\"", x);
   }
   {
     const x = v.status;
     if (typeof x !== "string") return wrongType("/status", "string", x);
+    if (mode & 16 && x !== "pending" && x !== "in_progress" && x !== "completed" && x !== "cancelled" && !x.startsWith("_")) return wrongValue("/status", "pending, in_progress, completed, cancelled or a name that begins with \"_\"", x);
   }
   {
     const x = v._meta;
@@ -4773,11 +4800,13 @@ export function PlanEntry(v: any, mode: number): Failure | undefined {
 
 export function PlanEntryPriority(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "high" && v !== "medium" && v !== "low" && !v.startsWith("_")) return wrongValue("", "high, medium, low or a name that begins with \"_\"", v);
   return undefined;
 }
 
 export function PlanEntryStatus(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "pending" && v !== "in_progress" && v !== "completed" && v !== "cancelled" && !v.startsWith("_")) return wrongValue("", "pending, in_progress, completed, cancelled or a name that begins with \"_\"", v);
   return undefined;
 }
 
@@ -5099,6 +5128,7 @@ function UsageUpdate_(v: any, mode: number, n: number, outer: string): Failure |
 
 export function NoticeSeverity(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "info" && v !== "warning" && v !== "error" && !v.startsWith("_")) return wrongValue("", "info, warning, error or a name that begins with \"_\"", v);
   return undefined;
 }
 
@@ -5112,6 +5142,7 @@ function Notice_(v: any, mode: number, n: number, outer: string): Failure | unde
   {
     const x = v.severity;
     if (typeof x !== "string") return wrongType("/severity", "string", x);
+    if (mode & 16 && x !== "info" && x !== "warning" && x !== "error" && !x.startsWith("_")) return wrongValue("/severity", "info, warning, error or a name that begins with \"_\"", x);
   }
   {
     const x = v.title;
@@ -5147,6 +5178,7 @@ export const CompactionId = SessionId;
 
 export function CompactionStatus(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "in_progress" && v !== "completed" && v !== "failed" && v !== "cancelled" && !v.startsWith("_")) return wrongValue("", "in_progress, completed, failed, cancelled or a name that begins with \"_\"", v);
   return undefined;
 }
 
@@ -5164,6 +5196,7 @@ function CompactionUpdate_(v: any, mode: number, n: number, outer: string): Fail
   {
     const x = v.status;
     if (typeof x !== "string") return wrongType("/status", "string", x);
+    if (mode & 16 && x !== "in_progress" && x !== "completed" && x !== "failed" && x !== "cancelled" && !x.startsWith("_")) return wrongValue("/status", "in_progress, completed, failed, cancelled or a name that begins with \"_\"", x);
   }
   field: {
     const x = v.summary;
@@ -5685,6 +5718,7 @@ export function SetProviderRequest(v: any, mode: number): Failure | undefined {
   {
     const x = v.apiType;
     if (typeof x !== "string") return wrongType("/apiType", "string", x);
+    if (mode & 16 && x !== "anthropic" && x !== "openai" && x !== "azure" && x !== "vertex" && x !== "bedrock" && !x.startsWith("_")) return wrongValue("/apiType", "anthropic, openai, azure, vertex, bedrock or a name that begins with \"_\"", x);
   }
   {
     const x = v.baseUrl;
@@ -5836,8 +5870,8 @@ export function McpServer(v: any, mode: number): Failure | undefined {
     case "stdio":
     return McpServerStdio_(v, mode, n + 1, "type");
   }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/type", mode & 2 ? "\"http\", \"acp\", \"stdio\" or another string" : "\"http\", \"stdio\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
+  return wrongValue("/type", mode & 2 ? "\"http\", \"acp\", \"stdio\" or another string, of your own with a leading \"_\"" : "\"http\", \"stdio\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export function HttpHeader(v: any, mode: number): Failure | undefined {
@@ -6028,6 +6062,7 @@ export function SystemPrompt(v: any, mode: number): Failure | undefined {
   {
     const x = v.mode;
     if (typeof x !== "string") return wrongType("/mode", "string", x);
+    if (mode & 16 && x !== "append" && x !== "override" && !x.startsWith("_")) return wrongValue("/mode", "append, override or a name that begins with \"_\"", x);
   }
   {
     const x = v.content;
@@ -6059,6 +6094,7 @@ export function SystemPrompt(v: any, mode: number): Failure | undefined {
 
 export function SystemPromptMode(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "append" && v !== "override" && !v.startsWith("_")) return wrongValue("", "append, override or a name that begins with \"_\"", v);
   return undefined;
 }
 
@@ -6091,6 +6127,7 @@ export function ListSessionsRequest(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/archived", "string", x);
+        if (mode & 16 && x !== "exclude" && x !== "include" && x !== "only" && !x.startsWith("_")) return wrongValue("/archived", "exclude, include, only or a name that begins with \"_\"", x);
       }
     }
   }
@@ -6112,6 +6149,7 @@ export function ListSessionsRequest(v: any, mode: number): Failure | undefined {
 
 export function SessionArchiveFilter(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
+  if (mode & 16 && v !== "exclude" && v !== "include" && v !== "only" && !v.startsWith("_")) return wrongValue("", "exclude, include, only or a name that begins with \"_\"", v);
   return undefined;
 }
 
@@ -6333,8 +6371,8 @@ export function ReplayFrom(v: any, mode: number): Failure | undefined {
     case "start":
     return ToolCallCancelCapabilities_(v, mode, n + 1, "type");
   }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/type", "\"start\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
+  return wrongValue("/type", "\"start\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export const ReplayFromStart = ToolCallCancelCapabilities;
@@ -6459,8 +6497,8 @@ export function SetSessionConfigOptionRequest(v: any, mode: number): Failure | u
     case "boolean":
     return SetSessionConfigOptionRequest_boolean(v, mode, n + 1);
   }
-  if (typeof tag === "string") return SetSessionConfigOptionRequest_other(v, mode, n + 1);
-  return wrongValue("/type", "\"id\", \"boolean\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return SetSessionConfigOptionRequest_other(v, mode, n + 1);
+  return wrongValue("/type", "\"id\", \"boolean\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export function PromptRequest(v: any, mode: number): Failure | undefined {
@@ -6537,8 +6575,8 @@ export function RequestPermissionOutcome(v: any, mode: number): Failure | undefi
     case "selected":
     return SelectedPermissionOutcome_(v, mode, n + 1, "outcome");
   }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/outcome", "\"cancelled\", \"selected\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
+  return wrongValue("/outcome", "\"cancelled\", \"selected\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export const CancelledPermissionOutcome = ToolCallCancelCapabilities;
@@ -6598,8 +6636,8 @@ export function CreateElicitationResponse(v: any, mode: number): Failure | undef
     case "cancel":
     return CreateElicitationResponse_decline(v, mode, n + 1);
   }
-  if (typeof tag === "string") return undefined;
-  return wrongValue("/action", "\"accept\", \"decline\", \"cancel\" or another string", tag);
+  if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
+  return wrongValue("/action", "\"accept\", \"decline\", \"cancel\" or another string, of your own with a leading \"_\"", tag);
 }
 
 export const ElicitationContentValue = ErrorData;
