@@ -2,7 +2,14 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type AgentSession, type Entry, memoryStore, type SessionStore } from "../index.ts";
+import {
+  type AgentSession,
+  type Entry,
+  type EntryBody,
+  memoryStore,
+  type SessionStore,
+  type Update,
+} from "../index.ts";
 import {
   aborted,
   conversation,
@@ -26,7 +33,7 @@ const ends = (entries: readonly Entry[]) =>
   entries.flatMap((entry) => (entry.kind === "outcome" ? [entry.outcome.stopReason] : []));
 
 inEveryVersion(
-  "F a turn whose client dies is cancelled once, and its history says so and goes on",
+  "a turn whose client dies is cancelled once, and its history says so and goes on",
   async (pair) => {
     const store = memoryStore();
     let aborts = 0;
@@ -177,6 +184,87 @@ inEveryVersion("a client that dies while history is being sent leaves nothing be
   again.onUpdate((update) => void updates.push(update));
   assert.equal(said(updates), "word");
 });
+
+inEveryVersion(
+  "F1 F11 what a killed process left in the middle has ended when the session is loaded, once",
+  async (pair) => {
+    const store = memoryStore();
+    const first = await openSession(pair, {
+      store,
+      prompt: (turn) => turn.tool({ title: "Done" }, () => undefined),
+    });
+    const { sessionId } = first.session;
+    await first.session.prompt("whole").outcome;
+    await first.session.close();
+    const before = await entriesOf(store, sessionId);
+    // what a process writes before it is killed in the middle of a turn
+    const bodies: EntryBody[] = [
+      { kind: "prompt", messageId: "m", prompt: [text("half")] },
+      {
+        kind: "update",
+        update: { sessionUpdate: "tool_call_update", toolCallId: "t", title: "T", status: "pending" },
+      },
+      { kind: "update", update: { sessionUpdate: "terminal_update", terminalId: "x", command: "sleep" } },
+      { kind: "ask", askId: "q", permission: { title: "?", options: [] } },
+    ];
+    await store.claim(sessionId);
+    await store.append(
+      sessionId,
+      bodies.map((body, i) => ({ seq: before.length + 1 + i, time: 1, ...body })),
+    );
+    await store.release(sessionId);
+    for (let times = 0; times < 2; times++) {
+      const { agent } = await conversation(pair, { store, prompt: () => undefined });
+      const session = await agent.load(sessionId, place);
+      const updates: Update[] = [];
+      session.onUpdate((update) => void updates.push(update));
+      const tool = updates.findLast((update) => "toolCallId" in update && update.toolCallId === "t");
+      assert.equal((tool as { status?: string }).status, "failed");
+      await session.close();
+      await agent.close();
+      const added = (await entriesOf(store, sessionId)).slice(before.length + bodies.length);
+      assert.deepEqual(
+        added.map((entry) => (entry.kind === "update" ? entry.update.sessionUpdate : entry.kind)),
+        ["tool_call_update", "terminal_update", "answer", "outcome"],
+      );
+    }
+  },
+);
+
+inEveryVersion(
+  "a client that dies while history is being sent in the middle of a turn keeps nobody waiting",
+  async (pair) => {
+    const good = memoryStore();
+    const gate = Promise.withResolvers<void>();
+    const reading = Promise.withResolvers<void>();
+    const store: SessionStore = {
+      ...good,
+      async *entries(sessionId, fromSeq) {
+        reading.resolve();
+        await gate.promise;
+        yield* good.entries(sessionId, fromSeq);
+      },
+    };
+    const talk = await openSession(pair, {
+      store,
+      async prompt(turn) {
+        await aborted(turn.signal).catch(() => undefined);
+        void turn.say("to nobody");
+      },
+    });
+    const { outcome, accepted } = talk.session.prompt("x");
+    outcome.catch(() => undefined);
+    await accepted;
+    await quiet();
+    talk.agent.load(talk.session.sessionId, place).catch(() => undefined);
+    await reading.promise;
+    await talk.agent.close();
+    gate.resolve();
+    await talk.served.closed;
+    assert.deepEqual(ends(await entriesOf(good, talk.session.sessionId)), ["cancelled"]);
+    assert.ok(!talk.log.some((line) => line.includes("goes on after")), talk.log.join());
+  },
+);
 
 test("a handler that does not heed its signal is left behind: its session closes, whole, and goes on elsewhere", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });

@@ -329,6 +329,7 @@ export class AgentSession {
   async close(): Promise<void> {
     this.cancel();
     this.#ending.abort(new DOMException("the session was closed", "AbortError"));
+    this.#output.goOn();
     // a handler that does not heed its signal is left to itself
     const running = Promise.allSettled([this.#prompts.running, ...this.#background]);
     if ((await within(closeGraceMs, running)) === undefined) {

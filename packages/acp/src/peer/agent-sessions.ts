@@ -12,6 +12,7 @@ import type { AgentLink } from "./agent-link.ts";
 import { AgentSession } from "./agent-session.ts";
 import { methodNotFound } from "./bound-wire.ts";
 import { sessionNotFound } from "./extensions.ts";
+import { type HistoryEnd, historyEnd } from "./interrupted.ts";
 import { logIn } from "./login.ts";
 import { newId } from "./new-id.ts";
 import { checkOptionValue } from "./option-value.ts";
@@ -185,7 +186,7 @@ export class AgentSessions {
       config: {},
     };
     await this.#store.create(record);
-    const session = this.#install(record, activation, 1);
+    const session = this.#install(record, activation);
     try {
       await this.#opened(session, "new", activation);
     } catch (error) {
@@ -221,7 +222,7 @@ export class AgentSessions {
     await this.#store.claim(sessionId);
     let session: AgentSession;
     try {
-      session = this.#install(record, activation, await this.#nextSeq(sessionId));
+      session = this.#install(record, activation, await historyEnd(this.#store.entries(sessionId)));
     } catch (error) {
       await this.#store.release(sessionId);
       throw error;
@@ -246,7 +247,8 @@ export class AgentSessions {
     };
     await this.#store.fork(sessionId, record);
     try {
-      const session = this.#install(record, activation, await this.#nextSeq(record.sessionId));
+      const end = await historyEnd(this.#store.entries(record.sessionId));
+      const session = this.#install(record, activation, end);
       await this.#opened(session, "fork", activation, record.config);
       return session;
     } catch (error) {
@@ -255,13 +257,11 @@ export class AgentSessions {
     }
   }
 
-  async #nextSeq(sessionId: string): Promise<number> {
-    let last = 0;
-    for await (const { seq } of this.#store.entries(sessionId)) last = seq;
-    return last + 1;
-  }
-
-  #install(record: SessionRecord, activation: Activation, nextSeq: number): AgentSession {
+  #install(
+    record: SessionRecord,
+    activation: Activation,
+    { nextSeq, missing }: HistoryEnd = { nextSeq: 1, missing: [] },
+  ): AgentSession {
     const { sessionId } = record;
     const link = this.#link;
     const maxUnstored = link.definition.maxUnstored ?? defaultMaxUnstored;
@@ -271,6 +271,7 @@ export class AgentSessions {
       fail: (error) => link.log("error", "the session's store failed", { sessionId, error }),
       full: () => link.log("error", "the session's store is too far behind", { sessionId, maxUnstored }),
     });
+    for (const body of missing) log.append(body);
     const face: SessionFace = { sessionId, configOptions: [], availableCommands: [] };
     const session = new AgentSession(sessionId, activation, {
       link,

@@ -110,6 +110,12 @@ export class SessionOutput {
     }
   }
 
+  /** What waits for history to be sent waits no longer: nobody will read the answer that it should follow. */
+  goOn(): void {
+    this.#isReplaying = false;
+    void this.#pump();
+  }
+
   addClientTerminal(terminalId: string): void {
     this.#clientTerminals.add(terminalId);
     this.#edition.addClientTerminal(terminalId);
