@@ -17,6 +17,7 @@ export type {
   SqliteStoreOptions,
   StoreProblem,
 } from "./node/store/store-options.ts";
+export { type StreamChannelOptions, streamChannel } from "./node/stream-channel.ts";
 export {
   type LocalTerminals,
   type LocalTerminalsOptions,

@@ -34,6 +34,8 @@ export interface Command {
   /** The positional arguments as help shows them, `FILE...`. Absent: the command takes none. */
   readonly positionals?: string;
   readonly options: Readonly<Record<string, Option>>;
+  /** Started by other commands and not by people: help does not list it. */
+  readonly internal?: boolean;
   /** Whether the command can answer in JSON; `--json` is refused otherwise. */
   readonly json?: boolean;
   readonly load: () => Promise<{ readonly run: Run }>;
@@ -102,5 +104,34 @@ export const commands: readonly Command[] = [
       },
     },
     load: () => import("./tap.ts"),
+  },
+  {
+    name: "bridge",
+    summary: "put an agent of one version of the protocol behind an editor of the other",
+    details:
+      "Put it in front of the agent's command where your editor has it. --as is the version that the editor\n" +
+      "speaks; the agent may speak either. What the editor's version cannot say is said as nearly as possible\n" +
+      "and told once on stderr; docs/bridge.md has the list.",
+    positionals: "-- COMMAND [ARGUMENTS]",
+    options: {
+      as: { type: "string", value: "v1|v2", summary: "the version that the editor speaks" },
+      strict: {
+        type: "boolean",
+        summary: "leave out, or refuse, what the other version cannot say, instead of nearly saying it",
+      },
+      log: {
+        type: "string",
+        value: "FILE",
+        summary: "append everything that happens to a file; - is stderr (default: losses, on stderr)",
+      },
+    },
+    load: () => import("./bridge.ts"),
+  },
+  {
+    name: "bridge-mcp",
+    summary: "the MCP server that a bridge gives to an agent",
+    options: {},
+    internal: true,
+    load: () => import("./bridge-mcp.ts"),
   },
 ];

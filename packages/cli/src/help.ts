@@ -5,7 +5,8 @@ import { commands } from "./commands.ts";
 
 /** `parley --help`. */
 export function overview(): string {
-  const rows = commands.map((command): [string, string] => [command.name, command.summary]);
+  const listed = commands.filter(({ internal }) => internal !== true);
+  const rows = listed.map((command): [string, string] => [command.name, command.summary]);
   return [
     "parley: the Agent Client Protocol on the command line",
     "",

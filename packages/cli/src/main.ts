@@ -65,7 +65,7 @@ async function dispatch(argv: readonly string[], json: boolean): Promise<number 
 function find(name: string): Command {
   const command = commands.find((candidate) => candidate.name === name);
   if (command !== undefined) return command;
-  const names = commands.map((candidate) => candidate.name);
+  const names = commands.filter(({ internal }) => internal !== true).map((candidate) => candidate.name);
   const near = names.find((candidate) => candidate.startsWith(name) || name.startsWith(candidate));
   const suggestion = near === undefined ? "see parley --help" : `did you mean: parley ${near}`;
   throw new UsageError(`unknown command ${name}; there are ${names.join(", ")}`, suggestion);
@@ -102,7 +102,7 @@ function isParseArgsError(error: unknown): error is Error {
 
 async function showOverview(json: boolean): Promise<number> {
   const { overview } = await import("./help.ts");
-  const names = commands.map(({ name, summary }) => ({ name, summary }));
+  const names = commands.flatMap(({ name, summary, internal }) => (internal ? [] : [{ name, summary }]));
   return answer(overview(), { commands: names }, json);
 }
 

@@ -20,8 +20,11 @@ export interface RelayOptions extends Pick<ConnectionOptions, "limits" | "log"> 
   readonly handshakeTimeoutMs?: number;
   /** Default "*": whoever only passes things on has no opinion on what is stable. */
   readonly unstable?: UnstableMethods;
-  /** The text of a file as it is now: it completes a patch to the two texts that version 1 shows. */
-  readText?(path: string): string | undefined;
+  /**
+   * The text of a file as it is now: it completes a patch to the two texts that version 1 shows. The path is the
+   * agent's word: read only what is below the roots of its session.
+   */
+  readText?(path: string, roots: readonly string[]): string | undefined;
   /** Lets an agent of version 2 use the files and terminals of a client of version 1, through an MCP server. */
   clientTools?(services: ClientToolServices): Promise<ClientTools>;
 }

@@ -14,7 +14,7 @@ import { Losses, withLost } from "./losses.ts";
 export interface RelayedSessionLink {
   readonly front: AgentFront;
   readonly losses: "lossy" | "strict";
-  readText(path: string): string | undefined;
+  readText(path: string, roots: readonly string[]): string | undefined;
   /** The client is slow: the agent is not read until this has resolved. */
   slow(room: Promise<void>): void;
 }
@@ -41,9 +41,11 @@ export class RelayedSession {
   #asks = 0;
   title: string | undefined;
   updatedAt = new Date();
+  readonly readText: ReadText;
 
-  constructor(link: RelayedSessionLink) {
+  constructor(link: RelayedSessionLink, roots: readonly string[]) {
     this.#link = link;
+    this.readText = (path) => link.readText(path, roots);
     this.#losses = new Losses(link.losses, link.front.log);
   }
 
@@ -173,10 +175,7 @@ export class RelayedSession {
     const lost: string[] = [];
     const note = (what: string): void => void lost.push(what);
     // only version 1 shows texts
-    const said =
-      this.#link.front.version === 1
-        ? withDiffTexts(update, (path) => this.#link.readText(path), note)
-        : [update];
+    const said = this.#link.front.version === 1 ? withDiffTexts(update, this.readText, note) : [update];
     const messages = said.flatMap((one) => this.#encoder?.encode(one, note) ?? []);
     if (!this.#losses.note(this.#sessionId, lost)) return;
     for (const message of messages) this.#tell(withLost(message as object, lost));

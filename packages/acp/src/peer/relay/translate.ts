@@ -10,7 +10,7 @@ import type { AskContext, ClientDefinition } from "../client-definition.ts";
 import { askWithDiffTexts } from "./diff-texts.ts";
 import { type InitializeParams, infoOf, passedOn } from "./introduction.ts";
 import type { RelayOptions } from "./relay-options.ts";
-import type { RelayedSessionLink } from "./relayed-session.ts";
+import type { RelayedSession, RelayedSessionLink } from "./relayed-session.ts";
 import type { Splice } from "./splice.ts";
 import { Translation } from "./translation.ts";
 
@@ -83,8 +83,8 @@ class Meeting implements RelayedSessionLink {
     return this.#options.losses ?? "lossy";
   }
 
-  readText(path: string): string | undefined {
-    return this.#options.readText?.(path);
+  readText(path: string, roots: readonly string[]): string | undefined {
+    return this.#options.readText?.(path, roots);
   }
 
   /** The client is slow: the agent is not read until it has caught up. */
@@ -151,15 +151,15 @@ class Meeting implements RelayedSessionLink {
       throw new RequestError(errorCodes.invalidParams, message, { reason: "unsupported", path: "/subject" });
     }
     return relayed.asking(this.#handshake.agent === 1, async () => {
-      const { method, params } = front.edition.permission(session.sessionId, this.#shown(ask));
+      const { method, params } = front.edition.permission(session.sessionId, this.#shown(ask, relayed));
       return front.edition.permissionAnswer((await front.ask(method, params, { signal })) as object);
     });
   }
 
-  #shown(ask: PermissionAsk): PermissionAsk {
+  #shown(ask: PermissionAsk, { readText }: RelayedSession): PermissionAsk {
     if (this.#front?.version !== 1) return ask;
     const lost = (what: string): void => this.#options.log?.("warn", "lost in translation", { lost: [what] });
-    return askWithDiffTexts(ask, (path) => this.readText(path), lost);
+    return askWithDiffTexts(ask, readText, lost);
   }
 
   async #elicit(ask: ElicitationAsk, { session, signal }: AskContext): Promise<ElicitationAnswer> {

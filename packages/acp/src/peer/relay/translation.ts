@@ -138,7 +138,7 @@ export class Translation implements AgentHost {
     activation: Activation,
     open: (place: SessionPlace) => Promise<ClientSession>,
   ): Promise<AgentOpResult> {
-    const session = new RelayedSession(this.#link);
+    const session = new RelayedSession(this.#link, rootsOf(activation));
     const tools = await this.#toolbox.open(activation.cwd, () => session.id);
     const live = await open(placeFor(activation, session, tools)).catch(async (error: unknown) => {
       await tools?.close();
@@ -154,7 +154,7 @@ export class Translation implements AgentHost {
   async #activate(op: Extract<SessionOp, { op: "activate" }>): Promise<AgentOpResult> {
     const { sessionId, activation, replay } = op;
     const { features } = this.#agent;
-    const session = this.#sessions.get(sessionId) ?? new RelayedSession(this.#link);
+    const session = this.#sessions.get(sessionId) ?? new RelayedSession(this.#link, rootsOf(activation));
     const swallow = !replay && !features.resume;
     // an agent that can only load says everything again, to nobody
     if (replay && !features.load) throw unsupported("replay the history of a session");
@@ -227,6 +227,10 @@ function placeFor(
     mcpServers: tools === undefined ? mcpServers : [...mcpServers, tools.server],
     ...(swallow ? {} : { onUpdate: (update) => session.receive(update) }),
   };
+}
+
+function rootsOf({ cwd, additionalDirectories }: Activation): readonly string[] {
+  return [cwd, ...additionalDirectories];
 }
 
 function unsupported(what: string): RequestError {

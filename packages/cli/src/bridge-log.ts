@@ -1,0 +1,69 @@
+// What a bridge tells the person who runs it: by default what got lost on the way, each loss once, and
+// failures; with --log everything, with times.
+
+import { createWriteStream, openSync } from "node:fs";
+import type { Log } from "@parley/acp";
+
+export interface BridgeLog {
+  readonly happened: Log;
+  /** Resolves when everything is written. */
+  close(): Promise<void>;
+}
+
+/** How many different losses are remembered, so that each is shown once. */
+const maxRemembered = 1_000;
+
+/** `-` is stderr. Throws when the file cannot be opened. */
+export function openBridgeLog(target: string | undefined): BridgeLog {
+  if (target === undefined) return { happened: onlyLosses(), close: () => Promise.resolve() };
+  if (target === "-") {
+    return { happened: everything((line) => process.stderr.write(line)), close: () => Promise.resolve() };
+  }
+  // only for its owner: what is lost may quote what was said
+  const file = createWriteStream("", { fd: openSync(target, "a", 0o600) });
+  file.on("error", (error) => process.stderr.write(`parley: --log: ${error.message}\n`));
+  return {
+    happened: everything((line) => file.write(line)),
+    close: () => new Promise((resolve) => void file.end(() => resolve())),
+  };
+}
+
+function onlyLosses(): Log {
+  const shown = new Set<string>();
+  return (level, message, details) => {
+    const lost = lossesIn(details);
+    if (lost.length === 0) {
+      if (level === "error") process.stderr.write(`parley: ${message}${rest(details)}\n`);
+      return;
+    }
+    for (const what of lost) {
+      if (shown.has(what) || shown.size >= maxRemembered) continue;
+      shown.add(what);
+      process.stderr.write(`parley: ${message}: ${what}\n`);
+    }
+  };
+}
+
+function everything(write: (line: string) => void): Log {
+  return (level, message, details) => {
+    const lost = lossesIn(details);
+    const what = lost.length === 0 ? "" : `: ${lost.join("; ")}`;
+    write(`${new Date().toISOString()} ${level} ${message}${what}${rest(details)}\n`);
+  };
+}
+
+function lossesIn(details: unknown): readonly string[] {
+  const { lost } = (details ?? {}) as { lost?: unknown };
+  return Array.isArray(lost) ? lost.map(String) : [];
+}
+
+/** The details on the same line. */
+function rest(details: unknown): string {
+  if (typeof details !== "object" || details === null) return "";
+  const shown = Object.entries(details).flatMap(([name, value]) =>
+    name === "lost" || value === undefined
+      ? []
+      : [`${name} ${value instanceof Error ? value.message : (JSON.stringify(value) ?? "")}`],
+  );
+  return shown.length === 0 ? "" : ` (${shown.join(", ").slice(0, 1_000)})`;
+}
