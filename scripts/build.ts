@@ -16,6 +16,7 @@ const run = promisify(execFile);
 interface Manifest {
   readonly name: string;
   readonly exports?: Readonly<Record<string, { readonly "parley-source": string }>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
 }
 
 /** One package: where it is, and the sources that become files of their own. */
@@ -24,6 +25,8 @@ interface Package {
   readonly folder: string;
   readonly entries: Readonly<Record<string, string>>;
   readonly declarations: boolean;
+  /** What is installed beside it and not bundled into it. */
+  readonly dependencies: readonly string[];
 }
 
 /**
@@ -73,19 +76,27 @@ function readPackage(name: string): Package {
   const folder = join(root, "packages", name);
   // Our own manifest; the tests of the packed packages check its shape.
   const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
+  const dependencies = Object.keys(manifest.dependencies ?? {});
   if (manifest.exports === undefined) {
     return {
       name: manifest.name,
       folder,
       entries: { main: join(folder, "src/main.ts") },
       declarations: false,
+      dependencies,
     };
   }
   const entries = Object.entries(manifest.exports).map(([path, target]) => [
     path === "." ? "index" : path.slice(2),
     join(folder, target["parley-source"]),
   ]);
-  return { name: manifest.name, folder, entries: Object.fromEntries(entries), declarations: true };
+  return {
+    name: manifest.name,
+    folder,
+    entries: Object.fromEntries(entries),
+    declarations: true,
+    dependencies,
+  };
 }
 
 function escapedUnit(unit: string): string {
@@ -104,7 +115,7 @@ async function bundle(built: Package, dist: string): Promise<void> {
     cwd: built.folder,
     input: { ...built.entries },
     platform: "neutral",
-    external: [/^@parley\//],
+    external: built.dependencies.map((name) => new RegExp(`^${name}(?:/|$)`)),
     plugins: [builtinsWithoutFacade, asciiOnly],
     treeshake: { propertyReadSideEffects: false },
     logLevel: "warn",

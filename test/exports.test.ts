@@ -56,6 +56,7 @@ const promised = {
     "stdioChannel",
     "stdioTransport",
     "storeErrorKinds",
+    "streamChannel",
   ],
 } as const;
 

@@ -49,8 +49,18 @@ before(() => {
     "--no-audit",
     "--no-fund",
     ...tarballs.map((name) => join(temporary, name)),
+    ...foreignDependencies().map((name) => join(root, "node_modules", name)),
   ]);
 });
+
+/** What a registry would send: here they are links to what this repository has installed. */
+function foreignDependencies(): string[] {
+  const wanted = Array.from(unpacked.values(), (folder) => {
+    const { dependencies = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    return Object.keys(dependencies);
+  });
+  return wanted.flat().filter((name) => !name.startsWith("@parley/"));
+}
 
 after(() => rmSync(temporary, { recursive: true, force: true }));
 
@@ -138,4 +148,9 @@ test("the installed parley starts directly, through npx, and from another folder
   assert.equal(run(bin, ["--version"]), `parley ${version}\n`);
   assert.equal(run(bin, ["--version"], tmpdir()), `parley ${version}\n`);
   assert.equal(run("npx", ["--offline", "parley", "--version"]), `parley ${version}\n`);
+});
+
+test("the MCP server of an installed parley loads, and says what it needs", () => {
+  const main = join(project, "node_modules/@parley/cli/dist/main.js");
+  assert.throws(() => run(process.execPath, [main, "bridge-mcp"]), /bridge-mcp is started by an agent/);
 });

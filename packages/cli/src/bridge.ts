@@ -78,14 +78,16 @@ function exitCodeOf({ exitCode, signal }: ProcessExit): number {
   return 128 + (constants.signals[signal as NodeJS.Signals] ?? 0);
 }
 
-function watched(channel: ByteChannel, ended: () => void): ByteChannel {
+/** Tells when the other side ends it; a close of our own does not count. */
+function watched(channel: ByteChannel, left: () => void): ByteChannel {
+  let isOurs = false;
   return {
     open: (receiver) =>
       channel.open({
         bytes: (chunk) => receiver.bytes(chunk),
         drained: () => receiver.drained(),
         ended: (reason) => {
-          ended();
+          if (!isOurs) left();
           receiver.ended(reason);
         },
       }),
@@ -93,7 +95,10 @@ function watched(channel: ByteChannel, ended: () => void): ByteChannel {
     queuedBytes: () => channel.queuedBytes(),
     pause: () => channel.pause(),
     resume: () => channel.resume(),
-    close: (reason) => channel.close(reason),
+    close: (reason) => {
+      isOurs = true;
+      return channel.close(reason);
+    },
   };
 }
 
