@@ -7,7 +7,7 @@ import type { ToolCallContent, ToolCallUpdate, Update } from "../../model/update
 
 type Diff = Extract<ToolCallContent, { type: "diff" }>;
 type Lost = (what: string) => void;
-type ReadText = (path: string) => string | undefined;
+export type ReadText = (path: string) => string | undefined;
 
 /** The same updates with texts beside the patches. */
 export function withDiffTexts(update: Update, readText: ReadText, lost: Lost): readonly Update[] {

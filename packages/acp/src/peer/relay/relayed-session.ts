@@ -8,7 +8,7 @@ import { errorCodes } from "../../model/error-codes.ts";
 import type { Outcome, Update } from "../../model/update.ts";
 import type { AgentFront, PromptOp } from "../agent-front.ts";
 import type { ClientSession, Prompt } from "../client-session.ts";
-import { withDiffTexts } from "./diff-texts.ts";
+import { type ReadText, withDiffTexts } from "./diff-texts.ts";
 import { Losses, withLost } from "./losses.ts";
 
 export interface RelayedSessionLink {
