@@ -23,7 +23,8 @@ export interface SessionLogOptions {
 }
 
 interface Waiting {
-  readonly body: EntryBody & { readonly time: number };
+  /** Numbered when it is written, so that what is taken back leaves no gap. */
+  readonly entry: { seq: number; readonly time: number } & EntryBody;
   /** Characters; counted only while the store is behind, for most entries are gone before anybody asks. */
   size: number | undefined;
 }
@@ -40,7 +41,6 @@ export class SessionLog {
   readonly #options: SessionLogOptions;
   #nextSeq: number;
   #open: OpenText | undefined;
-  /** Numbered when they are written, so that what is taken back leaves no gap. */
   #pending: Waiting[] = [];
   #inFlight = 0;
   /** The store has not taken the last write yet. */
@@ -113,7 +113,8 @@ export class SessionLog {
   /** Takes back the prompt of a message that could not be stored, and was therefore refused. */
   takeBack(messageId: string): void {
     this.#pending = this.#pending.filter((waiting) => {
-      const isIt = waiting.body.kind === "prompt" && waiting.body.messageId === messageId;
+      const { entry } = waiting;
+      const isIt = entry.kind === "prompt" && entry.messageId === messageId;
       if (isIt) this.#unstored -= waiting.size ?? 0;
       return !isIt;
     });
@@ -144,10 +145,9 @@ export class SessionLog {
     this.#inFlight = waiting.length;
     this.#isBehind = true;
     try {
-      await this.#store.append(
-        this.#sessionId,
-        waiting.map(({ body }, i) => ({ seq: this.#nextSeq + i, ...body })),
-      );
+      for (const [i, { entry }] of waiting.entries()) entry.seq = this.#nextSeq + i;
+      const entries = waiting.map(({ entry }) => entry);
+      await this.#store.append(this.#sessionId, entries);
       this.#nextSeq += waiting.length;
       this.#isBehind = false;
       for (const { size = 0 } of waiting) this.#unstored -= size;
@@ -175,14 +175,14 @@ export class SessionLog {
   }
 
   #push(body: EntryBody): void {
-    const waiting: Waiting = { body: { time: Date.now(), ...body }, size: undefined };
+    const waiting: Waiting = { entry: { seq: 0, time: Date.now(), ...body }, size: undefined };
     this.#pending.push(waiting);
     if (this.#isBehind) this.#count(waiting);
   }
 
   #count(waiting: Waiting): void {
     if (waiting.size !== undefined) return;
-    waiting.size = JSON.stringify(waiting.body).length;
+    waiting.size = JSON.stringify(waiting.entry).length;
     this.#unstored += waiting.size;
   }
 }
