@@ -8,6 +8,8 @@ import type { SessionStore } from "../model/store.ts";
 import type { Update } from "../model/update.ts";
 
 const flushMs = 250;
+/** And at once when so many wait: what is kept for long is copied by the garbage collector, and more than once. */
+const flushEntries = 128;
 
 /** How many characters of entries may wait for a store that is slow or fails. */
 export const defaultMaxUnstored = 16 * 1024 * 1024;
@@ -107,7 +109,8 @@ export class SessionLog {
     if (this.#isClosed) return;
     this.#closeText();
     this.#push(body);
-    this.#timer ??= setTimeout(() => this.#tick(), flushMs);
+    if (this.#pending.length >= flushEntries && !this.#isBehind) this.#tick();
+    else this.#timer ??= setTimeout(() => this.#tick(), flushMs);
   }
 
   /** Takes back the prompt of a message that could not be stored, and was therefore refused. */
@@ -162,7 +165,6 @@ export class SessionLog {
   }
 
   #tick(): void {
-    this.#timer = undefined;
     this.flush().catch(this.#options.fail);
   }
 
