@@ -450,18 +450,37 @@ test("A35 closing answers prompts that were not inserted with -32800, and the in
   );
 });
 
-test("N116 the history of a session that is loaded twice at once is sent whole each time, one after the other", async () => {
-  const store = memoryStore();
-  const first = await openSession({ versions: [1], version: 1 }, { store, prompt });
-  await first.session.prompt("hello").outcome;
-  await first.session.close();
-  let opened = 0;
-  const { call, peer } = await started(1, { store, prompt, open: () => void opened++ });
-  const load = () => call("session/load", { sessionId: first.session.sessionId, ...where });
-  await Promise.all([load(), load()]);
-  const words = updatesOf(peer).map((update) => (update["content"] as { text: string }).text);
-  assert.deepEqual(words, ["hello", "you said hello", "hello", "you said hello"]);
-  assert.equal(opened, 1);
+test("N116 the history of a session that is loaded twice at once is sent once, before both answers", async () => {
+  for (const version of [1, 2] as const) {
+    const store = memoryStore();
+    const first = await openSession({ versions: [version], version }, { store, prompt });
+    await first.session.prompt("hello").outcome;
+    await first.session.close();
+    let opened = 0;
+    const { call, peer } = await started(version, { store, prompt, open: () => void opened++ });
+    const { sessionId } = first.session;
+    const replayFrom = { type: "start" };
+    const load = (cwd = "/project") =>
+      version === 1
+        ? call("session/load", { sessionId, cwd, mcpServers: [] })
+        : call("session/resume", { sessionId, cwd, mcpServers: [], replayFrom });
+    const words = () =>
+      updatesOf(peer).flatMap(({ content }) =>
+        [content].flat().flatMap((block) => (block as Json)?.["text"] ?? []),
+      );
+    const once = ["hello", "you said hello"];
+    await Promise.all([load(), load()]);
+    assert.deepEqual([words(), opened], [once, 1]);
+    await load();
+    assert.deepEqual(words(), [...once, ...once], "one after the other are two");
+    peer.got.length = 0;
+    await Promise.all([load(), call("session/close", { sessionId }), load()]);
+    assert.deepEqual(words(), [...once, ...once], "after a close it is loaded anew");
+    await call("session/close", { sessionId });
+    peer.got.length = 0;
+    await Promise.all([rejects(load("/elsewhere"), -32602), load()]);
+    assert.deepEqual(words(), once, "one that was refused has sent none");
+  }
 });
 
 test("A118 a system prompt that the agent cannot take is -32602, and none is known where it was not listed", async () => {

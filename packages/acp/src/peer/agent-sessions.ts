@@ -16,6 +16,7 @@ import { type HistoryEnd, historyEnd } from "./interrupted.ts";
 import { logIn } from "./login.ts";
 import { newId } from "./new-id.ts";
 import { checkOptionValue } from "./option-value.ts";
+import { Replays } from "./replays.ts";
 import { defaultMaxUnstored, SessionLog } from "./session-log.ts";
 import { within } from "./within.ts";
 
@@ -31,6 +32,7 @@ export class AgentSessions {
   readonly #announced = new Set<AgentSession>();
   /** Sessions that are being activated or ended: whoever comes second waits. */
   readonly #busy = new Map<string, Promise<unknown>>();
+  readonly #replays = new Replays();
   /** Sessions that are being made. */
   readonly #opening = new Set<Promise<AgentSession>>();
   #isEnding = false;
@@ -82,9 +84,11 @@ export class AgentSessions {
         return { kind: "page", page: await this.#store.list(query) };
       }
       case "close":
+        this.#replays.forget(op.sessionId);
         await this.#alone(op.sessionId, () => this.#close(op.sessionId));
         return { kind: "none" };
       case "delete":
+        this.#replays.forget(op.sessionId);
         await this.#alone(op.sessionId, async () => {
           await this.#close(op.sessionId);
           await this.#store.delete(op.sessionId);
@@ -132,10 +136,14 @@ export class AgentSessions {
     activation: Activation,
     request: IncomingRequest,
   ): Promise<AgentOpResult> {
-    return this.#alone(sessionId, async () => {
-      const opening = this.#activate({ sessionId, activation, replay }, request);
+    const earlier = replay ? this.#replays.underway(sessionId) : undefined;
+    const reopened = this.#alone(sessionId, async () => {
+      const isSent = (await earlier) === true;
+      const opening = this.#activate({ sessionId, activation, replay: replay && !isSent }, request);
       return this.#face(await this.#alive(opening), request);
     });
+    if (replay) this.#replays.track(sessionId, reopened);
+    return reopened;
   }
 
   /** One that comes to life while its connection ends is closed at once, or nobody else could have it. */
