@@ -102,6 +102,15 @@ test("every row is proved by a test that exists and cites it, or says which part
   assert.deepEqual(wrong, []);
 });
 
+test("no row puts off what a test already cites", () => {
+  const named = new Set([...cited.values()].flatMap((ids) => [...ids]));
+  const putOff = rows.filter(({ id, proofs }) => named.has(id) && proofs.every(isLater));
+  assert.deepEqual(
+    putOff.map(({ id }) => id),
+    [],
+  );
+});
+
 function isLater(proof: string): boolean {
   return /^later: (?:model|agent|client|gateway|dialects)$/.test(proof);
 }

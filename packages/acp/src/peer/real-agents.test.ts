@@ -100,7 +100,7 @@ test("a permission for a call that was never announced shows the call; one that 
 test("a terminal that nobody created shows the output that comes in the metadata of its call", async () => {
   const { peer, view } = await shown();
   const content = [{ type: "terminal", terminalId: "call_1" }];
-  const info = { terminal_info: { terminal_id: "call_1", cwd: "/work" } };
+  const info = { terminal_info: { terminal_id: "call_1", cwd: "/project" } };
   peer.update("s1", announced("call_1", { title: "ls", status: "in_progress", content, _meta: info }));
   const delta = { terminal_output_delta: { terminal_id: "call_1", data: "from-shell\n" } };
   peer.update("s1", call("call_1", { _meta: delta }));

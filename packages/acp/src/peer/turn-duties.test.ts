@@ -203,7 +203,7 @@ test("A62 a cancel is confirmed behind every update, and says nothing where noth
   assert.equal(updates().at(-1)?.["stopReason"], "cancelled");
 });
 
-test("A63 A64 questions of a cancelled turn are withdrawn, and late answers mean nothing", async () => {
+test("A63 A64 N134 questions of a cancelled turn are withdrawn, and late answers mean nothing", async () => {
   for (const version of [1, 2] as const) {
     const answer = Promise.withResolvers<object>();
     const allowed: boolean[] = [];

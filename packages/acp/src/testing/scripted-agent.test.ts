@@ -53,7 +53,7 @@ function shown({ sessions }: ClientRecord, session = "main"): string[] {
   });
 }
 
-const hello: ClientStep[] = [{ open: "/work" }, { prompt: "hello" }];
+const hello: ClientStep[] = [{ open: "/project" }, { prompt: "hello" }];
 
 inBothVersions(
   "turns are taken in order, those for a text when it comes, then what is there otherwise",
@@ -106,7 +106,7 @@ const careful: AgentScenario["turns"] = [
           {
             ask: true,
             on: {
-              allow_once: [{ diff: { path: "/work/a.txt", newText: "a\n" } }],
+              allow_once: [{ diff: { path: "/project/a.txt", newText: "a\n" } }],
               refused: [{ failTool: "the user said no" }],
             },
           },
@@ -160,7 +160,7 @@ inBothVersions("a prompt is cancelled at a permission, at once, and after an upd
     {
       versions,
       steps: [
-        { open: "/work" },
+        { open: "/project" },
         { prompt: "ask", cancel: "at-permission" },
         { prompt: "wait", cancel: { update: "agent_message_chunk", nth: 2 } },
         { prompt: "wait", cancel: "at-once" },

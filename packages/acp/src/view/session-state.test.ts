@@ -172,7 +172,7 @@ test("notices stand where they came, each by itself", () => {
   );
 });
 
-test("updates of a kind that nobody knows are kept as they came (X9)", () => {
+test("updates of a kind that nobody knows are kept as they came (X9, N122)", () => {
   const raw = { sessionUpdate: "current_model_update", modelId: "m" };
   // A tag that is not known has no literal type.
   const wrapped = { sessionUpdate: raw.sessionUpdate, unknown: true, raw } as unknown as Update;

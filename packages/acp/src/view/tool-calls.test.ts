@@ -28,7 +28,7 @@ function content(value: string): ToolCallContent {
   return { type: "content", content: text(value) };
 }
 
-test("a call first heard of in any update starts with the protocol's defaults", () => {
+test("a call first heard of in any update starts with the protocol's defaults (N120)", () => {
   const { status, toolKind, open, title, content: shown } = after(patch({}));
   assert.deepEqual([status, toolKind, open, title, shown], ["pending", "other", true, undefined, []]);
   assert.deepEqual(after(chunk(content("x"))).content, [content("x")]);
@@ -100,7 +100,7 @@ test("what comes after completion is shown, and the call stays completed", () =>
   assert.deepEqual([item.status, item.rawOutput, item.content], ["completed", "late", [content("later")]]);
 });
 
-test("a status that nobody knows means still running", () => {
+test("a status that nobody knows means still running (N125)", () => {
   const item = after(patch({ status: "_vendor/queued" }));
   assert.deepEqual([item.status, item.open, item.endedAt], ["_vendor/queued", true, undefined]);
   assert.equal(after(patch({ status: "paused" })).open, true);

@@ -1,0 +1,41 @@
+// The code of the documentation passes the compiler as it is printed.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { read, repositoryFiles, root } from "./source-files.ts";
+
+const run = promisify(execFile);
+const pages = repositoryFiles().filter((file) => /^(?:README|docs\/[^/]+)\.md$/.test(file));
+
+test("every block of TypeScript in the documentation is a whole module without errors", {
+  timeout: 120_000,
+}, async (t) => {
+  // below the repository, where packages are found; named so that nobody commits it
+  mkdirSync(join(root, "node_modules/.cache"), { recursive: true });
+  const folder = mkdtempSync(join(root, "node_modules/.cache/docs-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  let count = 0;
+  for (const page of pages) {
+    const name = page.replace(/\.md$/, "").replaceAll("/", "-");
+    for (const [at, [, code = ""]] of [...read(page).matchAll(/^```ts\n([\s\S]*?)^```$/gm)].entries()) {
+      writeFileSync(join(folder, `${name}-${at + 1}.ts`), `${code}export {};\n`);
+      count++;
+    }
+  }
+  assert.ok(count > 20, `only ${count} blocks were found`);
+  writeFileSync(
+    join(folder, "tsconfig.json"),
+    JSON.stringify({ extends: join(root, "tsconfig.json"), include: ["*.ts"] }),
+  );
+  const compiler = join(root, "node_modules/typescript/bin/tsc");
+  const compiled = run(process.execPath, [compiler, "-p", folder, "--pretty", "false"]);
+  const printed = await compiled.then(
+    ({ stdout }) => stdout,
+    ({ stdout, message }: { stdout?: string; message: string }) => stdout || message,
+  );
+  assert.equal(printed, "");
+});
