@@ -76,7 +76,7 @@ inBothVersions(
     assert.deepEqual(shown(record), [
       "user_message: hello",
       "agent_thought: hm",
-      "agent_message: You said hello in /work.",
+      "agent_message: You said hello in /project.",
       "user_message: second",
       "agent_message: I was asked for this.",
       "user_message: third",
