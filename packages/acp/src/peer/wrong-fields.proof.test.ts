@@ -1,16 +1,16 @@
-// Every field of every request that an agent takes, with values that do not belong there, through the door of an
-// agent. The official schema decides what must happen; see wire/differential/oracle.ts.
+// Every field of every request that an agent or a client takes, with values that do not belong there, through the door
+// of `agent()` and of `client()`. The official schema decides what must happen; see wire/differential/oracle.ts.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { type AgentSession, RequestError } from "../index.ts";
+import { type AgentSession, type ClientDefinition, RequestError } from "../index.ts";
 import { exceptions } from "../wire/differential/exceptions.ts";
 import { Oracle } from "../wire/differential/oracle.ts";
 import { methods as v1 } from "../wire/v1/methods.gen.ts";
 import { methods as v2 } from "../wire/v2/methods.gen.ts";
-import { initialize, text, withScriptedClient } from "./peer-probe.ts";
+import { initialize, place, text, withScriptedAgent, withScriptedClient } from "./peer-probe.ts";
 
 const sdk = join(import.meta.dirname, "../../../../node_modules/@agentclientprotocol/sdk/schema");
 const rows = { 1: v1, 2: v2 };
@@ -60,6 +60,74 @@ function bases(version: 1 | 2): Record<string, Base> {
     "terminal/cancel": (sessionId) => ({ sessionId, terminalId: "t" }),
   };
 }
+
+/** The same for what an agent asks of a client. */
+function clientBases(version: 1 | 2): Record<string, Json> {
+  const sessionId = "s1";
+  const terminal = { sessionId, terminalId: "t", _meta: {} };
+  const options = [{ optionId: "a", name: "A", kind: "allow_once", _meta: {} }];
+  const form = {
+    sessionId,
+    mode: "form",
+    message: "m",
+    requestedSchema: { type: "object", properties: { a: { type: "string", minLength: 1 } }, required: ["a"] },
+    _meta: {},
+  };
+  const call = {
+    toolCallId: "t",
+    title: "T",
+    status: "pending",
+    kind: "edit",
+    locations: [{ path: "/a", line: 1 }],
+  };
+  if (version === 2) {
+    const subject = { type: "tool_call", toolCall: call };
+    return {
+      "session/request_permission": { sessionId, title: "T", subject, options, _meta: {} },
+      "elicitation/create": form,
+    };
+  }
+  return {
+    "session/request_permission": { sessionId, toolCall: call, options, _meta: {} },
+    "elicitation/create": form,
+    "fs/read_text_file": { sessionId, path: "/a", line: 1, limit: 1, _meta: {} },
+    "fs/write_text_file": { sessionId, path: "/a", content: "x", _meta: {} },
+    "terminal/create": {
+      sessionId,
+      command: "ls",
+      args: ["a"],
+      env: [{ name: "A", value: "1" }],
+      cwd: "/project",
+      outputByteLimit: 1,
+      _meta: {},
+    },
+    "terminal/output": terminal,
+    "terminal/wait_for_exit": terminal,
+    "terminal/kill": terminal,
+    "terminal/release": terminal,
+  };
+}
+
+const serving: Partial<ClientDefinition> = {
+  permission: (ask) => ask.options[0]?.optionId,
+  elicit: () => ({ action: "decline" }),
+  files: { canRead: true, canWrite: true, readText: async () => "", writeText: async () => undefined },
+  terminals: {
+    create: async () => ({
+      terminalId: "t",
+      output: async () => ({ output: "", truncated: false }),
+      waitForExit: async () => ({ exitCode: 0 }),
+      kill: async () => undefined,
+      release: async () => undefined,
+    }),
+  },
+};
+
+/** Words from a list that may grow: a client keeps those that it does not know, whatever the schema of today says. */
+const growing = new Set([
+  "session/request_permission /options/0/kind",
+  "elicitation/create /requestedSchema/type",
+]);
 
 /** The pointers of all fields below a value. */
 function pointers(value: unknown, at = ""): string[] {
@@ -125,10 +193,12 @@ function isAbout(error: RequestError, field: string): boolean {
 
 test("N127 no request of the schema is left out", () => {
   for (const version of [1, 2] as const) {
-    const taken = rows[version].filter(
-      (row) => row.receiver !== "client" && row.kind === "request" && !row.unstable,
-    );
-    const tried = new Set([...Object.keys(bases(version)), "initialize"]);
+    const taken = rows[version].filter((row) => row.kind === "request" && !row.unstable);
+    const tried = new Set([
+      ...Object.keys(bases(version)),
+      ...Object.keys(clientBases(version)),
+      "initialize",
+    ]);
     assert.deepEqual(
       taken.map(({ method }) => method).filter((method) => !tried.has(method)),
       [],
@@ -179,6 +249,42 @@ for (const version of [1, 2] as const) {
       );
     });
   }
+
+  test(`N127 a wrong field of what a client is asked is -32602 with its place, or the schema's default (version ${version})`, async () => {
+    const oracle = oracleOf(version, "stable");
+    const { agent, peer, log } = await withScriptedAgent(version, {}, serving);
+    await agent.open(place);
+    const call = (method: string, params: object) => peer.connection.request(method, params);
+    let cases = 0;
+    for (const [method, base] of Object.entries(clientBases(version))) {
+      const { paramsType } = rowOf(version, method);
+      for (const pointer of pointers(base)) {
+        for (const value of wrong) {
+          // terminals are there to be asked about
+          if (version === 1) await call("terminal/create", { sessionId: "s1", command: "ls" });
+          const params = replaced(base, pointer, value);
+          const what = `${method} ${pointer} ${String(value === missing ? "missing" : JSON.stringify(value))}`;
+          const { accepted } = oracle.decode(paramsType, structuredClone(params));
+          const answer = await call(method, params).catch((error: unknown) => error);
+          cases++;
+          const isKept = value === "" && growing.has(`${method} ${pointer}`);
+          if (!accepted && !isKept) {
+            assert.ok(answer instanceof RequestError, `${what}: was taken`);
+            assert.equal(answer.code, -32602, `${what}: ${answer.message}`);
+            assert.ok(isAbout(answer, pointer), `${what}: ${JSON.stringify(answer.data)}`);
+          } else if (answer instanceof RequestError) {
+            assert.ok([-32602, -32002].includes(answer.code), `${what}: ${answer.code} ${answer.message}`);
+          } else assert.equal(typeof answer, "object", `${what}: ${String(answer)}`);
+        }
+      }
+    }
+    assert.ok(cases > 100, `${cases} cases`);
+    assert.deepEqual(
+      log.filter((line) => line.startsWith("error")),
+      [],
+    );
+    await agent.close();
+  });
 
   test(`N127 a wrong field of initialize is -32602 or off, and the handshake can be done again (version ${version})`, async () => {
     const oracle = oracleOf(version, "stable");
