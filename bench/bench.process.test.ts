@@ -26,6 +26,8 @@ const units = {
   "rpc.sequential": "µs CPU/request",
   "rpc.inflight64": "µs CPU/request",
   "prompt.64mib": "ms",
+  "relay.pass": "k msg/s",
+  "relay.translate": "k msg/s",
   "v2.tool-update": "k msg/s",
   validate: "ns/message",
   "sessions.10k": "k updates/s",

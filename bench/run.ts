@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { appMemoryBenchmarks } from "./app-memory.ts";
 import type { Benchmark } from "./benchmark.ts";
 import { memoryBenchmarks } from "./memory.ts";
+import { relayBenchmarks } from "./relay.ts";
 import { jsonOf, tableHead, tableRows } from "./report.ts";
 import type { Progress } from "./rounds.ts";
 import { startup } from "./startup.ts";
@@ -11,6 +12,7 @@ import { stdioBenchmarks } from "./stdio.ts";
 
 const benchmarks: readonly Benchmark[] = [
   ...stdioBenchmarks,
+  ...relayBenchmarks,
   ...memoryBenchmarks,
   ...appMemoryBenchmarks,
   startup,

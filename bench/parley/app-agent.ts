@@ -1,4 +1,5 @@
-// An agent on agent(): turns, a session store, whatever version the client speaks.
+// An agent on agent(): turns, a session store, whatever version the client speaks, or with PARLEY_BENCH_AGENT=2
+// version 2 only.
 
 import { agent, type Turn, type Update } from "@parley/acp";
 import { serveStdio } from "@parley/acp/node";
@@ -12,6 +13,7 @@ await serveStdio(
     name: "bench-agent",
     version: "1.0.0",
     accepts: { image: true },
+    ...(process.env.PARLEY_BENCH_AGENT === "2" ? { versions: [2] as const } : {}),
     requests: { "_bench/usage": () => usage() },
     async prompt(turn) {
       const { params, count } = workOf(turn.prompt);

@@ -4,13 +4,13 @@
 import { client } from "@parley/acp";
 import { spawnTransport } from "@parley/acp/node";
 import { type BenchClient, runTask } from "../client-work.ts";
+import { agentCommand } from "./agent-command.ts";
 
 const iterates = process.env.PARLEY_BENCH_APP === "iterate";
 const version = process.env.PARLEY_BENCH_VERSION === "2" ? 2 : 1;
 
 await runTask(async (): Promise<BenchClient> => {
-  const program = new URL("./app-agent.ts", import.meta.url).pathname;
-  const { transport } = spawnTransport(process.execPath, [...process.execArgv, program], {
+  const { transport } = spawnTransport(...agentCommand("./app-agent.ts"), {
     onStderr: (text) => process.stderr.write(text),
   });
   const agent = await client({ name: "bench", version: "1.0.0", versions: [version] }).connect(transport);

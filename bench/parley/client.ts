@@ -4,10 +4,10 @@ import { spawnTransport } from "@parley/acp/node";
 import { clientPeer } from "@parley/acp/v1";
 import { type BenchClient, runTask } from "../client-work.ts";
 import { initializeParams, sessionId } from "../messages.ts";
+import { agentCommand } from "./agent-command.ts";
 
 await runTask(async (): Promise<BenchClient> => {
-  const agent = new URL("./agent.ts", import.meta.url).pathname;
-  const { transport } = spawnTransport(process.execPath, [...process.execArgv, agent], {
+  const { transport } = spawnTransport(...agentCommand("./agent.ts"), {
     // The limits are raised for the prompt of 64 MiB only; they cost the same wherever they are.
     limits: { maxMessageBytes: 512 * 2 ** 20, maxQueuedBytes: 512 * 2 ** 20 },
     onStderr: (text) => process.stderr.write(text),

@@ -40,6 +40,8 @@ export class SentPrompt implements Prompt {
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
         });
+        // to wake somebody who is awake costs as much as the rest of an update
+        this.#wake = undefined;
       }
     } finally {
       // whoever has stopped looking needs nothing kept

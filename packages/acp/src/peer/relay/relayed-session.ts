@@ -40,7 +40,8 @@ export class RelayedSession {
   #isBusy = false;
   #asks = 0;
   title: string | undefined;
-  updatedAt = new Date();
+  /** When something last happened, as a timestamp: most updates are chunks, and a date is only asked for in a list. */
+  updatedAt = Date.now();
   readonly readText: ReadText;
 
   constructor(link: RelayedSessionLink, roots: readonly string[]) {
@@ -92,7 +93,7 @@ export class RelayedSession {
     if (update.sessionUpdate === "session_info_update" && update.title !== undefined) {
       this.title = update.title ?? undefined;
     }
-    this.updatedAt = new Date();
+    this.updatedAt = Date.now();
     if (this.#held !== undefined) this.#held.push(update);
     else this.#forward(update);
   }
@@ -110,8 +111,10 @@ export class RelayedSession {
       const outcome = await outcomeOf(this.#send(op, signal));
       return withLost(prompts.ended(outcome), this.#losses.take());
     } finally {
-      this.#isBusy = false;
-      this.#waiting.shift()?.start();
+      // busy without a gap, or a prompt that comes now would overtake the one that waits
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#isBusy = false;
+      else next.start();
     }
   }
 
@@ -149,6 +152,7 @@ export class RelayedSession {
     prompt.accepted.then((messageId) => this.#own.add(messageId)).then(named, named);
     if (signal.aborted) prompt.cancel();
     else signal.addEventListener("abort", () => prompt.cancel(), { once: true });
+    discard(prompt);
     return prompt;
   }
 
@@ -175,10 +179,24 @@ export class RelayedSession {
     const lost: string[] = [];
     const note = (what: string): void => void lost.push(what);
     // only version 1 shows texts
-    const said = this.#link.front.version === 1 ? withDiffTexts(update, this.readText, note) : [update];
-    const messages = said.flatMap((one) => this.#encoder?.encode(one, note) ?? []);
+    if (this.#link.front.version === 1 && mayHaveDiffs(update)) {
+      const messages = withDiffTexts(update, this.readText, note).flatMap((one) => this.#encoded(one, note));
+      return this.#tellAll(messages, lost);
+    }
+    const encoded = this.#encoded(update, note);
+    if (Array.isArray(encoded)) this.#tellAll(encoded, lost);
+    // nearly all are one message for one update, with nothing lost: no array is made for them
+    else if (lost.length === 0) this.#tell(encoded as object);
+    else this.#tellAll([encoded as object], lost);
+  }
+
+  #encoded(update: Update, note: (what: string) => void): object | readonly object[] {
+    return this.#encoder?.encode(update, note) ?? [];
+  }
+
+  #tellAll(messages: readonly object[], lost: readonly string[]): void {
     if (!this.#losses.note(this.#sessionId, lost)) return;
-    for (const message of messages) this.#tell(withLost(message as object, lost));
+    for (const message of messages) this.#tell(withLost(message, lost));
   }
 
   #tell(message: object): void {
@@ -210,6 +228,19 @@ export class RelayedSession {
     const { front } = this.#link;
     return front.edition.session(face, front.client.features);
   }
+}
+
+function mayHaveDiffs({ sessionUpdate }: Update): boolean {
+  return sessionUpdate === "tool_call_update" || sessionUpdate === "tool_call_content_chunk";
+}
+
+/** Updates reach the client by the session; what the prompt would keep for a loop over it is let go. */
+function discard(prompt: Prompt): void {
+  const first = async (): Promise<void> => {
+    for await (const _ of prompt) return;
+  };
+  // how the prompt ends is what its outcome says
+  first().catch(() => undefined);
 }
 
 async function accepted(prompt: Prompt): Promise<string> {

@@ -208,7 +208,7 @@ export class Translation implements AgentHost {
       sessionId: live.sessionId,
       cwd: live.cwd,
       additionalDirectories: live.roots.slice(1),
-      updatedAt: updatedAt.toISOString(),
+      updatedAt: new Date(updatedAt).toISOString(),
       ...(title === undefined ? {} : { title }),
     }));
     return { sessions: sessions.filter((session) => cwd === undefined || session.cwd === cwd) };

@@ -1,0 +1,13 @@
+// How the clients of this folder start an agent: by itself, or with `parley bridge` in between.
+
+import { fileURLToPath } from "node:url";
+
+/** PARLEY_BENCH_BRIDGE=v1 puts the bridge in between, which offers that version to the client. */
+export function agentCommand(program: string): [command: string, args: string[]] {
+  const agent = fileURLToPath(new URL(program, import.meta.url));
+  const direct = [process.execPath, ...process.execArgv, agent];
+  const as = process.env.PARLEY_BENCH_BRIDGE;
+  if (as === undefined) return [process.execPath, direct.slice(1)];
+  const parley = fileURLToPath(new URL("../../packages/cli/bin/parley", import.meta.url));
+  return [parley, ["bridge", "--as", as, "--", ...direct]];
+}

@@ -1,0 +1,79 @@
+// The same streams with `parley bridge` between client and agent. Here the floor is our own stream without
+// anything in the middle: what is measured is the price of the middle.
+
+import { type Benchmark, compare, type Entrant, entrants } from "./benchmark.ts";
+import type { Sample, Task } from "./client-work.ts";
+import { interleave, runProgram } from "./rounds.ts";
+import { figure } from "./statistics.ts";
+
+interface Way {
+  readonly program: URL;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const peers = new URL("./parley/client.ts", import.meta.url);
+const apps = new URL("./parley/app-client.ts", import.meta.url);
+// it has no relay: shown for comparison, without a middle
+const sdk: Way = { program: new URL("./sdk/client.ts", import.meta.url), env: {} };
+
+function relayed(
+  name: string,
+  about: string,
+  ways: Readonly<Record<Entrant, Way>>,
+  vsFloor: number,
+): Benchmark {
+  return {
+    name,
+    about,
+    target: { vsFloor },
+    async run(options) {
+      const size = options.quick ? { count: 1000, warmUp: 100 } : { count: 100_000, warmUp: 50_000 };
+      const task: Task = { kind: "stream", stream: "chunks", ...size };
+      const samples = await interleave(entrants, options, (entrant) => {
+        const { program, env } = ways[entrant];
+        // the programs print what client-work.ts makes
+        return runProgram(program, task, { env }) as Promise<Sample>;
+      });
+      const rates = (entrant: Entrant) => samples[entrant].map(({ wallMs }) => task.count / wallMs);
+      const perMessage = (entrant: Entrant, value: (sample: Sample) => number) =>
+        ((figure(samples[entrant].map(value)).median * 1000) / task.count).toFixed(2);
+      const cost = (entrant: Entrant, what: string) =>
+        `${what}: wall ${perMessage(entrant, (s) => s.wallMs)} µs per message, CPU client ${perMessage(entrant, (s) => s.clientCpuMs)} + agent ${perMessage(entrant, (s) => s.agentCpuMs)} µs`;
+      return {
+        ...compare(
+          { floor: rates("floor"), sdk: rates("sdk"), ours: rates("ours") },
+          "k msg/s",
+          "more is better",
+        ),
+        notes: [
+          cost("ours", "with the bridge in the middle"),
+          cost("floor", "ours without a middle, in place of a floor"),
+          cost("sdk", "the SDK without a middle"),
+        ],
+      };
+    },
+  };
+}
+
+export const relayBenchmarks: readonly Benchmark[] = [
+  relayed(
+    "relay.pass",
+    "stream.chunks through parley bridge, both sides on version 1; the floor is ours without a middle",
+    {
+      floor: { program: peers, env: {} },
+      sdk,
+      ours: { program: peers, env: { PARLEY_BENCH_BRIDGE: "v1" } },
+    },
+    0.85,
+  ),
+  relayed(
+    "relay.translate",
+    "app.chunks through parley bridge, client on version 1, agent on version 2; the floor is ours without a middle",
+    {
+      floor: { program: apps, env: {} },
+      sdk,
+      ours: { program: apps, env: { PARLEY_BENCH_BRIDGE: "v1", PARLEY_BENCH_AGENT: "2" } },
+    },
+    0.4,
+  ),
+];
