@@ -8,12 +8,14 @@ import { appTurns } from "./app-turns.ts";
 import { meta } from "./v1-samples.ts";
 import { untilCancelled } from "./wire-script.ts";
 
-let isLoggedIn = process.argv[2] === "logged-in";
+let isLoggedIn = process.argv.includes("logged-in");
+const only = ([1, 2] as const).find((version) => process.argv.includes(`v${version}-only`));
 
 const app = agent({
   name: "app-agent",
   version: "1.0.0",
   title: "Written once",
+  ...(only === undefined ? {} : { versions: [only] }),
   accepts: { image: true, audio: true, embeddedContext: true },
   mcp: { http: true, sse: true },
   authMethods: [

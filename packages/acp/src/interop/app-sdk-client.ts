@@ -29,8 +29,15 @@ const entries = {
   v2: () => import("@agentclientprotocol/sdk/experimental/v2/unstable"),
 } as const;
 
+export function connectSdkToApp(version: "v1" | "v2", ...args: string[]): Promise<SdkClient> {
+  return connectSdk(version, programCommand("./app-agent.ts", ...args));
+}
+
 /** Takes the SDK's unstable entry, which has everything of the stable one and the fork of sessions. */
-export async function connectSdkToApp(version: "v1" | "v2", ...args: string[]): Promise<SdkClient> {
+export async function connectSdk(
+  version: "v1" | "v2",
+  command: readonly [string, string[]],
+): Promise<SdkClient> {
   const sdk = await entries[version]();
   const log = new EventLog();
   const wire = {
@@ -39,7 +46,7 @@ export async function connectSdkToApp(version: "v1" | "v2", ...args: string[]): 
   };
   const app = sdk.client({ name: "interop-client" });
   register(app, version === "v1" ? v1Client(wire, log) : v2Client(wire, log));
-  const [process, ...streams] = spawnStreams(...programCommand("./app-agent.ts", ...args));
+  const [process, ...streams] = spawnStreams(...command);
   const connection = app.connect(sdk.ndJsonStream(...streams));
   const close = async () => {
     connection.close();

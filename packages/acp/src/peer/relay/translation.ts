@@ -70,8 +70,12 @@ export class Translation implements AgentHost {
     this.#sessions.get(sessionId)?.cancel();
   }
 
-  extensionRequested(method: string, params: unknown, request: IncomingRequest): Promise<unknown> {
-    return this.#agent.request(method as `_${string}`, params, { signal: request.signal });
+  async extensionRequested(method: string, params: unknown, request: IncomingRequest): Promise<unknown> {
+    try {
+      return await this.#agent.request(method as `_${string}`, params, { signal: request.signal });
+    } catch (error) {
+      throw request.cancelled ? error : gone(error);
+    }
   }
 
   extensionNotified(method: string, params: unknown): void {
