@@ -3,8 +3,8 @@
 import { fileURLToPath } from "node:url";
 
 /** PARLEY_BENCH_BRIDGE=v1 puts the bridge in between, which offers that version to the client. */
-export function agentCommand(program: string): [command: string, args: string[]] {
-  const agent = fileURLToPath(new URL(program, import.meta.url));
+export function agentCommand(program: URL): [command: string, args: string[]] {
+  const agent = fileURLToPath(program);
   const direct = [process.execPath, ...process.execArgv, agent];
   const as = process.env.PARLEY_BENCH_BRIDGE;
   if (as === undefined) return [process.execPath, direct.slice(1)];
