@@ -1,6 +1,6 @@
 // Scripted peers: a deterministic agent and a deterministic client, driven by data. Runs wherever JavaScript runs.
 
-export type { AgentEvent, ProcessControl } from "./testing/agent-run.ts";
+export type { AgentEvent } from "./testing/agent-run.ts";
 export type { AgentScenario, AgentStep, StoredSession, TurnScript } from "./testing/agent-scenario.ts";
 export { checkAgentScenario } from "./testing/check-agent-scenario.ts";
 export { checkClientScenario } from "./testing/check-client-scenario.ts";
@@ -16,12 +16,15 @@ export type {
   UpdateCount,
 } from "./testing/client-scenario.ts";
 export type { Clock } from "./testing/clock.ts";
+export { comparable } from "./testing/comparable.ts";
+export { everyFeature } from "./testing/every-feature.ts";
 export { type ScriptedAgent, type ScriptedAgentOptions, scriptedAgent } from "./testing/scripted-agent.ts";
 export {
   type ScriptedClient,
   type ScriptedClientOptions,
   scriptedClient,
 } from "./testing/scripted-client.ts";
+export type { ProcessControl } from "./testing/scripted-wire.ts";
 export { ScenarioError } from "./testing/shape.ts";
 export {
   isTraceMessage,
@@ -37,4 +40,12 @@ export {
   traceHeader,
   traceRecord,
 } from "./testing/trace.ts";
-export type { RawMessage, ReplyRule, ScriptedError } from "./testing/wire-rules.ts";
+export type {
+  Crash,
+  InputRule,
+  RawMessage,
+  ReplyRule,
+  ScriptedError,
+  SendRule,
+  WireRules,
+} from "./testing/wire-rules.ts";

@@ -28,21 +28,11 @@ export interface AgentEvent {
   readonly [detail: string]: unknown;
 }
 
-/** How a crash and half a line come about. Without one, the connection is cut. */
-export interface ProcessControl {
-  exit(how: { readonly exitCode?: number; readonly signal?: string }): void;
-  /** Writes without an end of line, behind everything that was sent. */
-  half(text: string): void;
-  /** The end of input does not end this process any more. */
-  linger(): void;
-}
-
 /** One client at a scripted agent. */
 export interface AgentRun {
   readonly wire: ScriptedWire;
   readonly gates: Gates;
   readonly clock: Clock;
-  readonly process: ProcessControl | undefined;
   /** Aborts when the connection has ended. */
   readonly ended: AbortSignal;
   note(event: AgentEvent): void;
@@ -92,7 +82,7 @@ export async function runSteps(
 }
 
 /** Steps inside steps are filled in when their time comes: what they show may not be known yet. */
-const nested = new Set(["steps", "on", "ops", "later"]);
+const nested = new Set(["steps", "on", "ops", "later", "work"]);
 
 function filledStep(step: AgentStep, values: Values): AgentStep {
   const fields = Object.entries(step).map(([key, value]) => [

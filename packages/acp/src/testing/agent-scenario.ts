@@ -20,7 +20,7 @@ import type { CreateTerminalOptions } from "../model/terminals.ts";
 import type { Outcome, StopReason, ToolCallContent, ToolCallUpdate, Update } from "../model/update.ts";
 import type { ToolCallStart } from "../peer/tool-call.ts";
 import type { UnstableMethods } from "../wire/decode.ts";
-import type { RawMessage, ReplyRule, ScriptedError } from "./wire-rules.ts";
+import type { Crash, RawMessage, ScriptedError, WireRules } from "./wire-rules.ts";
 
 /**
  * Strings may have `{{session}}`, `{{cwd}}`, `{{prompt}}` (its text), `{{id}}` (of the request that is being answered)
@@ -52,6 +52,7 @@ export interface AgentScenario {
   readonly open?: {
     readonly options?: readonly SessionConfigOption[];
     readonly commands?: readonly AvailableCommand[];
+    /** Of new sessions. */
     readonly title?: string;
     /** Done once the answer has left; a session has no turn then. */
     readonly steps?: readonly AgentStep[];
@@ -61,8 +62,8 @@ export interface AgentScenario {
   readonly turns?: readonly TurnScript[];
   /** For prompts that no turn is for. Default: nothing is said, "end_turn". */
   readonly otherwise?: readonly AgentStep[];
-  /** What happens to answers on their way out, and to requests on their way in. */
-  readonly replies?: readonly ReplyRule[];
+  /** How it bends the wire. */
+  readonly wire?: WireRules;
 }
 
 export interface StoredSession {
@@ -120,6 +121,15 @@ export type AgentStep =
       /** With its end. */
       readonly rawOutput?: unknown;
     }
+  /** A tool call beside the conversation: the script goes on, and turns end and begin meanwhile. */
+  | {
+      readonly background: ToolCallStart;
+      readonly steps?: readonly AgentStep[];
+      readonly status?: "completed" | "failed" | "cancelled";
+      readonly rawOutput?: unknown;
+    }
+  /** Work that no prompt asked for, in a turn of its own when this one is over. */
+  | { readonly work: readonly AgentStep[] }
   | ToolStep
   /** A terminal that the agent owns; inside a tool call it is shown there. */
   | {
@@ -172,7 +182,13 @@ export type AgentStep =
   /** Any text or JSON on the wire. */
   | { readonly raw: RawMessage }
   /** Any request on the wire; waits for its answer. */
-  | ({ readonly call: { readonly method: string; readonly params?: unknown } } & Keeps)
+  | ({
+      readonly call: {
+        readonly method: string;
+        readonly params?: unknown;
+        readonly id?: string | number;
+      };
+    } & Keeps)
   /** Waits for the next prompt and takes it from the inbox; for agents with `steering`. */
   | ({ readonly take: true } & Keeps)
   /** Until the turn is cancelled, until another prompt has arrived, until the test opens a gate. */
@@ -186,7 +202,7 @@ export type AgentStep =
   | { readonly end: StopReason | Outcome }
   /** Ends the turn with an error: of the protocol, or as if the agent had a bug. */
   | { readonly fail: ScriptedError | "bug" }
-  /** Ends the process, or the connection where there is no process of its own. `half` is written before, without its line's end. */
-  | { readonly crash: { readonly exitCode?: number; readonly signal?: string; readonly half?: string } }
+  /** Ends the process, or the connection where there is no process of its own. */
+  | { readonly crash: Crash }
   /** The turn never ends, not even when it is cancelled; or the agent neither reads nor writes any more. */
   | { readonly hang: "turn" | "agent" };

@@ -93,8 +93,13 @@ const verbs: Verbs<AgentVerb> = {
     run.wire.raw(raw, values);
     return undefined;
   },
-  async call({ call: { method, params }, as }, { run, values }) {
-    const answer = await run.wire.call(method, params, values);
+  async call({ call, as }, { run, values, signal }) {
+    const { method } = call;
+    let answer: unknown;
+    const answered = run.wire.call(call, values).then((given) => {
+      answer = given;
+    });
+    await untilAborted(answered, signal);
     run.note({ event: "called", method, answer });
     if (as !== undefined) values[as] = answer;
     return undefined;
@@ -120,6 +125,13 @@ const verbs: Verbs<AgentVerb> = {
     }
     return undefined;
   },
+  work({ work }, { run, session, values }, runStep) {
+    void session.work(async (turn) => {
+      const place = { run, session, turn, tool: undefined, values, signal: turn.signal, heedsCancel: false };
+      return (await runSteps(work, place, runStep))?.end;
+    });
+    return undefined;
+  },
   later({ later }, { run, session, values }, runStep) {
     run.afterTurn(session.sessionId, () => runOutsideTurn(later, { run, session, values }, runStep));
     return undefined;
@@ -130,20 +142,13 @@ const verbs: Verbs<AgentVerb> = {
     if (fail === "bug") throw new Error("the scenario says that the agent has a bug here");
     throw new RequestError(fail.code, fail.message, fail.data);
   },
-  async crash({ crash: { half, ...how } }, { run }) {
-    if (run.process === undefined) {
-      if (half !== undefined) run.wire.raw(half, {});
-      await run.wire.cut();
-      return new Ended("cancelled");
-    }
-    if (half !== undefined) run.process.half(half);
-    run.process.exit(how);
+  async crash({ crash }, { run }) {
+    await run.wire.crash(crash);
     return never(run.ended);
   },
   hang({ hang }, { run }) {
     if (hang === "agent") {
       run.wire.fallSilent();
-      run.process?.linger();
     }
     return never(run.ended);
   },

@@ -49,15 +49,21 @@ const command = fields("a command", {
   outputByteLimit: count,
 });
 
+const toolStart = fields("how a tool call begins", {
+  ...wire.toolFields,
+  "title!": text,
+  toolCallId: text,
+  cancellable: flag,
+});
+
 /** What each verb takes, and what may stand beside it. */
 const verbs: Readonly<Record<AgentVerb, readonly [Shape, Readonly<Record<string, Shape>>?]>> = {
   say: [wire.textOrBlock, chunk],
   think: [wire.textOrBlock, chunk],
   plan: [wire.planEntries, { planId: text }],
-  tool: [
-    fields("how a tool call begins", { ...wire.toolFields, "title!": text, toolCallId: text }),
-    { steps, status: oneOf("completed", "failed", "cancelled", false), rawOutput: anything },
-  ],
+  tool: [toolStart, { steps, status: oneOf("completed", "failed", "cancelled", false), rawOutput: anything }],
+  background: [toolStart, { steps, status: oneOf("completed", "failed", "cancelled"), rawOutput: anything }],
+  work: [steps],
   start: [yes],
   add: [either(text, object)],
   diff: [fields("a change of one file", { "path!": text, "newText!": text, oldText: text })],
@@ -100,7 +106,7 @@ const verbs: Readonly<Record<AgentVerb, readonly [Shape, Readonly<Record<string,
   update: [object],
   rawUpdate: [anything],
   raw: [wire.rawMessage],
-  call: [fields("a request", { "method!": text, params: anything }), keep],
+  call: [fields("a request", { "method!": text, params: anything, id: either(text, whole) }), keep],
   take: [yes, keep],
   wait: [either(oneOf("cancelled", "prompt"), fields("a gate", { "gate!": text }))],
   delay: [count],
@@ -108,7 +114,7 @@ const verbs: Readonly<Record<AgentVerb, readonly [Shape, Readonly<Record<string,
   later: [steps],
   end: [either(text, object)],
   fail: [either(oneOf("bug"), wire.scriptedError)],
-  crash: [fields("how it crashes", { exitCode: whole, signal: text, half: text })],
+  crash: [wire.crash],
   hang: [oneOf("turn", "agent")],
 };
 
@@ -145,7 +151,7 @@ const scenario = fields("an agent's scenario", {
     }),
   ),
   otherwise: steps,
-  replies: wire.replyRules,
+  wire: wire.wireRules,
 });
 
 /** The scenario, as it was given. Throws ScenarioError. */

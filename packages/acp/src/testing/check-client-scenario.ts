@@ -117,7 +117,7 @@ const scenario = fields("a client's scenario", {
   ),
   login: text,
   "steps!": listOf(stepOf(verbs, "cancel"), "a list of steps"),
-  replies: wire.replyRules,
+  wire: wire.wireRules,
 });
 
 /** The scenario, as it was given. Throws ScenarioError. */

@@ -49,15 +49,19 @@ const timeFields = new Set(["time", "updatedAt", "createdAt", "endedAt"]);
 export class StableIds {
   readonly #names = new Map<string, string>();
   readonly #counts = new Map<string, number>();
+  /** Sessions go by the names that the scenario gave them. */
+  readonly #sessions: ReadonlyMap<string, string>;
+
+  constructor(sessions: ReadonlyMap<string, string> = new Map()) {
+    this.#sessions = sessions;
+  }
 
   /** A copy without times, with ids that are the same in every run. */
   stable(value: unknown, field = ""): unknown {
     if (Array.isArray(value)) return value.map((item) => this.stable(item, field));
     if (typeof value === "object" && value !== null) return this.#object(value);
-    if (typeof value !== "string") return value;
     const kind = idFields[field];
-    if (kind !== undefined) return this.#name(kind, value);
-    return value;
+    return typeof value === "string" && kind !== undefined ? this.#name(kind, value) : value;
   }
 
   #object(value: object): object {
@@ -66,7 +70,8 @@ export class StableIds {
   }
 
   #name(kind: string, id: string): string {
-    const known = this.#names.get(`${kind} ${id}`);
+    const known =
+      this.#names.get(`${kind} ${id}`) ?? (kind === "session" ? this.#sessions.get(id) : undefined);
     if (known !== undefined) return known;
     const count = (this.#counts.get(kind) ?? 0) + 1;
     this.#counts.set(kind, count);

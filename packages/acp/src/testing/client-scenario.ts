@@ -5,7 +5,7 @@ import type { ProtocolVersion } from "../edition/negotiate.ts";
 import type { ElicitationAnswer } from "../model/ask.ts";
 import type { ContentBlock, McpServer, Meta } from "../model/content.ts";
 import type { UnstableMethods } from "../wire/decode.ts";
-import type { RawMessage, ReplyRule } from "./wire-rules.ts";
+import type { RawMessage, WireRules } from "./wire-rules.ts";
 
 export interface ClientScenario {
   readonly parley: "client-scenario";
@@ -27,8 +27,8 @@ export interface ClientScenario {
   /** The method to log in with when the agent wants it. Default: give up. */
   readonly login?: string;
   readonly steps: readonly ClientStep[];
-  /** What happens to our answers to the agent's requests. */
-  readonly replies?: readonly ReplyRule[];
+  /** How it bends the wire. */
+  readonly wire?: WireRules;
 }
 
 /** When something happens that depends on the agent. */

@@ -1,5 +1,6 @@
 // What each verb of a scripted client does.
 
+import type { SessionListing } from "../edition/client-edition.ts";
 import type { ClientSession } from "../peer/client-session.ts";
 import type { SessionPlace } from "../peer/connected-agent.ts";
 import { type ClientRun, type NamedSession, stepError } from "./client-run.ts";
@@ -38,13 +39,17 @@ const verbs: {
     run.steps.push({ step: "delete" });
   },
   async list({ list }, run) {
-    const sessions: unknown[] = [];
+    const sessions: SessionListing[] = [];
     for (let cursor: string | undefined; ; ) {
       const page = await run.agent.list({ ...list, ...(cursor === undefined ? {} : { cursor }) });
       sessions.push(...page.sessions);
       cursor = page.nextCursor;
       if (cursor === undefined) break;
     }
+    // by name: which of two was used last is a matter of milliseconds
+    const byId = new Map([...run.sessions].map(([name, { session }]) => [session?.sessionId, name]));
+    const nameOf = ({ sessionId }: { readonly sessionId: string }) => byId.get(sessionId) ?? sessionId;
+    sessions.sort((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
     run.steps.push({ step: "list", result: sessions });
   },
   async prompt(step, run) {
@@ -110,7 +115,7 @@ const verbs: {
     run.wire.raw(raw, ids(run));
   },
   async call({ call, params }, run) {
-    run.steps.push({ step: "call", result: await run.wire.call(call, params, ids(run)) });
+    run.steps.push({ step: "call", result: await run.wire.call({ method: call, params }, ids(run)) });
   },
   async disconnect({ disconnect }, { agent, wire }) {
     await (disconnect === "close" ? agent.close() : wire.cut());

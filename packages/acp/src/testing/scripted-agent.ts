@@ -6,15 +6,14 @@ import type { SessionStore } from "../model/store.ts";
 import { type Agent, agent } from "../peer/agent.ts";
 import type { AgentDefinition } from "../peer/agent-definition.ts";
 import type { AgentSession } from "../peer/agent-session.ts";
-import { authRequired } from "../peer/extensions.ts";
 import type { Turn } from "../peer/turn.ts";
-import { type AgentEvent, type AgentRun, type ProcessControl, runSteps } from "./agent-run.ts";
+import { type AgentEvent, type AgentRun, runSteps } from "./agent-run.ts";
 import type { AgentScenario, AgentStep, TurnScript } from "./agent-scenario.ts";
 import { runOutsideTurn, runStep } from "./agent-steps.ts";
 import { checkAgentScenario } from "./check-agent-scenario.ts";
 import { type Clock, realClock } from "./clock.ts";
 import { Gates } from "./gates.ts";
-import { ScriptedWire } from "./scripted-wire.ts";
+import { type ProcessControl, ScriptedWire } from "./scripted-wire.ts";
 
 export interface ScriptedAgentOptions extends Pick<AgentDefinition, "log" | "tap" | "limits" | "store"> {
   /** For `delay`. Default: real time. */
@@ -45,7 +44,7 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
 
   /** One agent() for each client, since its steps need that client's wire; the store and the gates are shared. */
   function served(run: AgentRun): Agent {
-    const { parley: _p, version: _v, open, turns, otherwise, replies: _r, sessions: _s, ...about } = scenario;
+    const { parley: _p, version: _v, open, turns, otherwise, wire: _w, sessions: _s, ...about } = scenario;
     const { loginRequired, ...offers } = about;
     return agent({
       ...rest,
@@ -53,13 +52,13 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
       name: scenario.name ?? "scripted-agent",
       version: "1.0.0",
       store,
-      open(session) {
-        if (loginRequired && !loggedIn) throw authRequired(scenario.authMethods);
+      open(session, origin) {
         if (open?.options !== undefined) session.setOptions(open.options);
         if (open?.commands !== undefined) session.setCommands(open.commands);
-        waiting.set(session.sessionId, session);
+        waiting.set(session.sessionId, { session, isNew: origin === "new" });
       },
       prompt: (turn) => play(turn, run),
+      ...(loginRequired ? { isLoggedIn: () => loggedIn } : {}),
       setOption(_session, configId, value) {
         note({ event: "option", configId, value });
       },
@@ -85,15 +84,18 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
     });
   }
 
-  const waiting = new Map<string, AgentSession>();
+  /** Sessions that are there, and whose answer has not left yet. */
+  const waiting = new Map<string, { readonly session: AgentSession; readonly isNew: boolean }>();
 
   function opened(sessionId: unknown, run: AgentRun): void {
-    const session = waiting.get(String(sessionId));
-    if (session === undefined) return;
+    const found = waiting.get(String(sessionId));
+    if (found === undefined) return;
+    const { session, isNew } = found;
     waiting.delete(session.sessionId);
     const { title, steps = [] } = scenario.open ?? {};
     const values = { session: session.sessionId, cwd: session.cwd };
-    runOutsideTurn([...(title === undefined ? [] : [{ title }]), ...steps], { run, session, values });
+    const named = title !== undefined && isNew ? [{ title }] : [];
+    runOutsideTurn([...named, ...steps], { run, session, values });
   }
 
   async function play(turn: Turn, run: AgentRun) {
@@ -129,28 +131,32 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
         afterTurns.delete(String(sessionId));
         for (const each of work) each();
       };
-      const wire = new ScriptedWire(transport, scenario.replies ?? [], {
-        asked(method, params) {
-          if (method !== "session/prompt") return;
-          prompts.get(String(params.sessionId))?.resolve();
-          prompts.delete(String(params.sessionId));
+      const wire = new ScriptedWire(
+        transport,
+        scenario.wire,
+        {
+          asked(method, params) {
+            if (method !== "session/prompt") return;
+            prompts.get(String(params.sessionId))?.resolve();
+            prompts.delete(String(params.sessionId));
+          },
+          answered(method, params, result) {
+            if (method === "session/prompt" && connection.version === 1) turnEnded(params.sessionId);
+            const named = (result as { sessionId?: unknown } | undefined)?.sessionId ?? params.sessionId;
+            if (naming.has(method)) opened(named, run);
+          },
+          updated({ sessionId, update }) {
+            const { sessionUpdate, state } = update as { sessionUpdate: unknown; state?: unknown };
+            if (sessionUpdate === "state_update" && state === "idle") turnEnded(sessionId);
+          },
+          ended: () => ended.abort(),
         },
-        answered(method, params, result) {
-          if (method === "session/prompt" && connection.version === 1) turnEnded(params.sessionId);
-          const named = (result as { sessionId?: unknown } | undefined)?.sessionId ?? params.sessionId;
-          if (naming.has(method)) opened(named, run);
-        },
-        updated({ sessionId, update }) {
-          const { sessionUpdate, state } = update as { sessionUpdate: unknown; state?: unknown };
-          if (sessionUpdate === "state_update" && state === "idle") turnEnded(sessionId);
-        },
-        ended: () => ended.abort(),
-      });
+        process,
+      );
       const run: AgentRun = {
         wire,
         gates,
         clock,
-        process,
         ended: ended.signal,
         note,
         nextPrompt(sessionId) {
@@ -181,7 +187,7 @@ function storeWith({ sessions = [] }: AgentScenario): SessionStore {
   const store = memoryStore();
   for (const [at, { sessionId, cwd, title, entries = [] }] of sessions.entries()) {
     // an order that does not depend on when the test runs: the last one is the newest
-    const time = Date.UTC(2026, 0, 1) + at * 1000;
+    const time = Date.UTC(2020, 0, 1) + at * 1000;
     const record = {
       sessionId,
       cwd,

@@ -53,7 +53,7 @@ async function run(
   const services: object[] = [];
   const texts = new Map(Object.entries(scenario.files ?? {}));
   const ended = new AbortController();
-  const wire = new ScriptedWire(transport, scenario.replies ?? [], { ended: () => ended.abort() });
+  const wire = new ScriptedWire(transport, scenario.wire, { ended: () => ended.abort() });
   const state: Pick<ClientRun, "sessions" | "steps" | "open" | "atPermission"> = {
     sessions: new Map(),
     steps: [],
@@ -125,8 +125,16 @@ async function run(
   return recordOf();
 
   function recordOf(): ClientRecord {
-    const ids = new StableIds();
-    const sessions = [...state.sessions].map(([name, { entries }]) => [name, sessionRecord(entries, ids)]);
+    const names = new Map<string, string>();
+    for (const [name, { session }] of state.sessions) {
+      if (session !== undefined && !names.has(session.sessionId)) names.set(session.sessionId, name);
+    }
+    // each session by itself: in version 1 the ids of messages are made up per session
+    const sessions = [...state.sessions].map(([name, { entries }]) => [
+      name,
+      sessionRecord(entries, new StableIds(names)),
+    ]);
+    const ids = new StableIds(names);
     const record = {
       ...(agent === undefined
         ? {}

@@ -3,7 +3,7 @@
 
 import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
 import { filled, type Values } from "./placeholders.ts";
-import type { RawMessage, ReplyRule } from "./wire-rules.ts";
+import type { Crash, InputRule, RawMessage, ReplyRule, WireRules } from "./wire-rules.ts";
 
 interface Asked {
   readonly method: string;
@@ -23,12 +23,21 @@ export interface WireWatcher {
   ended?(): void;
 }
 
+/** How a peer dies that has a process for itself. Without one, the connection is cut. */
+export interface ProcessControl {
+  /** Behind everything that was sent. */
+  exit(crash: Crash): void;
+  /** The end of input does not end this process any more. */
+  linger(): void;
+}
+
 type Message = Readonly<Record<string, unknown>>;
 
 export class ScriptedWire implements Transport {
   readonly #transport: Transport;
-  readonly #rules: readonly ReplyRule[];
+  readonly #rules: WireRules;
   readonly #watcher: WireWatcher;
+  readonly #process: ProcessControl | undefined;
   readonly #asked = new Map<unknown, Asked>();
   readonly #counts = new Map<string, number>();
   readonly #calls = new Map<unknown, (answer: unknown) => void>();
@@ -37,10 +46,16 @@ export class ScriptedWire implements Transport {
   #isSilent = false;
   #isOver = false;
 
-  constructor(transport: Transport, rules: readonly ReplyRule[], watcher: WireWatcher) {
+  constructor(
+    transport: Transport,
+    rules: WireRules | undefined,
+    watcher: WireWatcher,
+    process?: ProcessControl,
+  ) {
     this.#transport = transport;
-    this.#rules = rules;
+    this.#rules = rules ?? {};
     this.#watcher = watcher;
+    this.#process = process;
   }
 
   /** Puts anything on the wire. */
@@ -49,16 +64,26 @@ export class ScriptedWire implements Transport {
   }
 
   /** Sends a request past the library, and gives its result, or its error. */
-  call(method: string, params: unknown, values: Values): Promise<unknown> {
-    const id = `raw-${++this.#callCount}`;
+  call(
+    request: { readonly method: string; readonly params?: unknown; readonly id?: string | number },
+    values: Values,
+  ): Promise<unknown> {
+    const { id = `raw-${++this.#callCount}`, method, params = {} } = request;
     const answer = new Promise((resolve) => this.#calls.set(id, resolve));
-    this.raw({ jsonrpc: "2.0", id, method, params: params ?? {} }, values);
+    this.raw({ jsonrpc: "2.0", id, method, params }, values);
     return answer;
   }
 
   /** Neither reads nor writes any more, and does not close either. */
   fallSilent(): void {
     this.#isSilent = true;
+    this.#process?.linger();
+  }
+
+  async crash(crash: Crash): Promise<void> {
+    if (this.#process !== undefined) return this.#process.exit(crash);
+    if (crash.half !== undefined) this.#write(crash.half);
+    await this.cut();
   }
 
   /** Ends both directions at once, as if this side had died. */
@@ -74,10 +99,15 @@ export class ScriptedWire implements Transport {
     this.#transport.start({
       message: (value, text) => this.#receive(value, text),
       idle: () => this.#sink?.idle(),
-      reject: (fault) => this.#sink?.reject(fault),
+      reject: (fault) => {
+        const rule = this.#rules.inputs?.find(({ when }) => when === "broken");
+        if (rule === undefined) this.#sink?.reject(fault);
+        else this.#react(rule);
+      },
       drain: () => this.#sink?.drain(),
       end: (reason) => this.#end(reason),
     });
+    for (const message of this.#rules.greeting ?? []) this.raw(message, {});
   }
 
   send(message: object, text?: string): boolean {
@@ -85,7 +115,7 @@ export class ScriptedWire implements Transport {
     // as: what a connection sends is an object or a batch
     const sent = message as Message;
     if ("method" in sent) {
-      const room = this.#transport.send(message, text);
+      const room = this.#sendCall(sent, text);
       if (sent.method === "session/update") this.#watcher.updated?.(paramsOf(sent));
       return room;
     }
@@ -99,6 +129,14 @@ export class ScriptedWire implements Transport {
     }
     this.#answer(asked, sent);
     return true;
+  }
+
+  #sendCall(message: Message, text: string | undefined): boolean {
+    const { sends } = this.#rules;
+    if (sends === undefined) return this.#transport.send(message, text);
+    const rule = this.#matching(sends, `out ${String(message.method)}`, String(message.method));
+    if (rule === undefined) return this.#transport.send(message, text);
+    return this.#transport.send({ ...message, params: merged(message.params, rule.patch) });
   }
 
   pause(): void {
@@ -118,6 +156,8 @@ export class ScriptedWire implements Transport {
 
   #receive(value: unknown, text: string): void {
     if (this.#isSilent) return;
+    const input = this.#rules.inputs?.find(({ when }) => fits(when, value, text));
+    if (input !== undefined) return this.#react(input);
     // as: whatever it is, its fields are looked at as unknown
     const message = (typeof value === "object" && value !== null ? value : {}) as Message;
     const { id, method } = message;
@@ -128,7 +168,11 @@ export class ScriptedWire implements Transport {
       return settle("error" in message ? { error: message.error } : message.result);
     }
     if (!("id" in message)) return this.#sink?.message(value, text);
-    const asked = { method, params: paramsOf(message), rule: this.#ruleFor(method) };
+    const asked = {
+      method,
+      params: paramsOf(message),
+      rule: this.#matching(this.#rules.replies ?? [], method, method),
+    };
     const { rule } = asked;
     this.#watcher.asked?.(method, asked.params, id);
     if (rule?.error !== undefined) return this.#answer(asked, { jsonrpc: "2.0", id, error: rule.error });
@@ -137,10 +181,20 @@ export class ScriptedWire implements Transport {
     this.#sink?.message(value, text);
   }
 
-  #ruleFor(method: string): ReplyRule | undefined {
-    const count = (this.#counts.get(method) ?? 0) + 1;
-    this.#counts.set(method, count);
-    return this.#rules.find((rule) => rule.method === method && (rule.nth ?? count) === count);
+  #matching<Rule extends { readonly method: string; readonly nth?: number }>(
+    rules: readonly Rule[],
+    counter: string,
+    method: string,
+  ): Rule | undefined {
+    const count = (this.#counts.get(counter) ?? 0) + 1;
+    this.#counts.set(counter, count);
+    return rules.find((rule) => rule.method === method && (rule.nth ?? count) === count);
+  }
+
+  #react({ write = [], crash }: InputRule): void {
+    for (const message of write) this.raw(message, {});
+    // nobody waits for the end of a peer that dies
+    if (crash !== undefined) this.crash(crash).catch(() => undefined);
   }
 
   #answer({ method, params, rule = { method } }: Asked, given: Message): void {
@@ -184,6 +238,11 @@ export class ScriptedWire implements Transport {
     this.#calls.clear();
     this.#watcher.ended?.();
   }
+}
+
+function fits(when: InputRule["when"], value: unknown, text: string): boolean {
+  if (typeof when === "object") return text.includes(when.contains);
+  return when === "batch" && Array.isArray(value);
 }
 
 function bent(answer: Message, how: ReplyRule["answer"]): Message | undefined {

@@ -5,13 +5,14 @@ import type { AgentRun } from "./agent-run.ts";
 import { runSteps } from "./agent-run.ts";
 import type { AgentVerb, Verbs } from "./agent-steps.ts";
 import { untilAborted } from "./gates.ts";
+import { needsTurn } from "./tool-verbs.ts";
 
 export const serviceVerbs: Verbs<
   Extract<AgentVerb, "elicit" | "completeElicitation" | "read" | "write" | "run" | "take">
 > = {
   async elicit({ elicit, on = {}, as }, place, runStep) {
     const { turn, run, values } = place;
-    if (turn === undefined) throw new Error("a question needs a turn");
+    if (turn === undefined) throw needsTurn("a question");
     const answer = await tried(run, "elicitation", () => turn.elicit(elicit));
     const action = answer?.action ?? "unavailable";
     if (answer !== undefined) run.note({ event: "answer", title: elicit.message, ...answer });

@@ -1,33 +1,34 @@
 // Tool calls and what happens inside them.
 
 import type { Permission } from "../peer/questions.ts";
-import { Ended, runSteps } from "./agent-run.ts";
+import type { ToolCall } from "../peer/tool-call.ts";
+import type { Turn } from "../peer/turn.ts";
+import { Ended, type Place, runSteps, type StepRunner } from "./agent-run.ts";
+import type { AgentStep } from "./agent-scenario.ts";
 import type { AgentVerb, Verbs } from "./agent-steps.ts";
+import { untilAborted } from "./gates.ts";
 
 class FailedByScript extends Error {}
 
 export const toolVerbs: Verbs<
-  Extract<AgentVerb, "tool" | "start" | "add" | "diff" | "patch" | "failTool" | "display" | "ask">
+  Extract<
+    AgentVerb,
+    "tool" | "background" | "start" | "add" | "diff" | "patch" | "failTool" | "display" | "ask"
+  >
 > = {
   async tool({ tool: start, steps = [], status = "completed", rawOutput }, place, runStep) {
     const { turn } = place;
-    if (turn === undefined) throw new Error("a tool call needs a turn: outside of one, use `update`");
+    if (turn === undefined) throw needsTurn("a tool call");
     const left = Promise.withResolvers<Ended | undefined>();
     const call = turn.tool(start, async (tool) => {
-      const inside = { ...place, tool };
-      const ended = await runSteps(steps, inside, runStep);
-      place.heedsCancel ||= inside.heedsCancel;
+      const ended = await insideTool(tool, steps, place, runStep);
       if (status === false) {
         left.resolve(ended);
         // it is left open: whoever ends the turn ends it
-        await new Promise(() => undefined);
+        await untilAborted(new Promise(() => undefined), place.run.ended);
+        return ended;
       }
-      if (!place.signal.aborted || status === "cancelled") {
-        await tool.finish(
-          status === false ? "completed" : status,
-          rawOutput === undefined ? {} : { rawOutput },
-        );
-      }
+      await finish(tool, status, rawOutput);
       return ended;
     });
     const finished = call.catch((error: unknown) => {
@@ -36,6 +37,20 @@ export const toolVerbs: Verbs<
       throw error;
     });
     return Promise.race([finished, left.promise]);
+  },
+  background({ background: start, steps = [], status = "completed", rawOutput }, place, runStep) {
+    const { session, run } = place;
+    const beside = { ...place, turn: undefined };
+    session
+      .background(start, async (tool) => {
+        await insideTool(tool, steps, beside, runStep);
+        await finish(tool, status, rawOutput);
+      })
+      .catch((error: unknown) => {
+        if (error instanceof FailedByScript || run.ended.aborted) return;
+        run.note({ event: "failed", where: "background", message: String(error) });
+      });
+    return undefined;
   },
   start(_, { tool }) {
     tool?.start();
@@ -56,10 +71,8 @@ export const toolVerbs: Verbs<
   failTool({ failTool }) {
     throw new FailedByScript(failTool);
   },
-  async display({ display, output = [], exit = { exitCode: 0 } }, { turn, tool }) {
-    const terminal = turn?.terminal(display);
-    if (terminal === undefined)
-      throw new Error("a display terminal needs a turn: outside of one, use `update`");
+  async display({ display, output = [], exit = { exitCode: 0 } }, { session, turn, tool }) {
+    const terminal = (turn ?? session).terminal(display);
     await tool?.terminal(terminal);
     for (const text of [output].flat()) await terminal.write(text);
     if (exit !== false) terminal.exit(exit);
@@ -67,17 +80,48 @@ export const toolVerbs: Verbs<
   },
   async ask({ ask, choices = [], on = {}, as }, place, runStep) {
     const { turn, tool, run, values } = place;
-    if (turn === undefined) throw new Error("a question needs a turn");
     const title = ask === true ? "this tool call" : typeof ask === "string" ? ask : ask.title;
     const permission = await (ask === true && tool !== undefined
       ? tool.ask(choices)
-      : turn.ask(typeof ask === "object" ? ask : { title, options: [...choices] }));
+      : questioner(turn).ask(typeof ask === "object" ? ask : { title, options: [...choices] }));
     const { optionId } = permission;
     run.note({ event: "answer", title, optionId: optionId ?? "cancelled" });
     if (as !== undefined) values[as] = optionId ?? "cancelled";
     return runSteps(branch(on, permission), place, runStep);
   },
 };
+
+/** Does the steps of a tool call. One that is cancelled by itself does not end the turn. */
+async function insideTool(
+  tool: ToolCall,
+  steps: readonly AgentStep[],
+  place: Place,
+  runStep: StepRunner,
+): Promise<Ended | undefined> {
+  const inside = { ...place, tool, signal: tool.signal };
+  const ended = await runSteps(steps, inside, runStep);
+  place.heedsCancel ||= inside.heedsCancel && place.signal.aborted;
+  return tool.signal.aborted && !place.signal.aborted ? undefined : ended;
+}
+
+async function finish(
+  tool: ToolCall,
+  status: "completed" | "failed" | "cancelled" | false,
+  rawOutput: unknown,
+): Promise<void> {
+  const more = rawOutput === undefined ? {} : { rawOutput };
+  if (tool.signal.aborted) await tool.finish("cancelled", more);
+  else if (status !== false) await tool.finish(status, more);
+}
+
+function questioner(turn: Turn | undefined): Turn {
+  if (turn === undefined) throw needsTurn("a question");
+  return turn;
+}
+
+export function needsTurn(what: string): Error {
+  return new Error(`${what} needs a turn: outside of one, put it into \`work\``);
+}
 
 function branch<Steps>(
   on: Readonly<Record<string, Steps>>,

@@ -25,3 +25,36 @@ export interface ReplyRule {
   /** "never" answers, answers "twice", without its id ("no-id"), or with the id as text ("text-id"). */
   readonly answer?: "never" | "twice" | "no-id" | "text-id";
 }
+
+/** What is done to requests and notifications of one method on their way out. */
+export interface SendRule {
+  readonly method: string;
+  /** 1 for the first one of that method on a connection. */
+  readonly nth?: number;
+  /** The params are merged with this. */
+  readonly patch: object;
+}
+
+/** What is done when something comes in, in place of the peer's own answer to it. */
+export interface InputRule {
+  /** An array, a line that is no JSON, or a message whose text has this in it. */
+  readonly when: "batch" | "broken" | { readonly contains: string };
+  readonly write?: readonly RawMessage[];
+  readonly crash?: Crash;
+}
+
+/** How a peer dies. `half` is written before, without the end of its line. */
+export interface Crash {
+  readonly exitCode?: number;
+  readonly signal?: string;
+  readonly half?: string;
+}
+
+/** How the wire of one peer is bent. */
+export interface WireRules {
+  /** Written before anything else: banners, byte order marks, other people's prints. */
+  readonly greeting?: readonly RawMessage[];
+  readonly replies?: readonly ReplyRule[];
+  readonly sends?: readonly SendRule[];
+  readonly inputs?: readonly InputRule[];
+}

@@ -36,22 +36,38 @@ export const scriptedError = fields("an error with code and message", {
   data: anything,
 });
 
-export const replyRules = listOf(
-  fields("a rule for the answers to one method", {
-    "method!": text,
-    nth: count,
-    before: listOf(rawMessage),
-    after: listOf(rawMessage),
-    error: scriptedError,
-    result: anything,
-    patch: object,
-    answer: oneOf("never", "twice", "no-id", "text-id"),
-  }),
-);
+export const crash = fields("how it dies", { exitCode: whole, signal: text, half: text });
+
+const rawMessages = listOf(rawMessage);
+
+export const wireRules = fields("rules for the wire", {
+  greeting: rawMessages,
+  replies: listOf(
+    fields("a rule for the answers to one method", {
+      "method!": text,
+      nth: count,
+      before: rawMessages,
+      after: rawMessages,
+      error: scriptedError,
+      result: anything,
+      patch: object,
+      answer: oneOf("never", "twice", "no-id", "text-id"),
+    }),
+  ),
+  sends: listOf(
+    fields("a rule for what is sent of one method", { "method!": text, nth: count, "patch!": object }),
+  ),
+  inputs: listOf(
+    fields("a rule for what comes in", {
+      "when!": either(oneOf("batch", "broken"), fields("a part of its text", { "contains!": text })),
+      write: rawMessages,
+      crash,
+    }),
+  ),
+});
 
 /** Fields that a tool call may have; its content may be of either version. */
 export const toolFields = {
-  title: text,
   kind: text,
   name: text,
   locations: listOf(asOnTheWire("a location", validate.ToolCallLocation)),

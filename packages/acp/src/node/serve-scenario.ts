@@ -1,0 +1,41 @@
+// A scripted agent on the stdio of its own process, where it can really crash.
+
+import type { ScriptedAgentOptions } from "../testing/scripted-agent.ts";
+import { byteTransport } from "../transport/byte-transport.ts";
+import { stdioChannel } from "./stdio.ts";
+import { nodePlatform } from "./text-platform.ts";
+
+/**
+ * Plays an agent's scenario on stdin and stdout until the end of input, then ends the process. Throws ScenarioError
+ * when it cannot be played.
+ */
+export async function serveScenario(
+  scenario: unknown,
+  options: Omit<ScriptedAgentOptions, "process"> = {},
+): Promise<void> {
+  // loaded here: agents that are not scripted do not pay for it
+  const { checkAgentScenario } = await import("../testing/check-agent-scenario.ts");
+  const { scriptedAgent } = await import("../testing/scripted-agent.ts");
+  const checked = checkAgentScenario(scenario);
+  const channel = stdioChannel();
+  const agent = scriptedAgent(checked, {
+    ...options,
+    process: {
+      exit({ exitCode, signal, half }) {
+        const leave = () => {
+          if (channel.queuedBytes() > 0) return void setImmediate(leave);
+          if (signal === undefined) process.exit(exitCode ?? 1);
+          process.kill(process.pid, signal);
+        };
+        // what was sent before is written when this turn of the loop is over
+        setImmediate(() => {
+          if (half !== undefined) channel.write(half);
+          leave();
+        });
+      },
+      linger: () => void setInterval(() => undefined, 2 ** 30),
+    },
+  });
+  await agent.connect(byteTransport(channel, { platform: nodePlatform })).closed;
+  process.exit();
+}
