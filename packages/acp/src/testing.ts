@@ -18,6 +18,7 @@ export type {
 export type { Clock } from "./testing/clock.ts";
 export { comparable } from "./testing/comparable.ts";
 export { everyFeature } from "./testing/every-feature.ts";
+export { type Oddity, oddities } from "./testing/oddities.ts";
 export { type ScriptedAgent, type ScriptedAgentOptions, scriptedAgent } from "./testing/scripted-agent.ts";
 export {
   type ScriptedClient,

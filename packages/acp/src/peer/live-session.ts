@@ -294,8 +294,12 @@ export class LiveSession implements ClientSession, ClientSessionSink {
     const entry = this.#find(number);
     if (entry === undefined) return;
     this.#take(entry);
-    if (error instanceof RequestError) entry.prompt.refuse(error);
-    else entry.prompt.fail(error);
+    if (error instanceof RequestError) {
+      const { messageId } = entry;
+      const outcome = entry.prompt.refuse(error);
+      // version 1 answers with the error what version 2 reports as an end: the history has both
+      if (messageId !== "") this.record({ kind: "outcome", messageId, outcome });
+    } else entry.prompt.fail(error);
     this.#sendNext();
   }
 

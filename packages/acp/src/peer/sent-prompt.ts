@@ -67,14 +67,16 @@ export class SentPrompt implements Prompt {
   }
 
   /** The agent said no, or failed: an outcome like any other, in every version. */
-  refuse(error: RequestError): void {
+  refuse(error: RequestError): Outcome {
     this.#accepted.reject(error);
     this.#finish();
     const { code, message, data } = error;
-    this.#outcome.resolve({
+    const outcome: Outcome = {
       stopReason: "error",
       error: { code, message, ...(data === undefined ? {} : { data }) },
-    });
+    };
+    this.#outcome.resolve(outcome);
+    return outcome;
   }
 
   fail(error: Error): void {

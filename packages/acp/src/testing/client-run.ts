@@ -13,6 +13,8 @@ import type { ScriptedWire } from "./scripted-wire.ts";
 export interface NamedSession {
   session: ClientSession | undefined;
   readonly entries: Entry[];
+  /** How many entries there were when the last prompt was sent. */
+  promptedAt: number;
   /** Looked at after every entry; those that are done take themselves out. */
   readonly watchers: Set<() => void>;
 }

@@ -98,13 +98,12 @@ const verbs: {
     await agent.notify("_parley/open", { gate: openGate });
   },
   async until({ until, session = "main" }, run) {
-    if (until === "closed") await run.agent.closed;
+    if (until === "closed") run.steps.push({ step: "until", result: (await run.agent.closed).kind });
     else if ("gate" in until) await untilAborted(run.gates.pass(until.gate), run.ended);
     else {
       const named = namedOf(run, session);
-      const from = "update" in until ? startOfTurn(named) : 0;
       await holds(run, named, () =>
-        "update" in until ? isReached(named, until, from) : named.session?.state === until.state,
+        "update" in until ? isReached(named, until) : named.session?.state === until.state,
       );
     }
   },
@@ -141,6 +140,7 @@ async function prompted(step: StepWith<"prompt">, run: ClientRun): Promise<void>
   const named = namedOf(run, name);
   const session = sessionOf(run, name);
   const from = named.entries.length;
+  named.promptedAt = from;
   if (cancel === "at-permission") run.atPermission.add(session);
   try {
     const prompt = session.prompt(content, meta === undefined ? {} : { meta });
@@ -170,6 +170,7 @@ async function install(
   const named: NamedSession = run.sessions.get(name) ?? {
     session: undefined,
     entries: [],
+    promptedAt: 0,
     watchers: new Set(),
   };
   const fresh = !run.sessions.has(name);
@@ -204,21 +205,17 @@ function holds(run: ClientRun, { watchers }: NamedSession, isTrue: () => boolean
   return untilAborted(reached, run.ended);
 }
 
-function isReached({ entries }: NamedSession, { update, nth = 1 }: UpdateCount, from: number): boolean {
+function isReached(
+  { entries, promptedAt }: NamedSession,
+  { update, nth = 1 }: UpdateCount,
+  from = promptedAt,
+): boolean {
   let seen = 0;
   for (let at = from; at < entries.length; at++) {
     const entry = entries[at];
     if (entry?.kind === "update" && entry.update.sessionUpdate === update && ++seen === nth) return true;
   }
   return false;
-}
-
-/** The last prompt that was sent. */
-function startOfTurn({ entries }: NamedSession): number {
-  return Math.max(
-    0,
-    entries.findLastIndex((entry) => entry.kind === "prompt"),
-  );
 }
 
 function namedOf(run: ClientRun, name = "main"): NamedSession {

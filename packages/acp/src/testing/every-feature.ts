@@ -301,9 +301,12 @@ const client: ClientScenario = {
     { prompt: "state" },
     { prompt: "unknown" },
     { prompt: "later" },
-    { until: { update: "session_info_update" } },
+    // three messages: in the turn, after it, and in the turn that nobody asked for
+    { until: { update: "agent_message_chunk", nth: 3 } },
+    { until: { state: "idle" } },
     { openGate: "watched" },
-    { prompt: "until the watch is over" },
+    // pending, in progress, its content, completed
+    { until: { update: "tool_call_update", nth: 4 } },
     { prompt: "cancel me", cancel: { update: "tool_call_update", nth: 2 } },
     { prompt: "refuse" },
     { prompt: "too many" },

@@ -1,0 +1,208 @@
+// What agents do within turns: tool calls, questions, stop reasons, text at odd times.
+
+import type { OddityScript } from "./oddities.ts";
+
+const options = [
+  { optionId: "yes", name: "Yes", kind: "allow_once" },
+  { optionId: "no", name: "No", kind: "reject_once" },
+];
+const asks = (toolCallId: string) => ({
+  call: {
+    method: "session/request_permission",
+    params: { sessionId: "{{session}}", toolCall: { toolCallId, title: "Run ls" }, options },
+  },
+});
+const terminal = { type: "terminal", terminalId: "call_1" };
+const output = (data: string) => ({ terminal_output_delta: { terminal_id: "call_1", data } });
+
+export const turnOddities = {
+  "tool-call-after-its-updates": {
+    what: "updates of a tool call come first, and it is announced as pending when it runs already",
+    steps: [
+      {
+        rawUpdate: { sessionUpdate: "tool_call_update", toolCallId: "t", title: "Run ls", status: "pending" },
+      },
+      asks("t"),
+      { rawUpdate: { sessionUpdate: "tool_call_update", toolCallId: "t", status: "in_progress" } },
+      { rawUpdate: { sessionUpdate: "tool_call", toolCallId: "t", title: "Run ls", status: "pending" } },
+      { rawUpdate: { sessionUpdate: "tool_call_update", toolCallId: "t", status: "completed" } },
+    ],
+  },
+  "question-about-an-unannounced-call": {
+    what: "permission is asked for a tool call that was never announced, and is announced afterwards",
+    steps: [
+      asks("t"),
+      { rawUpdate: { sessionUpdate: "tool_call", toolCallId: "t", title: "Run ls", status: "completed" } },
+    ],
+  },
+  "unannounced-call-only-updated": {
+    what: "permission is asked for a tool call that was never announced, and is only updated afterwards",
+    steps: [
+      asks("t"),
+      { rawUpdate: { sessionUpdate: "tool_call_update", toolCallId: "t", status: "completed" } },
+    ],
+  },
+  "refused-call-never-announced": {
+    what: "a tool call that was refused is never announced",
+    steps: [asks("t"), { say: "As you like." }],
+    client: { permissions: [{ answer: { kind: "reject_once" } }] },
+  },
+  "in-progress-before-asking": {
+    what: "a tool call is in progress before its permission is asked for",
+    steps: [
+      { rawUpdate: { sessionUpdate: "tool_call", toolCallId: "t", title: "Run ls", status: "in_progress" } },
+      asks("t"),
+      { rawUpdate: { sessionUpdate: "tool_call_update", toolCallId: "t", status: "completed" } },
+    ],
+  },
+  "completed-from-nothing": {
+    what: "a tool call is completed at its first sight",
+    steps: [
+      { rawUpdate: { sessionUpdate: "tool_call", toolCallId: "t", title: "Run ls", status: "completed" } },
+    ],
+  },
+  "terminal-nobody-created": {
+    what: "a tool call shows a terminal that no client created; its output is in _meta",
+    steps: [
+      {
+        rawUpdate: {
+          sessionUpdate: "tool_call",
+          toolCallId: "call_1",
+          title: "ls",
+          content: [terminal],
+          _meta: { terminal_info: { terminal_id: "call_1", cwd: "/work" } },
+        },
+      },
+      {
+        rawUpdate: { sessionUpdate: "tool_call_update", toolCallId: "call_1", _meta: output("from-shell\n") },
+      },
+      {
+        rawUpdate: {
+          sessionUpdate: "tool_call_update",
+          toolCallId: "call_1",
+          status: "completed",
+          _meta: { terminal_exit: { terminal_id: "call_1", exit_code: 0, signal: null } },
+        },
+      },
+    ],
+  },
+  "null-fields": {
+    what: "null where nothing is meant, in updates",
+    steps: [
+      {
+        rawUpdate: {
+          sessionUpdate: "tool_call",
+          toolCallId: "t",
+          title: "Run ls",
+          rawInput: null,
+          content: null,
+          status: "completed",
+          _meta: null,
+        },
+      },
+      { say: "fine" },
+    ],
+  },
+  "null-usage": {
+    what: "null where nothing is meant, in the answer to a prompt",
+    wire: {
+      replies: [{ method: "session/prompt", result: { stopReason: "end_turn", usage: null, _meta: null } }],
+    },
+  },
+  "usage-in-the-answer": {
+    what: "the answer to a prompt has the turn's tokens, whoever asked for them",
+    wire: {
+      replies: [
+        {
+          method: "session/prompt",
+          patch: { usage: { totalTokens: 3, inputTokens: 1, outputTokens: 2, cachedReadTokens: 0 } },
+        },
+      ],
+    },
+  },
+  "unknown-updates": {
+    what: "kinds of update that nobody knows, and keys that no update has",
+    steps: [
+      { rawUpdate: { sessionUpdate: "current_model_update", currentModelId: "m" } },
+      { rawUpdate: { sessionUpdate: "available_modes_update", modes: [] } },
+      { rawUpdate: { sessionUpdate: "prompt_received" } },
+      { rawUpdate: { sessionUpdate: "plan", messageId: "m", entries: [] } },
+      {
+        rawUpdate: {
+          sessionUpdate: "agent_message_chunk",
+          timestamp: 1,
+          content: { type: "text", text: "fine" },
+        },
+      },
+      { rawUpdate: { sessionUpdate: "turn_complete" } },
+    ],
+  },
+  "text-after-the-answer": {
+    what: "a prompt is answered at once, and its text comes later, outside any turn",
+    wire: {
+      replies: [
+        {
+          method: "session/prompt",
+          result: { stopReason: "end_turn" },
+          after: [
+            {
+              jsonrpc: "2.0",
+              method: "session/update",
+              params: {
+                sessionId: "{{session}}",
+                update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "late" } },
+              },
+            },
+          ],
+        },
+      ],
+    },
+    does: [{ open: "/work" }, { prompt: "hello" }, { until: { update: "agent_message_chunk" } }],
+  },
+  "updates-outside-turns": {
+    what: "usage, titles, commands and text when nobody has asked",
+    steps: [
+      { say: "fine" },
+      {
+        later: [
+          { usage: { used: 1, size: 2 } },
+          { title: "Later" },
+          { commands: [{ type: "command", name: "x", description: "X" }] },
+          { say: "Info: Operation cancelled by user" },
+        ],
+      },
+    ],
+    does: [{ open: "/work" }, { prompt: "hello" }, { until: { update: "agent_message_chunk", nth: 2 } }],
+  },
+  "refusal-cancels-the-turn": {
+    what: "a refused permission ends the turn as cancelled",
+    steps: [{ ask: "May I?", on: { refused: [{ end: "cancelled" }] } }],
+    client: { permissions: [{ answer: { kind: "reject_once" } }] },
+  },
+  "http-status-as-code": {
+    what: "an error of the model's is answered with its HTTP status as the code",
+    steps: [{ fail: { code: 400, message: "Bad Request" } }],
+  },
+  "error-as-text": {
+    what: "an error of the model's is said as text, and the turn ends well",
+    steps: [{ say: "Error: 400 Bad Request" }, { end: "end_turn" }],
+  },
+  "failure-says-nothing": {
+    what: "an error of the model's ends the turn well, with nothing said",
+    steps: [],
+  },
+  "start-up-failure": {
+    what: "an agent that cannot start its model answers session/new with a code of its own",
+    wire: { replies: [{ method: "session/new", error: { code: 1001, message: "codex failed to start" } }] },
+    does: [{ open: "/work" }],
+  },
+  "unknown-stop-reason": {
+    what: "a stop reason that no version has",
+    wire: { replies: [{ method: "session/prompt", patch: { stopReason: "aborted" } }] },
+  },
+  "missing-file-then-write": {
+    what: "a file is read to see whether it exists, and is then written",
+    steps: [{ read: "/work/new.txt" }, { write: "/work/new.txt", content: "new\n" }],
+    client: { files: {} },
+  },
+} satisfies Record<string, OddityScript>;
