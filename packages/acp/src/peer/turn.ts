@@ -199,8 +199,8 @@ export async function runTurn(
     });
   });
   started(turn);
-  if (ticket.run === undefined && !(await insert(session, ticket))) return turn.inbox.close();
-  session.setState({ state: "running" });
+  if (ticket.run !== undefined) session.setState({ state: "running" });
+  else if (!(await insert(session, ticket, true))) return turn.inbox.close();
   let outcome: Outcome;
   try {
     // cancelled while it was being stored: there is nothing to begin
@@ -231,7 +231,7 @@ function withoutUsage({ usage: _, ...outcome }: Outcome): Outcome {
 }
 
 /** Makes the message part of the conversation: stored first, then acknowledged. */
-async function insert(session: AgentSession, ticket: PromptTicket): Promise<boolean> {
+async function insert(session: AgentSession, ticket: PromptTicket, beginsTurn = false): Promise<boolean> {
   const { messageId, prompt } = ticket;
   let release: Release | undefined;
   try {
@@ -244,10 +244,13 @@ async function insert(session: AgentSession, ticket: PromptTicket): Promise<bool
     );
     return false;
   }
+  // in line behind the message: what is said of the session meanwhile must not call it idle
+  if (beginsTurn) session.setState({ state: "running" });
   session.log.append({ kind: "prompt", messageId, prompt });
   try {
     await session.log.flush();
   } catch (error) {
+    if (beginsTurn) session.setState({ state: "idle" });
     session.storeFailed(error);
     session.log.takeBack(messageId);
     void release?.(false);

@@ -82,7 +82,7 @@ export async function runSteps(
 }
 
 /** Steps inside steps are filled in when their time comes: what they show may not be known yet. */
-const nested = new Set(["steps", "on", "ops", "later", "work"]);
+const nested = new Set(["steps", "on", "ops", "later", "work", "after"]);
 
 function filledStep(step: AgentStep, values: Values): AgentStep {
   const fields = Object.entries(step).map(([key, value]) => [

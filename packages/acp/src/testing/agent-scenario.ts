@@ -127,6 +127,8 @@ export type AgentStep =
       readonly steps?: readonly AgentStep[];
       readonly status?: "completed" | "failed" | "cancelled";
       readonly rawOutput?: unknown;
+      /** Done when it is over, outside any turn. */
+      readonly after?: readonly AgentStep[];
     }
   /** Work that no prompt asked for, in a turn of its own when this one is over. */
   | { readonly work: readonly AgentStep[] }

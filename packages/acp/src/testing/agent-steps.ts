@@ -28,7 +28,8 @@ type Modifier =
   | "as"
   | "line"
   | "limit"
-  | "content";
+  | "content"
+  | "after";
 export type AgentVerb = Exclude<KeysOf<AgentStep>, Modifier>;
 export type StepWith<Verb extends AgentVerb> = Extract<AgentStep, Readonly<Record<Verb, unknown>>>;
 type Done = Promise<Ended | undefined> | Ended | undefined;

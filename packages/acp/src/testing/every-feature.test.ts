@@ -102,7 +102,7 @@ test("every feature: the view has everything", limit, async () => {
     ],
   );
   assert.equal(view.title, "Everything, and more");
-  assert.deepEqual(view.usage, { used: 1300, size: 200_000 });
+  assert.deepEqual(view.usage, { used: 1400, size: 200_000 });
   assert.deepEqual(view.cost, { amount: 0.25, currency: "EUR" });
   assert.deepEqual(view.mode, { configId: "mode", value: "ask", name: "Ask" });
   assert.deepEqual(

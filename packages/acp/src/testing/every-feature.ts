@@ -207,6 +207,7 @@ const turns: readonly TurnScript[] = [
       {
         background: { title: "Watch the files", toolCallId: "watch" },
         steps: [{ start: true }, { wait: { gate: "watched" } }, { add: "one change" }],
+        after: [{ usage: { used: 1400, size: 200_000 } }],
       },
       {
         later: [
@@ -305,8 +306,7 @@ const client: ClientScenario = {
     { until: { update: "agent_message_chunk", nth: 3 } },
     { until: { state: "idle" } },
     { openGate: "watched" },
-    // pending, in progress, its content, completed
-    { until: { update: "tool_call_update", nth: 4 } },
+    { until: { update: "usage_update", nth: 2 } },
     { prompt: "cancel me", cancel: { update: "tool_call_update", nth: 2 } },
     { prompt: "refuse" },
     { prompt: "too many" },

@@ -176,3 +176,143 @@ inBothVersions("two runs give the same record", async (versions) => {
   const run = async () => (await played({ turns: careful }, { versions, steps: hello })).record;
   assert.deepEqual(await run(), await run());
 });
+
+const isReached = async (gate: Promise<void>) => {
+  let reached = false;
+  void gate.then(() => {
+    reached = true;
+  });
+  await Promise.resolve();
+  return reached;
+};
+
+test("a test and a script meet at gates, and a delay takes the time of the clock that was given", async () => {
+  const [near, far] = memoryPair();
+  const slept: number[] = [];
+  const clock = { sleep: async (milliseconds: number) => void slept.push(milliseconds) };
+  const agent = scriptedAgent(
+    {
+      parley: "agent-scenario",
+      version: 1,
+      otherwise: [{ say: "before" }, { wait: { gate: "go" } }, { delay: 60_000 }, { say: " after" }],
+    },
+    { clock },
+  );
+  agent.connect(far);
+  const run = scriptedClient({ parley: "client-scenario", version: 1, steps: hello }).run(near);
+  assert.equal(await isReached(agent.reached("go")), false);
+  await agent.reached("go");
+  agent.open("go");
+  assert.deepEqual(shown(await run), ["user_message: hello", "agent_message: before after"]);
+  assert.deepEqual(slept, [60_000]);
+});
+
+test("a client opens the gates of an agent, wherever it runs", async () => {
+  const { record } = await played(
+    { otherwise: [{ say: "ready" }, { wait: { gate: "go" } }, { say: ", gone" }] },
+    {
+      steps: [
+        { open: "/work" },
+        { prompt: "hello", wait: false },
+        { until: { update: "agent_message_chunk" } },
+        { openGate: "go" },
+        { settle: true },
+      ],
+    },
+  );
+  assert.deepEqual(shown(record), ["user_message: hello", "agent_message: ready, gone"]);
+});
+
+test("a prompt that comes while a turn runs is taken from the inbox", async () => {
+  const { record, events } = await played(
+    {
+      steering: true,
+      turns: [{ steps: [{ say: "first" }, { take: true, as: "more" }, { say: ", then {{more}}" }] }],
+    },
+    {
+      versions: [2],
+      steps: [
+        { open: "/work" },
+        { prompt: "hello", wait: false },
+        { until: { update: "agent_message_chunk" } },
+        { prompt: "something else" },
+        { settle: true },
+      ],
+    },
+  );
+  assert.deepEqual(events, [
+    { event: "prompt", text: "hello" },
+    { event: "taken", text: "something else" },
+  ]);
+  assert.ok(outcomes(record).some((outcome) => (outcome as { joined?: true }).joined === true));
+});
+
+inBothVersions("a late answer, and none at all, are answers too", async (versions) => {
+  const [near, far] = memoryPair();
+  const agent = scriptedAgent({
+    parley: "agent-scenario",
+    version: 1,
+    otherwise: [
+      { ask: "Late?", on: { allowed: [{ say: "thanks" }] } },
+      { ask: "Never?" },
+      { say: "not reached" },
+    ],
+  });
+  agent.connect(far);
+  const client = scriptedClient({
+    parley: "client-scenario",
+    version: 1,
+    versions,
+    permissions: [
+      { when: "Late", answer: { kind: "allow_once" }, gate: "answer" },
+      { when: "Never", answer: "never", gate: "asked" },
+    ],
+    steps: [{ open: "/work" }, { prompt: "hello", cancel: { gate: "cancel" } }],
+  });
+  const run = client.run(near);
+  await client.reached("answer");
+  client.open("answer");
+  await client.reached("asked");
+  client.open("asked");
+  client.open("cancel");
+  const record = await run;
+  assert.deepEqual(outcomes(record), [{ stopReason: "cancelled" }]);
+  assert.deepEqual(
+    record.asked.map((asked) => (asked as { answer: string }).answer),
+    ["allow_once", "withdrawn"],
+  );
+});
+
+inBothVersions(
+  "requests are refused as the scenario says, and capabilities are taken back",
+  async (versions) => {
+    const key = versions[0] === 1 ? "agentCapabilities" : "capabilities";
+    const without =
+      versions[0] === 1 ? { sessionCapabilities: { list: null } } : { session: { list: null, delete: null } };
+    const { record } = await played(
+      {
+        wire: {
+          replies: [
+            { method: "initialize", patch: { [key]: without } },
+            { method: "session/new", nth: 1, error: { code: -32067, message: "come back later" } },
+          ],
+        },
+      },
+      { versions, steps: [{ open: "/work" }, { open: "/work" }, { prompt: "hello" }, { delete: "main" }] },
+    );
+    const [refused, opened, , deleted] = record.steps;
+    assert.deepEqual(refused?.error, { code: -32067, message: "come back later" });
+    assert.equal(opened?.error, undefined);
+    if (versions[0] === 2) assert.match(String(deleted?.error?.message), /does not delete sessions/);
+  },
+);
+
+inBothVersions("a bug of the agent's is an internal error", async (versions) => {
+  const { record } = await played(
+    { otherwise: [{ say: "now" }, { fail: "bug" }] },
+    { versions, steps: hello },
+  );
+  const [outcome] = outcomes(record) as { stopReason: string; error: { code: number } }[];
+  assert.equal(outcome?.stopReason, "error");
+  assert.equal(outcome?.error.code, -32603);
+});

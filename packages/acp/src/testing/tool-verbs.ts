@@ -38,7 +38,7 @@ export const toolVerbs: Verbs<
     });
     return Promise.race([finished, left.promise]);
   },
-  background({ background: start, steps = [], status = "completed", rawOutput }, place, runStep) {
+  background({ background: start, steps = [], status = "completed", rawOutput, after = [] }, place, runStep) {
     const { session, run } = place;
     const beside = { ...place, turn: undefined };
     session
@@ -47,7 +47,11 @@ export const toolVerbs: Verbs<
         await finish(tool, status, rawOutput);
       })
       .catch((error: unknown) => {
-        if (error instanceof FailedByScript || run.ended.aborted) return;
+        if (!(error instanceof FailedByScript)) throw error;
+      })
+      .then(() => runSteps(after, { ...beside, signal: run.ended }, runStep))
+      .catch((error: unknown) => {
+        if (run.ended.aborted) return;
         run.note({ event: "failed", where: "background", message: String(error) });
       });
     return undefined;

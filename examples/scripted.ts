@@ -1,0 +1,50 @@
+// An agent and a client that are driven by data: what tests use in place of fakes.
+
+import { memoryPair } from "@parley/acp";
+import { scriptedAgent, scriptedClient } from "@parley/acp/testing";
+
+const agent = scriptedAgent({
+  parley: "agent-scenario",
+  version: 1,
+  turns: [
+    {
+      steps: [
+        { think: "A test, I suppose." },
+        {
+          tool: { title: "Write notes.txt", kind: "edit" },
+          steps: [
+            {
+              ask: true,
+              on: {
+                allowed: [{ diff: { path: "/work/notes.txt", newText: "tested\n" } }],
+                refused: [{ failTool: "The user said no." }],
+              },
+            },
+          ],
+        },
+        { say: "Done." },
+      ],
+    },
+  ],
+});
+
+const client = scriptedClient({
+  parley: "client-scenario",
+  version: 1,
+  permissions: [{ answer: { kind: "allow_once" } }],
+  steps: [{ open: "/work" }, { prompt: "Write my notes." }],
+});
+
+const [near, far] = memoryPair();
+agent.connect(far);
+const record = await client.run(near);
+for (const { step, result } of record.steps) console.log(step, result ?? "done");
+console.log(agent.events);
+
+// prints:
+// open done
+// prompt { stopReason: 'end_turn' }
+// [
+//   { event: 'prompt', text: 'Write my notes.' },
+//   { event: 'answer', title: 'this tool call', optionId: 'allow_once' }
+// ]
