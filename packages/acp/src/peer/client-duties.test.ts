@@ -3,7 +3,15 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type ContentBlock, client, type McpServer, type ProtocolVersion, RequestError } from "../index.ts";
+import {
+  type ContentBlock,
+  client,
+  type Entry,
+  type McpServer,
+  type ProtocolVersion,
+  RequestError,
+} from "../index.ts";
+import { applyEntry, createView } from "../view.ts";
 import {
   conversation,
   inEveryVersion,
@@ -232,6 +240,45 @@ test("C23 C70 every question is answered, also while a prompt is open, for no se
     assert.deepEqual(await ask("nobody"), { outcome: { outcome: "cancelled" } });
     assert.equal(asked, 2, "nobody is asked for a session that is not there");
     await agent.close();
+  }
+});
+
+test("N131 N132 a question without options is no question, and options that share an id are refused unseen", async () => {
+  for (const version of versions) {
+    let asked = 0;
+    const { agent, peer } = await withScriptedAgent(version, {}, { permission: () => void asked++ });
+    await agent.open(place);
+    const ask = (offered: object[]) =>
+      peer.connection.request("session/request_permission", {
+        ...permission(version, "s1"),
+        options: offered,
+      });
+    // version 2's schema wants one at least
+    if (version === 1) assert.deepEqual(await ask([]), { outcome: { outcome: "cancelled" } });
+    else await rejects(ask([]), -32602, { path: "/options" });
+    const twins = [...options, { optionId: "a", name: "No", kind: "reject_once" }];
+    await rejects(ask(twins), -32602, { reason: "invalid_params", path: "/options/1/optionId" });
+    assert.equal(asked, 0);
+  }
+});
+
+test("a question whose handler fails is over: it is not shown as open", async () => {
+  for (const version of versions) {
+    const fail = () => {
+      throw new Error("mine");
+    };
+    const { agent, peer } = await withScriptedAgent(version, {}, { permission: fail, elicit: fail });
+    const view = createView();
+    const onEntry = (entry: Entry) => applyEntry(view, entry);
+    await agent.open({ ...place, onEntry });
+    await rejects(peer.connection.request("session/request_permission", permission(version, "s1")), -32603);
+    const form = { mode: "form", message: "?", requestedSchema: { type: "object", properties: {} } };
+    await rejects(peer.connection.request("elicitation/create", { sessionId: "s1", ...form }), -32603);
+    assert.equal(
+      view.timeline.filter(({ kind }) => kind === "permission" || kind === "elicitation").length,
+      2,
+    );
+    assert.equal(view.pendingAsks.size, 0);
   }
 });
 

@@ -191,6 +191,7 @@ export class ClientWire {
 
   async #permission(params: object, request: IncomingRequest): Promise<object> {
     const { sessionId, ask } = this.#edition.permission(params);
+    refuseTwins(ask);
     const session = this.#sessions.get(sessionId);
     const askId = newId();
     session?.record({ kind: "ask", askId, permission: ask });
@@ -199,9 +200,13 @@ export class ClientWire {
       if (ask.options.length === 0 || this.#definition.permission === undefined) return cancelled;
       return permissionAnswer(ask, await this.#definition.permission(ask, { session, signal }), this.log);
     };
-    const answer =
-      session === undefined ? cancelled : await session.answer(request.signal, cancelled, handle);
-    session?.record({ kind: "answer", askId, permission: answer });
+    let answer: PermissionAnswer = cancelled;
+    try {
+      if (session !== undefined) answer = await session.answer(request.signal, cancelled, handle);
+    } finally {
+      // also when the handler fails: what nobody waits for any more is not open
+      session?.record({ kind: "answer", askId, permission: answer });
+    }
     return this.#edition.permissionResult(answer);
   }
 
@@ -220,13 +225,17 @@ export class ClientWire {
     if (ask.mode === "url") this.#elicitations.add(ask.elicitationId);
     const cancelled: ElicitationAnswer = { action: "cancel" };
     const handle = (signal: AbortSignal) => elicit.call(this.#definition, ask, { session, signal });
-    const answer =
-      session === undefined
-        ? await handle(request.signal)
-        : await session.answer(request.signal, cancelled, handle);
-    // there is no flow to wait for
-    if (ask.mode === "url" && answer.action !== "accept") this.#elicitations.delete(ask.elicitationId);
-    session?.record({ kind: "answer", askId, elicitation: answer });
+    let answer: ElicitationAnswer = cancelled;
+    try {
+      answer =
+        session === undefined
+          ? await handle(request.signal)
+          : await session.answer(request.signal, cancelled, handle);
+    } finally {
+      // there is no flow to wait for
+      if (ask.mode === "url" && answer.action !== "accept") this.#elicitations.delete(ask.elicitationId);
+      session?.record({ kind: "answer", askId, elicitation: answer });
+    }
     return this.#edition.elicitationResult(answer);
   }
 
@@ -250,6 +259,19 @@ export class ClientWire {
       request: (method, params, options = {}) => this.extension(method, params, { signal, ...options }),
       notify: (method, params) => this.notifyExtension(method, params),
     };
+  }
+}
+
+/** Two options with one id: whichever the user chooses, the agent could take it for the other (N132). */
+function refuseTwins({ options }: PermissionAsk): void {
+  const ids = new Set<string>();
+  for (const [at, { optionId }] of options.entries()) {
+    if (!ids.has(optionId)) ids.add(optionId);
+    else {
+      const path = `/options/${at}/optionId`;
+      const message = `session/request_permission: params${path} must be its own, got that of another option`;
+      throw new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path });
+    }
   }
 }
 

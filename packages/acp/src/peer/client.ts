@@ -16,6 +16,7 @@ import type { ClientDefinition } from "./client-definition.ts";
 import { offeredFeatures } from "./client-features.ts";
 import { ClientWire } from "./client-wire.ts";
 import { ConnectedAgent } from "./connected-agent.ts";
+import { checkIntroduction } from "./definition-rules.ts";
 import { HeldInput } from "./held-input.ts";
 
 export interface Client {
@@ -26,6 +27,7 @@ export interface Client {
 
 /** A client from what it does with questions, files and terminals. */
 export function client(definition: ClientDefinition): Client {
+  checkIntroduction("client", definition);
   if (definition.versions?.length === 0)
     throw new TypeError("client: versions is an empty list; leave it out, or name the versions to speak");
   return {

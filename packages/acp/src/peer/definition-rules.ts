@@ -1,9 +1,25 @@
-// What agent() refuses at once: a definition that could not be served.
+// What agent() and client() refuse at once: a definition that could not be served.
 
 import { protocolVersions } from "../edition/negotiate.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 
+/** Both sides say who they are (A6, C3). For those who write JavaScript: the compiler knows the rest. */
+export function checkIntroduction(who: "agent" | "client", { name, version }: Introduction): void {
+  for (const [field, value] of Object.entries({ name, version })) {
+    if (typeof value !== "string" || value === "")
+      throw new TypeError(`${who}: ${field} must be a string that is not empty, got ${String(value)}`);
+  }
+}
+
+interface Introduction {
+  readonly name: unknown;
+  readonly version: unknown;
+}
+
 export function checkDefinition(definition: AgentDefinition): void {
+  checkIntroduction("agent", definition);
+  if (typeof definition.prompt !== "function")
+    throw new TypeError("agent: prompt must be a function; it is called with each turn");
   const { maxUnstored, authMethods = [], versions = protocolVersions } = definition;
   if (maxUnstored !== undefined && !(typeof maxUnstored === "number" && maxUnstored >= 0)) {
     throw new TypeError(`agent: maxUnstored must be a number of characters, got ${String(maxUnstored)}`);

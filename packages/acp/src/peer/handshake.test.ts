@@ -35,6 +35,14 @@ inEveryVersion("A1 A6 C3 X5 both sides introduce themselves", async (pair) => {
   assert.deepEqual(seen, ["probe-client", { "example.com/y": 2 }]);
 });
 
+test("G7 a definition without a name, a version or a prompt is refused when it is made", () => {
+  for (const wrong of [{}, { name: "a" }, { name: "", version: "1" }, { name: "a", version: 1 }]) {
+    assert.throws(() => agent({ prompt, ...wrong } as never), /^TypeError: agent: (?:name|version) must be/);
+    assert.throws(() => client(wrong as never), /^TypeError: client: (?:name|version) must be/);
+  }
+  assert.throws(() => agent({ name: "a", version: "1" } as never), /prompt must be a function/);
+});
+
 test("a client that speaks both versions says so in one initialize that either agent reads", async () => {
   for (const versions of [[1], [2]] as const) {
     const { agent: connected, wire } = await conversation(
