@@ -26,6 +26,9 @@ import type { EndReason, Sink, Transport } from "./transport.ts";
 
 const cancelMethod = "$/cancel_request";
 
+/** The transports that have a connection: a second one would take the first one's messages away. */
+const taken = new WeakSet<Transport>();
+
 interface Envelope {
   readonly jsonrpc?: unknown;
   readonly id?: unknown;
@@ -95,6 +98,9 @@ export class Connection {
     const { promise, resolve } = Promise.withResolvers<ConnectionError>();
     this.closed = promise;
     this.#resolveClosed = resolve;
+    if (taken.has(transport))
+      throw new TypeError("this transport has a connection already; make a transport for each connection");
+    taken.add(transport);
     transport.start(this.#sink(tap));
   }
 

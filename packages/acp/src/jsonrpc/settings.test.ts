@@ -5,6 +5,7 @@ import { byteTransport } from "../transport/byte-transport.ts";
 import type { FrameLimits } from "../transport/frame-limits.ts";
 import { memoryPair } from "../transport/memory.ts";
 import { fromWebStreams } from "../transport/web-streams.ts";
+import { Connection } from "./connection.ts";
 import { call, connectionOver, withBarePeer } from "./connection-probe.ts";
 import type { ConnectionLimits } from "./limits.ts";
 
@@ -33,6 +34,17 @@ test("a limit that is no number above 0 is refused at once, Infinity is a limit 
     assert.throws(() => byteTransport(channel, { limits: frameLimits({ maxMessageBytes: value }) }), wanted);
   }
   withBarePeer({ limits: { maxInFlight: Number.POSITIVE_INFINITY } });
+});
+
+test("a transport serves one connection: a second one is refused, and the first works on", async () => {
+  const [near, far] = memoryPair();
+  const options = {
+    handlers: { request: (method: string) => method, notification: () => undefined },
+  } as const;
+  const first = new Connection(near, options);
+  assert.throws(() => new Connection(near, options), /has a connection already/);
+  assert.equal(await new Connection(far, options).request("hello"), "hello");
+  assert.equal(await first.request("back"), "back");
 });
 
 test("a time that is no number throws where it is given, and nothing is sent", async () => {
