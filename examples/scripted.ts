@@ -16,7 +16,7 @@ const agent = scriptedAgent({
             {
               ask: true,
               on: {
-                allowed: [{ diff: { path: "/work/notes.txt", newText: "tested\n" } }],
+                allowed: [{ diff: { path: "/project/notes.txt", newText: "tested\n" } }],
                 refused: [{ failTool: "The user said no." }],
               },
             },
@@ -32,7 +32,7 @@ const client = scriptedClient({
   parley: "client-scenario",
   version: 1,
   permissions: [{ answer: { kind: "allow_once" } }],
-  steps: [{ open: "/work" }, { prompt: "Write my notes." }],
+  steps: [{ open: "/project" }, { prompt: "Write my notes." }],
 });
 
 const [near, far] = memoryPair();
