@@ -19,6 +19,14 @@ export type { Clock } from "./testing/clock.ts";
 export { comparable } from "./testing/comparable.ts";
 export { everyFeature } from "./testing/every-feature.ts";
 export { type Oddity, oddities } from "./testing/oddities.ts";
+export {
+  type Divergence,
+  type Replay,
+  type ReplayOptions,
+  type ReplayReport,
+  replayAgent,
+  replayClient,
+} from "./testing/replay.ts";
 export { type ScriptedAgent, type ScriptedAgentOptions, scriptedAgent } from "./testing/scripted-agent.ts";
 export {
   type ScriptedClient,

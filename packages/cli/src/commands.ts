@@ -106,6 +106,57 @@ export const commands: readonly Command[] = [
     load: () => import("./tap.ts"),
   },
   {
+    name: "trace show",
+    summary: "print a trace, one line per message and event",
+    details:
+      "Every line has the number of its record, the time since the start, who sent it and what it is;\n" +
+      'answers have the time that they took. With --json: one object per line, the last is "end".',
+    positionals: "FILE",
+    options: {
+      follow: { type: "boolean", short: "f", summary: "go on with what a running tap adds, up to its end" },
+    },
+    json: true,
+    load: () => import("./trace-show.ts"),
+  },
+  {
+    name: "trace redact",
+    summary: "copy a trace without its secrets, to share it",
+    details:
+      "Replaces what looks like a secret by its key (token, password, env, headers and so on) or by its form\n" +
+      "(API keys, bearer tokens, private keys), and the names of users and their homes. Ids and order stay,\n" +
+      "so that the copy can be replayed. The original is not touched. Read the copy before you share it.",
+    positionals: "FILE",
+    options: {
+      out: { type: "string", value: "FILE", summary: "where to write the copy (default: stdout)" },
+      contents: {
+        type: "boolean",
+        summary: "also hide the text of messages, files and prompts; lengths stay",
+      },
+    },
+    json: true,
+    load: () => import("./trace-redact.ts"),
+  },
+  {
+    name: "trace replay",
+    summary: "play one side of a trace to a live peer",
+    details:
+      "--as agent serves the recorded agent on stdin and stdout: give it to a client as its agent's command.\n" +
+      "--as client starts an agent and does to it what the recorded client did. Exits with 3, and says where,\n" +
+      "when the live peer does something else than the recorded one.",
+    positionals: "FILE [-- COMMAND [ARGUMENTS]]",
+    options: {
+      as: { type: "string", value: "SIDE", summary: "agent or client: who is played" },
+      pace: {
+        type: "string",
+        value: "HOW",
+        default: "fast",
+        summary: "fast, or recorded: with the recorded pauses",
+      },
+    },
+    json: true,
+    load: () => import("./trace-replay.ts"),
+  },
+  {
     name: "bridge",
     summary: "put an agent of one version of the protocol behind an editor of the other",
     details:

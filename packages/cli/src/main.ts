@@ -46,15 +46,17 @@ async function dispatch(argv: readonly string[], json: boolean): Promise<number 
   if (name === undefined || name === "--help" || name === "-h") return showOverview(json);
   if (name === "--version" || name === "-V") return showVersion(json);
   if (name === "help") {
-    const topic = argv.slice(argv.indexOf("help") + 1).find((argument) => !argument.startsWith("-"));
-    return topic === undefined ? showOverview(json) : showCommand(find(topic), json);
+    const [topic, second] = argv
+      .slice(argv.indexOf("help") + 1)
+      .filter((argument) => !argument.startsWith("-"));
+    return topic === undefined ? showOverview(json) : showCommand(find(topic, second), json);
   }
   if (name.startsWith("-")) {
     throw new UsageError(`unknown option ${name}`, "options come after the command; see parley --help");
   }
-  const command = find(name);
   const at = argv.indexOf(name);
-  const rest = [...argv.slice(0, at), ...argv.slice(at + 1)];
+  const command = find(name, argv[at + 1]);
+  const rest = [...argv.slice(0, at), ...argv.slice(at + command.name.split(" ").length)];
   const flags = beforeTerminator(rest);
   if (flags.includes("--help") || flags.includes("-h")) return showCommand(command, json);
   const invocation = await parse(command, rest, json);
@@ -62,8 +64,11 @@ async function dispatch(argv: readonly string[], json: boolean): Promise<number 
   return run(invocation);
 }
 
-function find(name: string): Command {
-  const command = commands.find((candidate) => candidate.name === name);
+/** `second` is the word after it, which belongs to the name of some commands. */
+function find(name: string, second: string | undefined): Command {
+  const command = commands.find(
+    (candidate) => candidate.name === name || candidate.name === `${name} ${second}`,
+  );
   if (command !== undefined) return command;
   const names = commands.filter(({ internal }) => internal !== true).map((candidate) => candidate.name);
   const near = names.find((candidate) => candidate.startsWith(name) || name.startsWith(candidate));

@@ -5,6 +5,8 @@ export interface Crossing {
   readonly text: string;
   /** Milliseconds since the first message. */
   readonly ms: number;
+  /** Shown after the method. */
+  readonly note?: string;
 }
 
 const ansi = {
@@ -35,9 +37,10 @@ export class WirePrinter {
     this.#colour = options.colour;
   }
 
-  line({ from, text, ms }: Crossing): string {
+  line({ from, text, ms, note = "" }: Crossing): string {
     const arrow = from === "client" ? "client → agent" : "client ← agent";
-    const { label, detail, mood } = this.#describe(from, text);
+    const { label: name, detail, mood } = this.#describe(from, text);
+    const label = `${name}${note}`;
     const head = `${ms.toFixed(0).padStart(5)} ms  ${arrow}  `;
     const room = Math.max(10, this.#columns - head.length - label.length - 2);
     const shown = detail.length > room ? `${detail.slice(0, room - 1)}…` : detail;

@@ -1,0 +1,73 @@
+// `parley trace replay FILE --as agent|client`: one side of a trace, played to a live peer.
+
+import { readFile } from "node:fs/promises";
+import type { Transport } from "@parley/acp";
+import { spawnTransport, stdioTransport } from "@parley/acp/node";
+import { type Replay, type ReplayReport, readTrace, replayAgent, replayClient } from "@parley/acp/testing";
+import type { Invocation } from "./commands.ts";
+import { missingFile, withTraceErrors } from "./trace-failure.ts";
+
+/** The live peer did something else than the recorded one. */
+const divergedCode = 3;
+
+export async function run({ values, positionals, json }: Invocation): Promise<number> {
+  const [path, command, ...args] = positionals;
+  if (path === undefined) return missingFile("trace replay", json);
+  const { as: side, pace } = values;
+  if (side !== "agent" && side !== "client")
+    return misuse(`--as takes agent or client, got ${String(side ?? "nothing")}`);
+  if (pace !== "fast" && pace !== "recorded")
+    return misuse(`--pace takes fast or recorded, got ${String(pace)}`);
+  if (side === "client" && command === undefined) {
+    return misuse("which agent? type: parley trace replay FILE --as client -- COMMAND [ARGUMENTS]");
+  }
+  if (side === "agent" && command !== undefined) {
+    return misuse(`--as agent serves on stdin and stdout and starts nothing, got ${command}`);
+  }
+  if (side === "agent" && json) return misuse("--as agent has no --json: stdout is the wire");
+  return withTraceErrors(path, json, async () => {
+    const trace = readTrace(await readFile(path, "utf8"));
+    const play = side === "agent" ? replayAgent : replayClient;
+    const transport =
+      side === "agent" ? stdioTransport({ exitOnEnd: false }) : agentTransport(command ?? "", args);
+    const replay = play(trace, transport, { pace });
+    stopOnSignal(replay);
+    const report = await replay.done;
+    return conclude(report, side, json);
+  });
+}
+
+function agentTransport(command: string, args: readonly string[]): Transport {
+  return spawnTransport(command, args, { onStderr: (text) => process.stderr.write(text) }).transport;
+}
+
+/** Somebody who loses patience is told what was waited for. */
+function stopOnSignal(replay: Replay): void {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => {
+      // done, which resolves with the divergence, is awaited by the command itself
+      void replay.close();
+    });
+  }
+}
+
+function conclude(report: ReplayReport, side: "agent" | "client", json: boolean): number {
+  const { divergence, sent, matched, missing, extra, skipped, exit } = report;
+  if (json) process.stdout.write(`${JSON.stringify({ v: 1, data: report })}\n`);
+  else {
+    const say = (text: string) => process.stderr.write(`parley: ${text}\n`);
+    if (divergence !== undefined) say(divergence.message);
+    say(
+      `${divergence === undefined ? "replayed" : "stopped after"} ${sent} lines of the ${side}; ${matched} messages came as recorded,` +
+        ` ${missing} notifications were missing, ${extra} were extra${skipped === 0 ? "" : `, ${skipped} lines could not be sent`}`,
+    );
+  }
+  if (divergence !== undefined) return divergedCode;
+  // A recorded agent leaves as it left.
+  return side === "agent" ? (exit?.code ?? 0) : 0;
+}
+
+function misuse(message: string): number {
+  process.stderr.write(`parley: ${message}\nparley: see parley help trace replay\n`);
+  return 2;
+}
