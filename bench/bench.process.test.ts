@@ -32,6 +32,7 @@ const units = {
   validate: "ns/message",
   "sessions.10k": "k updates/s",
   view: "k events/s",
+  tap: "ms",
   startup: "ms",
 };
 const figures = ["ours", "sdk", "floor", "vsSdk", "vsFloor"] as const;

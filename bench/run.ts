@@ -9,12 +9,14 @@ import { jsonOf, tableHead, tableRows } from "./report.ts";
 import type { Progress } from "./rounds.ts";
 import { startup } from "./startup.ts";
 import { stdioBenchmarks } from "./stdio.ts";
+import { tap } from "./tap.ts";
 
 const benchmarks: readonly Benchmark[] = [
   ...stdioBenchmarks,
   ...relayBenchmarks,
   ...memoryBenchmarks,
   ...appMemoryBenchmarks,
+  tap,
   startup,
 ];
 

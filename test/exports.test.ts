@@ -41,6 +41,8 @@ const promised = {
     "isTraceMessage",
     "oddities",
     "readTrace",
+    "replayAgent",
+    "replayClient",
     "scriptedAgent",
     "scriptedClient",
     "traceHeader",

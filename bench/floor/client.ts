@@ -10,14 +10,13 @@ interface Incoming {
   readonly result?: unknown;
 }
 
+/** A command that starts the agent and passes on what it says; bench/tap.ts compares some. */
+const through: string[] = JSON.parse(process.env.PARLEY_BENCH_THROUGH ?? "[]");
+
 await runTask(async (): Promise<BenchClient> => {
-  const child = spawn(
-    process.execPath,
-    [...process.execArgv, new URL("./agent.ts", import.meta.url).pathname],
-    {
-      stdio: ["pipe", "pipe", "inherit"],
-    },
-  );
+  const agent = [process.execPath, ...process.execArgv, new URL("./agent.ts", import.meta.url).pathname];
+  const [command = "", ...args] = [...through, ...agent];
+  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
   const pending = new Map<number, (result: unknown) => void>();
   let lastId = 0;
   let updates = 0;

@@ -141,8 +141,10 @@ export class Redactor {
 
   #argument(argument: string, before: string | undefined): string {
     if (before !== undefined && secretOption.test(before)) {
-      const [, name = "", secret = argument] = /^([\w-]+[=:]\s*)(.*)$/s.exec(argument) ?? [];
-      return `${name}${this.secrets.mark(secret, "argument", { everywhere: secretOption.test(`--${name.replace(/\W+$/, "")}`) })}`;
+      // `-e NAME=value`, `-H "Name: value"`, `--token value`
+      const [, name = "", secret = argument] = /^([\w-]+(?:=|:\s*))(.*)$/s.exec(argument) ?? [];
+      const everywhere = name === "" || secretKey.test(name.replace(/\W+$/, ""));
+      return `${name}${this.secrets.mark(secret, "argument", { everywhere })}`;
     }
     const [, option, value] = /^(--?[\w-]+)=(.+)$/s.exec(argument) ?? [];
     if (option !== undefined && value !== undefined && secretOption.test(option)) {

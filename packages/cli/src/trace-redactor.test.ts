@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Redactor } from "./trace-redactor.ts";
+
+// Written in pieces: they are no secrets, but look like some, which is what scanners of repositories look for.
+const openAi = ["sk", "proj", "Abc123Def456Ghi789Jkl012"].join("-");
+const github = ["ghp", "AbcdefGhijkl0123456789mnopqrstuvwx"].join("_");
+const webToken = ["eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiIxMjM0In0", "c2lnbmF0dXJlLXNpZ25hdHVyZQ"].join(".");
+const pem = ["-----BEGIN", "PRIVATE KEY-----\nMIIEvQIBADANBg\n-----END", "PRIVATE KEY-----"].join(" ");
+
+const redactor = (options: Partial<ConstructorParameters<typeof Redactor>[0]> = {}) =>
+  new Redactor({ contents: false, home: "/srv/people/ann", ...options });
+
+const message = (value: object) => JSON.stringify({ jsonrpc: "2.0", ...value });
+
+function redacted(value: object, using = redactor()): unknown {
+  return JSON.parse(using.line("client", message(value)));
+}
+
+test("values are replaced by what their keys say, and numbers of tokens are not", () => {
+  const params = {
+    env: [{ name: "LANG", value: "C.UTF-8" }],
+    headers: { Authorization: "anything at all", Accept: "text/plain" },
+    apiKey: "short",
+    accessToken: "my secret words",
+    password: ["one", { deep: "two" }],
+    totalTokens: 12,
+    usage: { inputTokens: 3 },
+    tokenizer: "gpt",
+  };
+  assert.deepEqual(redacted({ method: "m", params }), {
+    jsonrpc: "2.0",
+    method: "m",
+    params: {
+      env: [{ name: "LANG", value: "[redacted]" }],
+      headers: { Authorization: "[secret 1]", Accept: "[redacted]" },
+      apiKey: "[redacted]",
+      accessToken: "[secret 2]",
+      password: ["[redacted]", { deep: "[redacted]" }],
+      totalTokens: 12,
+      usage: { inputTokens: 3 },
+      tokenizer: "gpt",
+    },
+  });
+});
+
+test("what looks like a secret is replaced wherever it stands", () => {
+  const clean = redactor();
+  for (const secret of [openAi, github, webToken, pem]) {
+    const text = clean.text(`before ${secret} after`);
+    assert.ok(!text.includes(secret), text);
+    assert.match(text, /^before \[secret \d\] after$/);
+  }
+  assert.equal(clean.text("Authorization: Bearer abcdefgh.ijk"), "Authorization: Bearer [secret 5]");
+  assert.equal(clean.text("DB_PASSWORD=hunter2hunter2"), "DB_PASSWORD=[secret 6]");
+  assert.equal(
+    clean.text("https://ann:pw@host/x?key=v&n=1"),
+    "https://[redacted]@host/x?key=[redacted]&n=[redacted]",
+  );
+});
+
+test("what is no secret stays: prose, paths, hashes, UUIDs and ids", () => {
+  const clean = redactor();
+  for (const text of [
+    "The quick brown fox jumps over the lazy dog, again and again and again.",
+    "/work/project/packages/acp/src/jsonrpc/connection-options.test.ts",
+    "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12",
+    "123e4567-e89b-12d3-a456-426614174000",
+    "stopReason: max_tokens",
+  ]) {
+    assert.equal(clean.text(text), text);
+  }
+  const call = { id: github, method: "session/prompt", params: { sessionId: github, toolCallId: github } };
+  assert.deepEqual(redacted(call), { jsonrpc: "2.0", ...call });
+});
+
+test("a secret has the same mark everywhere, also in a text that does not look like one", () => {
+  const clean = redactor();
+  clean.line("client", message({ id: 1, method: "m", params: { token: "correct horse battery" } }));
+  assert.equal(clean.text("it said: correct horse battery!"), "it said: [secret 1]!");
+  assert.equal(clean.secrets.distinct, 1);
+});
+
+test("arguments after an option that takes a secret are replaced", () => {
+  assert.deepEqual(
+    redactor().command([
+      "npx",
+      "agent",
+      "--token",
+      "abcdefghij",
+      "-e",
+      "LANG=C",
+      "--api-key=xyz",
+      "--model",
+      "m",
+    ]),
+    [
+      "npx",
+      "agent",
+      "--token",
+      "[secret 1]",
+      "-e",
+      "LANG=[redacted]",
+      "--api-key=[redacted]",
+      "--model",
+      "m",
+    ],
+  );
+});
+
+test("homes and the names of their users are replaced, as whole words", () => {
+  const clean = redactor();
+  assert.equal(clean.text("/srv/people/ann/a.ts"), "/home/user/a.ts");
+  assert.equal(clean.text("/srv/people/anna"), "/srv/people/anna");
+  assert.equal(
+    clean.text(`/${"home"}/charlotte/x by charlotte, not charlottenburg`),
+    "/home/user/x by user, not charlottenburg",
+  );
+});
+
+test("logins and what people typed into forms are replaced as a whole", () => {
+  const clean = redactor();
+  assert.deepEqual(
+    redacted({ id: 1, method: "authenticate", params: { methodId: "key", _meta: { pin: "1234" } } }, clean),
+    {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "authenticate",
+      params: { methodId: "key", _meta: { pin: "[redacted]" } },
+    },
+  );
+  clean.line("agent", message({ id: 7, method: "elicitation/create", params: { message: "PIN?" } }));
+  assert.deepEqual(redacted({ id: 7, result: { action: "accept", content: { pin: "0000" } } }, clean), {
+    jsonrpc: "2.0",
+    id: 7,
+    result: { action: "accept", content: { pin: "[redacted]" } },
+  });
+});
+
+test("contents are hidden when asked for, with their lengths and lines", () => {
+  const params = { sessionId: "s", prompt: [{ type: "text", text: "tell me\na secret" }] };
+  const hidden = redacted({ method: "session/prompt", params }, redactor({ contents: true }));
+  assert.deepEqual(hidden, {
+    jsonrpc: "2.0",
+    method: "session/prompt",
+    params: { sessionId: "s", prompt: [{ type: "text", text: "xxxx xx\nx xxxxxx" }] },
+  });
+});
+
+test("a message without secrets stays as it was written", () => {
+  const text = '{ "jsonrpc":"2.0" , "method":"x"}';
+  assert.equal(redactor().line("agent", text), text);
+  assert.equal(redactor().line("agent", "not JSON"), "not JSON");
+});
