@@ -115,6 +115,8 @@ async function tap(
   { stderr, say }: Voice,
 ): Promise<number> {
   const ended = Promise.withResolvers<{ code: number | null; signal: NodeJS.Signals | null }>();
+  // Loaded before the agent starts, so that it is never without its watchdog.
+  const { ProcessGroup } = await import("@parley/acp/node");
   let agent: Agent;
   try {
     agent = spawn(command, args, {
@@ -128,7 +130,9 @@ async function tap(
     return notStarted(command, error as NodeJS.ErrnoException, recorder, say);
   }
   const failure = new Promise<NodeJS.ErrnoException>((fail) => agent.once("error", fail));
-  if (agent.pid === undefined) return notStarted(command, await failure, recorder, say);
+  if (!hasPid(agent)) return notStarted(command, await failure, recorder, say);
+  // Should we be killed, a watchdog ends the agent and everything that it started.
+  const group = new ProcessGroup(agent);
   agent.once("exit", (code, signal) => ended.resolve({ code, signal }));
   recorder?.event({ event: "start", pid: agent.pid });
 
@@ -142,22 +146,19 @@ async function tap(
   const complaints = pass(agent.stderr, stderr, { seen: recording("stderr"), shared: true });
   const hurried = forwardSignals(agent, recorder);
 
-  const group = await ownGroup(agent);
   const { code, signal } = await ended.promise;
   const sweep = group.terminate(killMs);
   await Promise.race([readToTheEnd(agent, [answers, complaints], sweep), hurried]);
   recorder?.event({ event: "exit", ...(code === null ? { signal } : { code }) });
   await finishTrace(recorder, say);
-  await new Promise<void>((flushed) => stderr.write("", () => flushed()));
+  const flushed = new Promise<void>((resolve) => stderr.write("", () => resolve()));
+  // whoever does not read our complaints does not keep us
+  await Promise.race([flushed, delay(drainMs)]);
   return code ?? 128 + constants.signals[signal ?? "SIGTERM"];
 }
 
-/** Should we be killed, a watchdog ends the agent and everything that it started. */
-async function ownGroup(agent: Agent) {
-  // Loaded while the agent starts.
-  const { ProcessGroup } = await import("@parley/acp/node");
-  // It has been started, so it has a pid.
-  return new ProcessGroup(agent as Agent & { readonly pid: number });
+function hasPid(agent: Agent): agent is Agent & { readonly pid: number } {
+  return agent.pid !== undefined;
 }
 
 /** Resolves when we are told to leave although the agent has left already. */
