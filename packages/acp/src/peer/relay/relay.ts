@@ -8,8 +8,11 @@ import {
   protocolVersions,
 } from "../../edition/negotiate.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
+import { type Deadline, deadline } from "../../jsonrpc/deadline.ts";
 import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { defaultConnectionLimits } from "../../jsonrpc/limits.ts";
 import type { Log } from "../../jsonrpc/log.ts";
+import { exactId, idProblem, idToJson, isExact, type RequestId } from "../../jsonrpc/message-id.ts";
 import type { Sink, Transport } from "../../jsonrpc/transport.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import { methodNotFound } from "../bound-wire.ts";
@@ -17,8 +20,12 @@ import { offerInTurn } from "../client.ts";
 import { type InitializeParams, offers, takesEither } from "./introduction.ts";
 import { passThrough } from "./pass-through.ts";
 import type { RelayOptions } from "./relay-options.ts";
+import { gone } from "./relayed-session.ts";
 import { Splice } from "./splice.ts";
-import { translate } from "./translate.ts";
+import { Meeting } from "./translate.ts";
+
+/** How long an agent may still take to answer `initialize` when the client has said its last word. */
+const farewellMs = 5_000;
 
 /** How the two sides ended up speaking. */
 export interface RelayedVersions {
@@ -40,7 +47,7 @@ export function relay(client: Transport, agent: Transport, options: RelayOptions
 }
 
 interface Initialize {
-  readonly id: string | number | null;
+  readonly id: RequestId;
   readonly params: InitializeParams;
 }
 
@@ -53,6 +60,8 @@ class RunningRelay implements Relay {
   readonly #log: Log;
   readonly #versions = Promise.withResolvers<RelayedVersions>();
   readonly #closed = Promise.withResolvers<string>();
+  /** Ends the connections that stand on the two sides at the moment. */
+  #stop: (reason: string) => Promise<void> = async () => undefined;
 
   constructor(client: Transport, agent: Transport, options: RelayOptions) {
     this.#options = options;
@@ -70,6 +79,7 @@ class RunningRelay implements Relay {
   }
 
   async #end(reason: string): Promise<void> {
+    await this.#stop(reason);
     await Promise.allSettled([this.#client.close(), this.#agent.close()]);
     this.#versions.reject(new ConnectionError("closed", reason));
     this.#closed.resolve(reason);
@@ -87,16 +97,18 @@ class RunningRelay implements Relay {
   }
 
   #greeted(value: unknown, text: string): void {
-    const { id, method, params } = (value ?? {}) as Record<string, unknown>;
-    if (method === undefined || id === undefined) return;
-    const asked = { id, params } as unknown as Initialize; // what is wrong in them is found by chooseVersion
-    if (method !== "initialize") {
-      const data = { reason: "not_initialized" };
-      return this.#refuse(
-        asked.id,
-        new RequestError(rpcCodes.invalidRequest, "initialize must come first", data),
-      );
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      return this.#refuse(null, mustComeFirst());
     }
+    const { id: parsed, method, params } = value as Record<string, unknown>;
+    if (method === undefined || parsed === undefined) return;
+    const id = typeof parsed === "number" && !isExact(parsed) ? exactId(text, parsed) : parsed;
+    const problem = idProblem(id, "any", defaultConnectionLimits.maxIdLength);
+    if (problem !== undefined) {
+      return this.#refuse(null, new RequestError(rpcCodes.invalidRequest, problem, { path: "/id" }));
+    }
+    const asked = { id, params } as Initialize; // what is wrong in the params is found by chooseVersion
+    if (method !== "initialize") return this.#refuse(asked.id, mustComeFirst());
     this.#client.hold();
     this.#begin(asked, value, text).catch((error: unknown) => {
       this.#log("error", "the relay failed", { error });
@@ -136,10 +148,19 @@ class RunningRelay implements Relay {
       return this.#end(message);
     }
     this.#client.unread(value, text);
-    this.#versions.resolve({ client: version, agent: spoken });
     const sides = { client: this.#client, agent: this.#agent };
     const handshake = { client: version, agent: spoken, asked: asked.params, result } as const;
-    await this.#end(await translate(sides, handshake, this.#options));
+    const meeting = new Meeting(sides, handshake, this.#options);
+    this.#stop = (reason) => meeting.close(reason);
+    try {
+      await meeting.begin();
+    } catch (error) {
+      // an answer that its own version does not allow
+      this.#refuse(asked.id, gone(error));
+      return this.#end(error instanceof Error ? error.message : String(error));
+    }
+    this.#versions.resolve({ client: version, agent: spoken });
+    await this.#end(await meeting.over);
   }
 
   async #introduce(params: Initialize["params"], version: ProtocolVersion): Promise<unknown> {
@@ -154,6 +175,13 @@ class RunningRelay implements Relay {
       },
     });
     const { handshakeTimeoutMs = 60_000 } = this.#options;
+    let farewell: Deadline;
+    let isOver = false;
+    this.#stop = (reason) => connection.close(reason);
+    void this.#client.ended.then(({ kind }) => {
+      const leave = (): void => void connection.close("the client has gone");
+      if (!isOver) farewell = deadline(kind === "eof" ? farewellMs : 0, leave);
+    });
     try {
       return await offerInTurn(connection, offers(params, version), handshakeTimeoutMs);
     } catch (error) {
@@ -162,12 +190,17 @@ class RunningRelay implements Relay {
       throw new RequestError(errorCodes.unavailable, `the agent cannot be reached: ${message}`, {
         reason: "agent_gone",
       });
+    } finally {
+      // from here on the two sides belong to others
+      isOver = true;
+      clearTimeout(farewell);
+      this.#stop = async () => undefined;
     }
   }
 
   /** The client gets the agent's own answer, and everything after it. */
   async #pass(id: Initialize["id"], version: number, result: unknown): Promise<void> {
-    this.#client.send({ jsonrpc: "2.0", id, result });
+    this.#client.send({ jsonrpc: "2.0", id: idToJson(id), result });
     this.#versions.resolve({ client: version, agent: version });
     const reason = await passThrough(this.#client, this.#agent, this.#log);
     await this.#end(reason.message ?? `ended: ${reason.kind}`);
@@ -178,8 +211,13 @@ class RunningRelay implements Relay {
       error instanceof RequestError ? error : new RequestError(rpcCodes.internalError, "internal error");
     this.#client.send({
       jsonrpc: "2.0",
-      id,
+      id: idToJson(id),
       error: data === undefined ? { code, message } : { code, message, data },
     });
   }
+}
+
+function mustComeFirst(): RequestError {
+  const message = "initialize must come first, in a message of its own";
+  return new RequestError(rpcCodes.invalidRequest, message, { reason: "not_initialized" });
 }

@@ -33,6 +33,8 @@ export class RelayedSession {
   /** What came before the client knew of the session. */
   #held: Update[] | undefined = [];
   #replaying = false;
+  #swallowing = false;
+  #hasLeft = false;
   /** The client's own messages, which it has and does not want back. */
   readonly #own = new Set<string>();
   readonly #unnamed = new Set<Prompt>();
@@ -59,19 +61,31 @@ export class RelayedSession {
     return this.#live?.sessionId;
   }
 
-  /** History is on its way: it goes to the client at once, messages of the user included. */
-  beginReplay(sessionId: string): void {
+  /** History is on its way: it goes to the client at once, messages of the user included, or to nobody. */
+  beginReplay(sessionId: string, { swallow }: { readonly swallow: boolean }): void {
+    this.#swallowing = swallow;
+    if (swallow) return;
     this.#replaying = true;
     this.#encoder = this.#newEncoder({ sessionId, configOptions: [], availableCommands: [] });
     this.#sessionId = sessionId;
     this.#held = undefined;
   }
 
+  endReplay(): void {
+    this.#replaying = false;
+    this.#swallowing = false;
+  }
+
+  /** Another one has taken its place. */
+  leave(): void {
+    this.#hasLeft = true;
+  }
+
   /** The agent has answered. What it says from now on waits until `release`, unless history has begun already. */
   opened(live: ClientSession): SessionFace {
     this.#live = live;
     this.#sessionId = live.sessionId;
-    this.#replaying = false;
+    this.endReplay();
     const face: SessionFace = {
       sessionId: live.sessionId,
       configOptions: live.options,
@@ -89,14 +103,16 @@ export class RelayedSession {
     for (const update of held) this.#forward(update);
   }
 
-  receive(update: Update): void {
+  /** The same function for as long as it lives: a session that is loaded again does not hear everything twice. */
+  readonly receive = (update: Update): void => {
     if (update.sessionUpdate === "session_info_update" && update.title !== undefined) {
       this.title = update.title ?? undefined;
     }
     this.updatedAt = Date.now();
+    if (this.#swallowing || this.#hasLeft) return;
     if (this.#held !== undefined) this.#held.push(update);
     else this.#forward(update);
-  }
+  };
 
   async prompt(op: PromptOp, signal: AbortSignal): Promise<object> {
     const { prompts } = this.#link.front.edition;

@@ -5,19 +5,30 @@ import type { EndReason, Fault, LineAccess, Sink, Transport } from "../../jsonrp
 
 /** What may wait for the next reader. More means that the peer talks without listening. */
 const maxHeldChars = 32 * 1024 * 1024;
+/** What a message costs beside its text: two characters take as much memory as two hundred. */
+const charsPerEvent = 256;
 
 type Event = (sink: Sink) => void;
 
 export class Splice {
+  /** Resolves when the other side has gone, also while nobody reads. */
+  readonly ended: Promise<EndReason>;
   readonly #inner: Transport;
+  readonly #gone = Promise.withResolvers<EndReason>();
   #reader: Sink | undefined;
   #answersOnly = false;
+  /** Of the request whose answer ends the handshake. */
+  #askedId: unknown;
+  /** The first is at `#next`: a queue that is cut at its head costs its length. */
   #held: Event[] = [];
+  #next = 0;
   #heldChars = 0;
+  #overflowed = false;
   #ended: EndReason | undefined;
 
   constructor(inner: Transport) {
     this.#inner = inner;
+    this.ended = this.#gone.promise;
     inner.start({
       message: (value, text) => this.#message(value, text),
       idle: () => this.#reader?.idle(),
@@ -40,7 +51,8 @@ export class Splice {
 
   /** Puts a message back, before everything that is held. */
   unread(value: unknown, text: string): void {
-    this.#held.unshift((sink) => sink.message(value, text));
+    this.#held = [(sink) => sink.message(value, text), ...this.#held.slice(this.#next)];
+    this.#next = 0;
   }
 
   /** For a connection. */
@@ -48,13 +60,18 @@ export class Splice {
     return this.#facade((sink) => this.read(sink));
   }
 
-  /** For a connection that shakes hands: it sees answers, up to the first good one. All else waits. */
+  /** For a connection that shakes hands: it sees answers, up to the good one to what it asked last. All else waits. */
   handshake(): Transport {
-    return this.#facade((sink) => {
+    const facade = this.#facade((sink) => {
       this.#answersOnly = true;
       this.#reader = sink;
       if (this.#ended !== undefined) sink.end(this.#ended);
     });
+    const send: Transport["send"] = (message, text) => {
+      if ("method" in message && "id" in message) this.#askedId = message.id;
+      return this.send(message, text);
+    };
+    return { ...facade, send };
   }
 
   lines(): LineAccess | undefined {
@@ -75,7 +92,7 @@ export class Splice {
 
   close(reason?: Error): Promise<void> {
     this.#reader = undefined;
-    this.#held = [];
+    this.#dropHeld();
     return this.#inner.close(reason);
   }
 
@@ -93,8 +110,8 @@ export class Splice {
   #attach(sink: Sink): void {
     this.#reader = sink;
     // a reader may hold again at any message
-    while (this.#held.length > 0 && this.#reader === sink) this.#held.shift()?.(sink);
-    if (this.#held.length === 0) this.#heldChars = 0;
+    while (this.#next < this.#held.length && this.#reader === sink) this.#held[this.#next++]?.(sink);
+    if (this.#next >= this.#held.length) this.#dropHeld();
     if (this.#reader === sink) sink.idle();
   }
 
@@ -102,7 +119,7 @@ export class Splice {
     if (!this.#answersOnly) return this.#deliver((sink) => sink.message(value, text), text.length);
     if (!isAnswer(value)) return this.#hold((sink) => sink.message(value, text), text.length);
     const reader = this.#reader;
-    if ("result" in value) {
+    if ("result" in value && "id" in value && value.id === this.#askedId) {
       this.#answersOnly = false;
       this.#reader = undefined;
     }
@@ -116,8 +133,15 @@ export class Splice {
 
   #end(reason: EndReason): void {
     this.#ended = reason;
+    this.#gone.resolve(reason);
     if (this.#reader !== undefined) this.#reader.end(reason);
     else this.#held.push((sink) => sink.end(reason));
+  }
+
+  #dropHeld(): void {
+    this.#held = [];
+    this.#next = 0;
+    this.#heldChars = 0;
   }
 
   #deliver(event: Event, chars: number): void {
@@ -126,7 +150,8 @@ export class Splice {
   }
 
   #hold(event: Event, chars: number): void {
-    this.#heldChars += chars;
+    if (this.#overflowed) return;
+    this.#heldChars += chars + charsPerEvent;
     if (this.#heldChars <= maxHeldChars) {
       this.#held.push(event);
       return;
@@ -135,7 +160,8 @@ export class Splice {
       kind: "overflow",
       message: `more than ${maxHeldChars} characters are waiting`,
     };
-    this.#held = [];
+    this.#dropHeld();
+    this.#overflowed = true;
     this.#end(reason);
     // the next reader is told; the inner transport has nothing to add
     this.#inner.close(new Error(reason.message)).catch(() => undefined);

@@ -1,12 +1,13 @@
 // Puts the two editions of a relay together and keeps them so until one side goes.
 
 import type { ProtocolVersion } from "../../edition/negotiate.ts";
-import { RequestError } from "../../jsonrpc/errors.ts";
+import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../../model/ask.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import { AgentFront } from "../agent-front.ts";
 import { connectWith } from "../client.ts";
 import type { AskContext, ClientDefinition } from "../client-definition.ts";
+import type { ConnectedAgent } from "../connected-agent.ts";
 import { askWithDiffTexts } from "./diff-texts.ts";
 import { type InitializeParams, infoOf, passedOn } from "./introduction.ts";
 import type { RelayOptions } from "./relay-options.ts";
@@ -28,13 +29,7 @@ export interface Handshake {
   readonly result: unknown;
 }
 
-/** Resolves with the reason when both sides are closed. */
-export async function translate(sides: Sides, handshake: Handshake, options: RelayOptions): Promise<string> {
-  const meeting = new Meeting(sides, handshake, options);
-  return meeting.run();
-}
-
-class Meeting implements RelayedSessionLink {
+export class Meeting implements RelayedSessionLink {
   readonly #sides: Sides;
   readonly #handshake: Handshake;
   readonly #options: RelayOptions;
@@ -43,6 +38,11 @@ class Meeting implements RelayedSessionLink {
   /** What the agent says before there is anybody to hear it. */
   #early: ((front: AgentFront) => void)[] = [];
   #slow = 0;
+  readonly #over = Promise.withResolvers<string>();
+  #agent: ConnectedAgent | undefined;
+  #closing: Promise<void> | undefined;
+  /** Resolves with the reason when both sides are closed, once it has begun. */
+  readonly over: Promise<string> = this.#over.promise;
 
   constructor(sides: Sides, handshake: Handshake, options: RelayOptions) {
     this.#sides = sides;
@@ -50,7 +50,8 @@ class Meeting implements RelayedSessionLink {
     this.#options = options;
   }
 
-  async run(): Promise<string> {
+  /** Rejects when the agent's answer cannot be understood; then nobody has answered the client. */
+  async begin(): Promise<void> {
     const { client, result } = this.#handshake;
     const agent = await connectWith(this.#sides.agent.transport(), this.#definition(), async () => result);
     const { unstable = "*", limits, log } = this.#options;
@@ -60,16 +61,33 @@ class Meeting implements RelayedSessionLink {
       { versions: [client], unstable, forwards: true, ...(limits && { limits }), ...(log && { log }) },
       host,
     );
+    this.#agent = agent;
     this.#host = host;
     this.#front = front;
     for (const work of this.#early.splice(0)) work(front);
-    const reason = await Promise.race([
-      agent.closed.then(({ message }) => message),
-      front.closed.then(({ message }) => message),
+    const ended = ({ message }: ConnectionError): void => {
+      void this.close().then(() => this.#over.resolve(message));
+    };
+    void agent.closed.then(ended);
+    void front.closed.then(ended);
+    // it was too late to meet: whoever closes a meeting that has not begun cannot reach the two
+    if (this.#closing !== undefined) await Promise.all([front.close(), agent.close()]);
+  }
+
+  /** Lets what runs answer, and closes both sides. Never rejects. */
+  close(reason?: string): Promise<void> {
+    this.#closing ??= this.#close(reason);
+    return this.#closing;
+  }
+
+  async #close(reason: string | undefined): Promise<void> {
+    await Promise.allSettled([
+      this.#front?.close(reason ?? "the agent has gone"),
+      this.#agent?.close(reason ?? "the client has gone"),
     ]);
-    await Promise.allSettled([front.close("the agent has gone"), agent.close("the client has gone")]);
-    await host.close();
-    return reason;
+    await this.#host?.close().catch((error: unknown) => {
+      this.#options.log?.("error", "closing the tools of sessions failed", { error });
+    });
   }
 
   // ---- RelayedSessionLink
@@ -128,7 +146,10 @@ class Meeting implements RelayedSessionLink {
           this.#withFront((front) => front.askExtension(method, params, { signal }).then(resolve, reject));
         }),
       otherNotification: (method, params) =>
-        this.#withFront((front) => void front.tellExtension(method, params)),
+        this.#withFront((front) => {
+          const room = front.tellExtension(method, params);
+          if (room !== undefined) this.slow(room);
+        }),
     };
   }
 

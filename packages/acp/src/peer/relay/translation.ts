@@ -22,6 +22,8 @@ export class Translation implements AgentHost {
   readonly #link: RelayedSessionLink;
   readonly #agent: ConnectedAgent;
   readonly #sessions = new Map<string, RelayedSession>();
+  /** Those that are being loaded or resumed: who asks twice at once is told everything once. */
+  readonly #activating = new Map<string, RelayedSession>();
   readonly #toolbox: ClientToolbox;
 
   constructor(link: RelayedSessionLink, agent: ConnectedAgent, options: RelayOptions) {
@@ -149,6 +151,8 @@ export class Translation implements AgentHost {
       throw error;
     });
     if (tools !== undefined) this.#toolbox.keep(live.sessionId, tools);
+    // an agent that gives one name twice has one session
+    this.#sessions.get(live.sessionId)?.leave();
     this.#sessions.set(live.sessionId, session);
     const face = session.opened(live);
     request.afterReply(() => session.release());
@@ -158,22 +162,31 @@ export class Translation implements AgentHost {
   async #activate(op: Extract<SessionOp, { op: "activate" }>): Promise<AgentOpResult> {
     const { sessionId, activation, replay } = op;
     const { features } = this.#agent;
-    const session = this.#sessions.get(sessionId) ?? new RelayedSession(this.#link, rootsOf(activation));
     const swallow = !replay && !features.resume;
-    // an agent that can only load says everything again, to nobody
     if (replay && !features.load) throw unsupported("replay the history of a session");
-    if (!swallow) session.beginReplay(sessionId);
+    const session =
+      this.#sessions.get(sessionId) ??
+      this.#activating.get(sessionId) ??
+      new RelayedSession(this.#link, rootsOf(activation));
+    this.#activating.set(sessionId, session);
+    // an agent that can only load says everything again, to nobody
+    session.beginReplay(sessionId, { swallow });
+    let live: ClientSession;
     const tools = await this.#toolbox.open(activation.cwd, () => sessionId);
-    const place = placeFor(activation, session, tools, swallow);
-    const work =
-      replay || swallow ? this.#agent.load(sessionId, place) : this.#agent.resume(sessionId, place);
-    const live = await work.catch(async (error: unknown) => {
+    try {
+      const place = placeFor(activation, session, tools);
+      live = await (replay || swallow
+        ? this.#agent.load(sessionId, place)
+        : this.#agent.resume(sessionId, place));
+    } catch (error) {
+      session.endReplay();
       await tools?.close();
       throw error;
-    });
+    } finally {
+      this.#activating.delete(sessionId);
+    }
     if (tools !== undefined) this.#toolbox.keep(sessionId, tools);
     this.#sessions.set(sessionId, session);
-    if (swallow) live.onUpdate((update) => session.receive(update));
     const face = session.opened(live);
     session.release();
     // version 2 ends a replay with the state of the session
@@ -186,7 +199,7 @@ export class Translation implements AgentHost {
     // closing a session that is unknown or not active succeeds (A36)
     if (session === undefined) return;
     session.cancel();
-    if (this.#agent.features.close) await session.live.close();
+    await session.live.close();
     await this.#forget(sessionId);
   }
 
@@ -223,13 +236,12 @@ function placeFor(
   activation: Activation,
   session: RelayedSession,
   tools: ClientTools | undefined,
-  swallow = false,
 ): SessionPlace {
   const { mcpServers } = activation;
   return {
     ...activation,
     mcpServers: tools === undefined ? mcpServers : [...mcpServers, tools.server],
-    ...(swallow ? {} : { onUpdate: (update) => session.receive(update) }),
+    onUpdate: session.receive,
   };
 }
 

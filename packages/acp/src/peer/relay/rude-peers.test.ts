@@ -1,0 +1,246 @@
+// A relay whose peers do not behave: handshakes out of order, sessions that are opened twice, ends in the middle.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Transport } from "../../jsonrpc/transport.ts";
+import { memoryPair } from "../../transport/memory.ts";
+import { relay } from "./relay.ts";
+import type { RelayOptions } from "./relay-options.ts";
+
+type Message = Record<string, unknown>;
+const deadline = { timeout: 20_000 };
+
+/** A peer by hand. */
+class RawPeer {
+  readonly got: Message[] = [];
+  readonly texts: string[] = [];
+  readonly ended = Promise.withResolvers<void>();
+  readonly #transport: Transport;
+  #arrived = Promise.withResolvers<void>();
+
+  constructor(transport: Transport, receive: (message: Message, peer: RawPeer) => void = () => undefined) {
+    this.#transport = transport;
+    transport.start({
+      message: (value, text) => {
+        this.got.push(value as Message);
+        this.texts.push(text);
+        receive(value as Message, this);
+        this.#arrived.resolve();
+        this.#arrived = Promise.withResolvers();
+      },
+      idle: () => undefined,
+      reject: () => undefined,
+      drain: () => undefined,
+      end: () => this.ended.resolve(),
+    });
+  }
+
+  send(message: object, text?: string): void {
+    this.#transport.send(message, text);
+  }
+
+  answer(request: Message, result: unknown): void {
+    this.send({ jsonrpc: "2.0", id: request.id, result });
+  }
+
+  async until(isIt: (message: Message) => boolean): Promise<Message> {
+    for (;;) {
+      const found = this.got.find(isIt);
+      if (found !== undefined) return found;
+      await this.#arrived.promise;
+    }
+  }
+
+  /** Sends a request and waits for its answer. */
+  ask(id: number, method: string, params: object): Promise<Message> {
+    this.send({ jsonrpc: "2.0", id, method, params });
+    return this.until((message) => message.id === id && message.method === undefined);
+  }
+
+  /** What it was told in a session, and forgets. */
+  said(): unknown[] {
+    const updates = this.got.filter(({ method }) => method === "session/update");
+    this.got.length = 0;
+    return updates.map(({ params }) => {
+      const { update } = params as { update: { sessionUpdate: string; content?: { text: string } } };
+      return update.content?.text ?? update.sessionUpdate;
+    });
+  }
+}
+
+const introduction = (version: number): object =>
+  version === 1
+    ? { protocolVersion: 1, clientCapabilities: {} }
+    : { protocolVersion: 2, info: { name: "raw", version: "1" }, capabilities: {} };
+
+const welcome = (version: number, agentCapabilities: object = { loadSession: true }): object =>
+  version === 1
+    ? { protocolVersion: 1, agentCapabilities, authMethods: [] }
+    : { protocolVersion: 2, info: { name: "raw", version: "1" }, capabilities: { session: {} } };
+
+function between(agent: (message: Message, peer: RawPeer) => void, options: RelayOptions = {}) {
+  const [toRelay, clientEnd] = memoryPair();
+  const [agentEnd, atAgent] = memoryPair();
+  const relayed = relay(clientEnd, agentEnd, options);
+  return {
+    relayed,
+    client: new RawPeer(toRelay),
+    agent: new RawPeer(atAgent, agent),
+    leave: () => toRelay.close(),
+  };
+}
+
+const silence = (): void => undefined;
+const quiet = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test("an answer to something that was not asked does not end the handshake", deadline, async () => {
+  const { client, relayed } = between((message, peer) => {
+    peer.send({ jsonrpc: "2.0", id: 999, result: {} });
+    peer.answer(message, welcome(1));
+  });
+  const { result } = await client.ask(1, "initialize", introduction(1));
+  assert.deepEqual(result, welcome(1));
+  await relayed.close();
+});
+
+test(
+  "an agent whose answer is not one of its version is an error for the client, not silence",
+  deadline,
+  async () => {
+    const { client, relayed } = between((message, peer) => peer.answer(message, { protocolVersion: 2 }));
+    const { error } = await client.ask(1, "initialize", introduction(1));
+    assert.equal((error as { code: number }).code, -32067);
+    await relayed.closed;
+  },
+);
+
+test("before the handshake every message that needs an answer gets one", deadline, async () => {
+  const { client, relayed } = between((message, peer) => peer.answer(message, welcome(1)));
+  client.send([{ jsonrpc: "2.0", id: 1, method: "initialize", params: introduction(1) }]);
+  const refused = await client.until(({ id }) => id === null);
+  assert.equal((refused.error as { code: number }).code, -32600);
+  client.send({ jsonrpc: "2.0", id: {}, method: "initialize" });
+  const id = "9007199254740993";
+  client.send({}, `{"jsonrpc":"2.0","id":${id},"method":"initialize","params":{"protocolVersion":1}}`);
+  await client.until(({ result }) => result !== undefined);
+  assert.equal(client.got.length, 3);
+  assert.ok(client.texts[2]?.includes(id), client.texts[2]);
+  await relayed.close();
+});
+
+test("a client that leaves before the agent has answered is not waited for", deadline, async () => {
+  const { client, agent, relayed, leave } = between(silence);
+  client.send({ jsonrpc: "2.0", id: 1, method: "initialize", params: introduction(1) });
+  await agent.until(({ method }) => method === "initialize");
+  await leave();
+  assert.match(await relayed.closed, /the client has gone/);
+  await agent.ended.promise;
+});
+
+test("what a client says too early is kept within bounds, and costs its length", deadline, async () => {
+  const asked = Promise.withResolvers<Message>();
+  const { client, agent, relayed } = between((message) => asked.resolve(message));
+  client.send({ jsonrpc: "2.0", id: 1, method: "initialize", params: introduction(1) });
+  const initialize = await asked.promise;
+  for (let i = 0; i < 100_000; i++) client.send({});
+  await quiet();
+  agent.answer(initialize, welcome(1));
+  await agent.until(() => agent.got.length > 100_000);
+  await relayed.close();
+
+  const other = between(silence);
+  other.client.send({ jsonrpc: "2.0", id: 1, method: "initialize", params: introduction(1) });
+  for (let i = 0; i < 150_000; i++) other.client.send({});
+  assert.match(await other.relayed.closed, /the client has gone/);
+});
+
+for (const [clientVersion, agentVersion] of [
+  [1, 2],
+  [2, 1],
+] as const) {
+  const name = `v${clientVersion} client, v${agentVersion} agent`;
+  const load = clientVersion === 1 ? "session/load" : "session/resume";
+  const params = { sessionId: "s", cwd: "/project", mcpServers: [] };
+  const replay = clientVersion === 1 ? params : { ...params, replayFrom: { type: "start" } };
+  const says = (peer: RawPeer, text: string): void => {
+    const content = { type: "text", text };
+    const update = { sessionUpdate: "agent_message_chunk", messageId: "m", content };
+    peer.send({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s", update } });
+  };
+  const agentOf = (message: Message, peer: RawPeer): void => {
+    if (message.method === "initialize") return peer.answer(message, welcome(agentVersion));
+    if (message.method === "session/load" || message.method === "session/resume") says(peer, "history");
+    if (message.method !== "session/prompt" && message.id !== undefined)
+      peer.answer(message, message.method === "session/new" ? { sessionId: "s" } : {});
+  };
+
+  test(`${name}: a session that is loaded again, or closed and loaded, is heard once`, deadline, async () => {
+    const { client, agent, relayed } = between(agentOf);
+    await client.ask(1, "initialize", introduction(clientVersion));
+    await client.ask(2, load, replay);
+    await client.ask(3, load, replay);
+    client.said();
+    await client.ask(4, "session/close", { sessionId: "s" });
+    says(agent, "after the end");
+    await quiet();
+    assert.deepEqual(client.said(), []);
+    await client.ask(5, load, replay);
+    assert.deepEqual(
+      client.said().filter((text) => text !== "state_update"),
+      ["history"],
+    );
+    says(agent, "once");
+    await quiet();
+    assert.deepEqual(client.said(), ["once"]);
+    await relayed.close();
+  });
+
+  test(
+    `${name}: a session that is loaded twice at once, or made under a name that is taken, is heard once`,
+    deadline,
+    async () => {
+      const { client, agent, relayed } = between(agentOf);
+      await client.ask(1, "initialize", introduction(clientVersion));
+      await Promise.all([client.ask(2, load, replay), client.ask(3, load, replay)]);
+      await client.ask(4, "session/new", params);
+      await quiet();
+      client.said();
+      says(agent, "once");
+      await quiet();
+      assert.deepEqual(client.said(), ["once"]);
+      await relayed.close();
+    },
+  );
+
+  test(`${name}: whoever closes the relay leaves no request without an answer`, deadline, async () => {
+    const { client, agent, relayed } = between(agentOf);
+    await client.ask(1, "initialize", introduction(clientVersion));
+    await client.ask(2, "session/new", params);
+    const prompt = { sessionId: "s", prompt: [{ type: "text", text: "hello" }] };
+    const answered = client.ask(3, "session/prompt", prompt);
+    await agent.until(({ method }) => method === "session/prompt");
+    await relayed.close();
+    await answered;
+    await Promise.all([client.ended.promise, agent.ended.promise]);
+  });
+}
+
+test("resuming at an agent that can only load does not show the history again", deadline, async () => {
+  const { client, agent, relayed } = between((message, peer) => {
+    if (message.method === "initialize") return peer.answer(message, welcome(1));
+    if (message.method !== "session/load") return;
+    const content = { type: "text", text: "old" };
+    const update = { sessionUpdate: "agent_message_chunk", content };
+    peer.send({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s", update } });
+    peer.answer(message, {});
+  });
+  await client.ask(1, "initialize", introduction(2));
+  await client.ask(2, "session/resume", { sessionId: "s", cwd: "/project", mcpServers: [] });
+  await quiet();
+  assert.deepEqual(client.said(), ["state_update"]);
+  const update = { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "new" } };
+  agent.send({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s", update } });
+  await quiet();
+  assert.deepEqual(client.said(), ["new"]);
+  await relayed.close();
+});
