@@ -2,6 +2,7 @@
 // between them against none. What is left out here is what docs/versions.md lists as lost or made up.
 
 import { type ClientRecord, StableIds } from "./client-record.ts";
+import { isObject } from "./shape.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -12,7 +13,20 @@ export function comparable(record: ClientRecord): object {
     new StableIds().stable(comparableView(view as Fields)), // a view's snapshot
   ]);
   const { agent, steps, asked } = record;
-  return { agent, steps, asked, sessions: Object.fromEntries(sessions) };
+  return withoutLosses({ agent, steps, asked, sessions: Object.fromEntries(sessions) }) as object; // it is one
+}
+
+/** A relay marks what it could not carry over: that is about the relay, not about the session. */
+const lossMark = "parley.dev/lost";
+
+function withoutLosses(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutLosses);
+  if (!isObject(value)) return value;
+  const fields = Object.entries(value).flatMap(([key, item]) => {
+    const isOnlyMark = key === "meta" && isObject(item) && Object.keys(item).join() === lossMark;
+    return key === lossMark || isOnlyMark ? [] : [[key, withoutLosses(item)]];
+  });
+  return Object.fromEntries(fields);
 }
 
 function comparableView(view: Fields): Fields {
@@ -27,7 +41,8 @@ function comparableView(view: Fields): Fields {
   } = view;
   const items = timeline as readonly Fields[];
   const texts = new Map((terminals as readonly Fields[]).map((each) => [each.terminalId, textOf(each)]));
-  const shown = items.filter((item, at) => !isOnlyAsked(item, items[at + 1]));
+  // what no version knows cannot be said in another one
+  const shown = items.filter((item, at) => item.kind !== "unknown" && !isOnlyAsked(item, items[at + 1]));
   return { state: "idle", ...rest, timeline: shown.map((item) => comparableItem(item, texts)) };
 }
 
