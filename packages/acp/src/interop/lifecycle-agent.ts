@@ -1,0 +1,38 @@
+// A program: an agent that is steered, that works beside and between prompts, and that takes a system prompt. The
+// text of a prompt names what it does.
+
+import { agent, type Turn } from "@parley/acp";
+import { serveStdio } from "@parley/acp/node";
+
+const finished = Promise.withResolvers<void>();
+
+const turns: Readonly<Record<string, (turn: Turn) => Promise<void> | void>> = {
+  "system prompt": (turn) => void turn.say(JSON.stringify(turn.session.systemPrompt ?? null)),
+  async steered(turn) {
+    turn.say("waiting");
+    for await (const { prompt } of turn.inbox) {
+      turn.say(`heard ${JSON.stringify(prompt)}`);
+      return;
+    }
+  },
+  background({ session }) {
+    const build = session.background({ title: "Build", toolCallId: "build" }, ({ signal }) => {
+      signal.addEventListener("abort", () => finished.reject(signal.reason));
+      return finished.promise;
+    });
+    // however it ends, the agent has something to say about it that nobody asked for
+    const report = () => session.work((turn) => void turn.say("the build is over"));
+    build.then(report, report).catch(() => undefined);
+  },
+  finish: () => finished.resolve(),
+};
+
+await serveStdio(
+  agent({
+    name: "lifecycle-agent",
+    version: "1.0.0",
+    steering: true,
+    unstable: ["session/new"],
+    prompt: (turn) => turns[turn.text]?.(turn),
+  }),
+);
