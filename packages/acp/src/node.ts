@@ -1,5 +1,6 @@
 // What the library needs of Node: stdio, processes, files, terminals, the store.
 
+export type { DirectoryEntry, RemoveOptions } from "./node/files/directory-entries.ts";
 export type { FileErrorData, FileErrorReason } from "./node/files/file-error.ts";
 export { type LocalFiles, type LocalFilesOptions, localFiles } from "./node/files/local-files.ts";
 export type { FileFacts, TextFile } from "./node/files/read-file.ts";

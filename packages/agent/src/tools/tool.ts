@@ -1,7 +1,17 @@
 // What a tool is: what the model is told, what the user sees, what it needs permission for, and what it does.
 // Files, terminals and questions are injected, so that a tool neither knows nor cares where it runs.
 
-import type { Files, PlanEntry, Terminals, ToolCall, ToolCallContent } from "@parley/acp";
+import type {
+  CreateTerminalOptions,
+  DisplayTerminal,
+  DisplayTerminalOptions,
+  Files,
+  PlanEntry,
+  TerminalHandle,
+  ToolCall,
+  ToolCallContent,
+} from "@parley/acp";
+import type { DirectoryEntry, FileFacts } from "@parley/acp/node";
 import type { MediaPart, TextPart, ToolDescription } from "../model/model.ts";
 
 /** The kinds of the protocol. */
@@ -17,7 +27,10 @@ export type ToolKind =
   | "switch_mode"
   | "other";
 
-/** What a call is about to do, for whoever decides whether it may. Nothing to decide: `none`. */
+/**
+ * What a call is about to do, for whoever decides whether it may. Nothing to decide: `none`. Paths are absolute; one
+ * that leads elsewhere through a link is followed by where it leads, so that every name of a file can be judged.
+ */
 export type Access =
   | { readonly type: "none" }
   | { readonly type: "read"; readonly paths: readonly string[] }
@@ -40,38 +53,73 @@ export interface Presentation {
 export interface PreparedCall {
   readonly presentation: Presentation;
   readonly access: Access;
+  /** Throws ToolError for what went wrong in words, anything else for a fault or an abort. */
   run(context: RunContext): Promise<ToolResult>;
 }
 
 export interface ToolResult {
-  /** For the model; the loop truncates what is too long. */
+  /** For the model. Tools keep to the limits of truncation.ts; `limitedContent` is for what comes from elsewhere. */
   readonly content: readonly (TextPart | MediaPart)[];
   /** For the protocol's rawOutput. */
   readonly rawOutput?: unknown;
-  /** Replaces what the call shows. Default: what it was prepared with. */
+  /** Replaces what the call shows. Absent: it shows what it shows, such as the diff or the terminal. */
   readonly shown?: readonly ToolCallContent[];
 }
 
-/** What every call of a session may use. */
+/** What every call of a session may use. `openWorkspace` makes all of it but the signal and `web`. */
 export interface ToolContext {
   /** Absolute. */
   readonly cwd: string;
   /** The working directory and the additional ones: a hard boundary. */
   readonly roots: readonly string[];
   readonly files: AgentFiles;
-  readonly terminals: Terminals;
+  readonly terminals: AgentTerminals;
   /** What this session has read: an edit of a file that has changed since is refused. */
   readonly seen: SeenFiles;
+  /** For output that is too long to be told. */
+  readonly outputs: OutputFolder;
+  /** Default: public addresses only. */
+  readonly web?: WebAccess;
   readonly signal: AbortSignal;
 }
 
-/** Files as tools need them: text with its version, bytes, and what the protocol's `Files` does not have. */
+/** Files as tools need them. Nothing outside the roots is read or written; only output folders are readable besides. */
 export interface AgentFiles extends Files {
   /** The text as it is in the editor or on disk, and a version that changes with it. */
-  read(
-    path: string,
-    options?: { readonly signal?: AbortSignal },
-  ): Promise<{ readonly text: string; readonly version: string }>;
+  read(path: string, options?: { readonly signal?: AbortSignal }): Promise<TextWithVersion>;
+  /** As it is on disk. */
+  readBytes(path: string, options?: { readonly signal?: AbortSignal }): Promise<Uint8Array>;
+  /** As it is on disk. */
+  stat(path: string): Promise<FileFacts>;
+  /** Where a path leads, without links; also where there is nothing yet. */
+  locate(path: string): Promise<string>;
+  list(path: string): Promise<readonly DirectoryEntry[]>;
+  /** Fails where the file is another one than `expected`, a version or "absent", says. */
+  write(path: string, content: string, options: AgentWriteOptions): Promise<TextWithVersion>;
+  remove(path: string, options?: { readonly recursive?: boolean }): Promise<void>;
+  /** Fails where there is something at the new path. */
+  move(from: string, to: string): Promise<void>;
+  /** The editor has a text that is not on disk. False where the client has no files. */
+  isUnsaved(path: string, options?: { readonly signal?: AbortSignal }): Promise<boolean>;
+}
+
+export interface TextWithVersion {
+  /** Without a byte order mark. */
+  readonly text: string;
+  readonly version: string;
+}
+
+export interface AgentWriteOptions {
+  readonly expected: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Commands, in a process group of their own. */
+export interface AgentTerminals {
+  /** The client runs them and shows their output itself; `onOutput` is never called. */
+  readonly isClient: boolean;
+  /** `onOutput` sees all output as it comes, in a buffer that is used again. */
+  create(options: CreateTerminalOptions, onOutput?: (bytes: Uint8Array) => void): Promise<TerminalHandle>;
 }
 
 export interface SeenFiles {
@@ -81,13 +129,33 @@ export interface SeenFiles {
   forget(path: string): void;
 }
 
+export interface OutputFolder {
+  /** Opens a new file there, and the folder where it is missing. The tools may read it. */
+  create(name: string): { readonly path: string; readonly fd: number };
+}
+
+export interface WebAccess {
+  /** Hosts that may be fetched though their address is private, as a URL has them: `localhost:3000`, or `*` for all. */
+  readonly privateHosts: readonly string[];
+  /** All addresses of a name. Default: the system's. */
+  readonly addressesOf?: (
+    name: string,
+  ) => Promise<readonly { readonly address: string; readonly family: 4 | 6 }[]>;
+}
+
+/** Ask before every change, change without asking, plan only, talk only. */
+export type ModeId = "ask" | "code" | "architect" | "chat";
+
 export interface RunContext extends ToolContext {
-  /** The call as the client sees it: for live output and terminals. */
+  /** The call as the client sees it: for live output, terminals and questions of its own. */
   readonly call: ToolCall;
+  /** The turn's: a terminal that the client only shows. */
+  terminal(options?: DisplayTerminalOptions): DisplayTerminal;
   /** Shows the whole plan. */
   plan(entries: readonly PlanEntry[]): Promise<void>;
-  /** Asks the user; nothing when there is no answer. */
+  /** Asks the user; nothing when there is no answer. No options: an answer in the user's own words. */
   ask(question: string, options: readonly string[]): Promise<string | undefined>;
+  readonly modes: { readonly current: ModeId; switchTo(mode: ModeId): Promise<void> };
 }
 
 /** `name` is what the model calls it. */
@@ -95,7 +163,7 @@ export interface Tool extends ToolDescription {
   /** Calls that only read run at the same time as others of their kind. */
   readonly isReadOnly: boolean;
   /** Throws ToolError for arguments that make no sense, in words that help the model to do better. */
-  prepare(input: unknown, context: ToolContext): Promise<PreparedCall> | PreparedCall;
+  prepare(input: unknown, context: ToolContext): Promise<PreparedCall>;
 }
 
 /** Told to the model as the result of its call, and shown to the user. */

@@ -48,6 +48,8 @@ const reasonOf: Readonly<Record<string, FileErrorReason>> = {
   EEXIST: "conflict",
   ENOTEMPTY: "conflict",
   ESTALE: "conflict",
+  EXDEV: "unavailable",
+  EINVAL: "invalid_argument",
 };
 
 const explanations: Readonly<Record<string, string>> = {
@@ -60,6 +62,9 @@ const explanations: Readonly<Record<string, string>> = {
   EISDIR: "EISDIR, it is a directory; name a file in it",
   ENOSPC: "ENOSPC, no space is left; free some and try again",
   EDQUOT: "EDQUOT, the quota is used up; free some space and try again",
+  ENOTEMPTY: "ENOTEMPTY, it contains others; remove those first, or everything at once",
+  EXDEV: "EXDEV, it is on another file system; copy it, then remove the old one",
+  EINVAL: "EINVAL, the system does not accept it; a directory cannot be moved into itself",
   EEXIST: "EEXIST, something else was created there meanwhile; read it, then try again",
 };
 
@@ -69,8 +74,10 @@ export function systemCode(error: unknown): string | undefined {
   return typeof error.code === "string" ? error.code : undefined;
 }
 
+export type FileAction = "read" | "write" | "stat" | "list" | "remove" | "move";
+
 /** Turns a failed system call into an error that may cross the wire. Anything else is returned as it is. */
-export function fileErrorFrom(error: unknown, action: "read" | "write" | "stat", path: string): unknown {
+export function fileErrorFrom(error: unknown, action: FileAction, path: string): unknown {
   const code = systemCode(error);
   if (code === undefined) return error;
   // Writing makes what is missing, so something was taken away under its hands.

@@ -6,7 +6,15 @@ import { constants } from "node:buffer";
 import type { Files, ReadTextOptions } from "../../model/files.ts";
 import type { Descent } from "./descent.ts";
 import { canUseDescriptors, descriptorDescent } from "./descriptor-descent.ts";
-import { fileError, fileErrorFrom, quoted, throwIfAborted } from "./file-error.ts";
+import {
+  type DirectoryEntry,
+  entriesOf,
+  locate,
+  moveEntry,
+  type RemoveOptions,
+  removeEntry,
+} from "./directory-entries.ts";
+import { type FileAction, fileError, fileErrorFrom, quoted, throwIfAborted } from "./file-error.ts";
 import { type FilePath, parseFilePath } from "./file-path.ts";
 import { portableDescent } from "./portable-descent.ts";
 import { type FileFacts, factsOf, readBytes, readTextFile, type TextFile } from "./read-file.ts";
@@ -38,6 +46,14 @@ export interface LocalFiles extends Files {
   writeText(path: string, content: string, options?: LocalWriteOptions): Promise<void>;
   /** As `writeText`, and says what came of it. */
   write(path: string, content: string, options?: LocalWriteOptions): Promise<WrittenFile>;
+  /** Where a path leads, without links; also where there is nothing yet. */
+  locate(path: string): Promise<string>;
+  /** What is in a directory, by name. Links are told as such, and not followed. */
+  list(path: string): Promise<readonly DirectoryEntry[]>;
+  /** A file, a link itself, or a directory: an empty one, unless it says `recursive`. Never a root. */
+  remove(path: string, options?: RemoveOptions): Promise<void>;
+  /** A file, a link itself, or a directory, to a path where there is nothing; missing directories are made. */
+  move(from: string, to: string): Promise<void>;
   /** Waits for what is under way, then lets go of the roots. Afterwards everything rejects with -32067. */
   close(): Promise<void>;
 }
@@ -90,6 +106,26 @@ class RootedFiles implements LocalFiles {
     return this.#at("stat", path, undefined, async (target) => factsOf(this.#workspace, target));
   }
 
+  locate(path: string): Promise<string> {
+    return this.#at("stat", path, undefined, async (target) => locate(this.#workspace, target));
+  }
+
+  list(path: string): Promise<readonly DirectoryEntry[]> {
+    return this.#at("list", path, undefined, async (target) => entriesOf(this.#workspace, target));
+  }
+
+  remove(path: string, options: RemoveOptions = {}): Promise<void> {
+    return this.#at("remove", path, options.signal, (target) =>
+      removeEntry(this.#workspace, target, options),
+    );
+  }
+
+  move(from: string, to: string): Promise<void> {
+    return this.#at("move", from, undefined, async (target) =>
+      moveEntry(this.#workspace, target, parseFilePath(to)),
+    );
+  }
+
   async writeText(path: string, content: string, options: LocalWriteOptions = {}): Promise<void> {
     await this.write(path, content, options);
   }
@@ -107,7 +143,7 @@ class RootedFiles implements LocalFiles {
   }
 
   async #at<Result>(
-    action: "read" | "write" | "stat",
+    action: FileAction,
     path: string,
     signal: AbortSignal | undefined,
     work: (target: FilePath) => Promise<Result>,

@@ -85,7 +85,7 @@ export function factsOf({ roots, descent }: Workspace, target: FilePath): FileFa
   }
 }
 
-function existing(place: Place, target: FilePath): Handle {
+export function existing(place: Place, target: FilePath): Handle {
   if (place.entry !== undefined) return place.entry;
   const what = place.dangling ? "the symbolic link leads to nothing" : "no such file or directory";
   throw fileError("not_found", `cannot find ${quoted(target.text)}: ENOENT, ${what}`, target.text);

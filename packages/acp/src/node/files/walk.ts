@@ -19,7 +19,7 @@ export interface Place {
   readonly directory: Handle;
   /** Its name in the directory. Empty where the path means the directory itself, such as a root. */
   readonly name: string;
-  /** Never a link. Undefined: there is nothing of that name. */
+  /** A link only where the walk was asked to keep it. Undefined: there is nothing of that name. */
   readonly entry: Handle | undefined;
   /** The name that is missing was asked for by a link, not by the caller. */
   readonly dangling: boolean;
@@ -31,6 +31,8 @@ export interface Place {
 export interface WalkOptions {
   /** Makes the directories that are missing on the way; never those that a link asks for. */
   readonly makeDirectories?: boolean;
+  /** A link at the end of the path is the entry that is meant: what is removed or moved. */
+  readonly keepLink?: boolean;
 }
 
 export class Walk {
@@ -60,7 +62,7 @@ export class Walk {
   toEnd(options: WalkOptions = {}): Place {
     try {
       for (let step = 0; step < maxSteps; step += 1) {
-        const place = this.#step(options.makeDirectories === true);
+        const place = this.#step(options);
         if (place !== undefined) return place;
       }
       const message = `${quoted(this.#path.text)} takes more than ${maxSteps} steps through links to resolve`;
@@ -71,7 +73,7 @@ export class Walk {
     }
   }
 
-  #step(makeDirectories: boolean): Place | undefined {
+  #step({ makeDirectories = false, keepLink = false }: WalkOptions): Place | undefined {
     const name = this.#pending[0];
     if (name === undefined) return this.#place("", this.#here);
     // Only links still have it; here it means what it means to the system, the parent of a real directory.
@@ -84,7 +86,7 @@ export class Walk {
       this.#makeDirectory(name);
       return undefined;
     }
-    if (entry.stat.isSymbolicLink()) {
+    if (entry.stat.isSymbolicLink() && !(keepLink && isLast && this.#linked === 0)) {
       entry.close();
       this.#follow(name);
       return undefined;
