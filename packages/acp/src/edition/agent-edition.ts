@@ -61,6 +61,8 @@ export interface AgentEdition {
   session(face: SessionFace, client: ClientFeatures): AgentSessionEdition;
   permission(sessionId: string, ask: PermissionAsk): WireCall;
   permissionAnswer(result: object): PermissionAnswer;
+  /** The update that follows the answer, where the question had to be shown as something that must come to an end. */
+  permissionOver(ask: PermissionAsk, answer: PermissionAnswer): object | undefined;
   elicitation(sessionId: string, ask: ElicitationAsk): WireCall;
   elicitationAnswer(result: object): ElicitationAnswer;
 }

@@ -54,6 +54,8 @@ export class Questions {
       if (result !== undefined) answer = edition.permissionAnswer(result);
     } finally {
       this.#session.log.append({ kind: "answer", askId, permission: answer });
+      const over = edition.permissionOver(permission, answer);
+      if (over !== undefined) void this.#session.link.sendUpdate(this.#session.sessionId, over);
     }
     if (answer.outcome !== "selected") return { allowed: false };
     // an option that was never offered is no permission (A90)

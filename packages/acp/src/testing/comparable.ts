@@ -79,8 +79,7 @@ function comparableContent(content: Fields, terminals: ReadonlyMap<unknown, stri
 
 /** A question about nothing is asked about a tool call in version 1, made for the purpose. */
 function isOnlyAsked(item: Fields, next: Fields | undefined): boolean {
-  if (item.kind !== "tool_call" || item.reportedStatus !== "pending" || next?.kind !== "permission")
-    return false;
+  if (item.kind !== "tool_call" || item.toolKind !== "other" || next?.kind !== "permission") return false;
   return (next.ask as Fields).title === item.title;
 }
 

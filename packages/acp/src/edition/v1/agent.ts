@@ -23,7 +23,7 @@ import {
 import { pageToWire } from "../session-page.ts";
 import { activationFromV1, authMethodToV1 } from "./activation.ts";
 import { modelsToV1, modesToV1, optionsToV1, selectOf, valueForOption } from "./config-options.ts";
-import { permissionToV1 } from "./permission.ts";
+import { permissionOverInV1, permissionToV1 } from "./permission.ts";
 import { V1UpdateEncoder } from "./update-encoder.ts";
 
 export { methods } from "../../wire/v1/methods.gen.ts";
@@ -57,6 +57,7 @@ export const v1AgentEdition: AgentEdition = {
     params: permissionToV1(sessionId, ask),
   }),
   permissionAnswer: permissionAnswerFromWire,
+  permissionOver: permissionOverInV1,
   elicitation: elicitationToWire,
   elicitationAnswer: elicitationAnswerFromWire,
 };

@@ -1,6 +1,6 @@
 // Permission requests: version 1 asks about a tool call, the model about anything.
 
-import type { PermissionAsk } from "../../model/ask.ts";
+import type { PermissionAnswer, PermissionAsk } from "../../model/ask.ts";
 import type { ToolCallUpdate } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import { ToolEncoder } from "./tool-encoder.ts";
@@ -13,7 +13,7 @@ export function permissionToV1(sessionId: string, ask: PermissionAsk): wire.Requ
     subject?.type === "tool_call"
       ? { title, ...withoutTerminals(subject.toolCall) }
       : {
-          toolCallId: `ask-${hash(JSON.stringify(ask))}`,
+          toolCallId: standInId(ask),
           title,
           status: "pending",
           ...(subject?.type === "command"
@@ -34,6 +34,27 @@ export function permissionToV1(sessionId: string, ask: PermissionAsk): wire.Requ
     options: options.map((option) => ({ ...option, kind: optionKind(option.kind) })),
     ...(_meta == null ? {} : { _meta }),
   };
+}
+
+/** The tool call that a question was dressed up as ends with it, or clients show it as pending for ever. */
+export function permissionOverInV1(
+  ask: PermissionAsk,
+  answer: PermissionAnswer,
+): wire.SessionUpdate | undefined {
+  if (ask.subject?.type === "tool_call") return undefined;
+  const chosen = ask.options.find(
+    ({ optionId }) => answer.outcome === "selected" && optionId === answer.optionId,
+  );
+  const isAllowed = chosen?.kind === "allow_once" || chosen?.kind === "allow_always";
+  return {
+    sessionUpdate: "tool_call_update",
+    toolCallId: standInId(ask),
+    status: isAllowed ? "completed" : "failed",
+  };
+}
+
+function standInId(ask: PermissionAsk): string {
+  return `ask-${hash(JSON.stringify(ask))}`;
 }
 
 /** What shows a terminal has been sent with the call; here nobody knows whose terminal it is. */

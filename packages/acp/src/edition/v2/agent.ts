@@ -53,6 +53,7 @@ export const v2AgentEdition: AgentEdition = {
     params: { sessionId, ...askWithoutV1Facts(ask) },
   }),
   permissionAnswer: permissionAnswerFromWire,
+  permissionOver: () => undefined,
   elicitation: elicitationToWire,
   elicitationAnswer: elicitationAnswerFromWire,
 };

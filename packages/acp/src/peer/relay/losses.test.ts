@@ -111,3 +111,12 @@ test("a patch without its file shows the changed lines, and says that it is a pa
   assert.equal(call.content?.[0]?.type, "diff");
   assert.deepEqual(lostIn(call), [`all but the changed lines of ${path}`]);
 });
+
+test("a question about nothing is shown as a tool call that ends with the answer", async () => {
+  const { updates } = await turnThroughRelay(async (turn) => {
+    await assert.rejects(async () => turn.ask("May I?"));
+  });
+  // this client cannot be asked, so the stand-in failed
+  const ends = updates.map((update) => (update.sessionUpdate === "tool_call_update" ? update.status : ""));
+  assert.deepEqual(ends, ["failed"]);
+});

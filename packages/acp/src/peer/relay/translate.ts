@@ -172,8 +172,16 @@ export class Meeting implements RelayedSessionLink {
       throw new RequestError(errorCodes.invalidParams, message, { reason: "unsupported", path: "/subject" });
     }
     return relayed.asking(this.#handshake.agent === 1, async () => {
-      const { method, params } = front.edition.permission(session.sessionId, this.#shown(ask, relayed));
-      return front.edition.permissionAnswer((await front.ask(method, params, { signal })) as object);
+      const shown = this.#shown(ask, relayed);
+      const { method, params } = front.edition.permission(session.sessionId, shown);
+      let answer: PermissionAnswer = { outcome: "cancelled" };
+      try {
+        answer = front.edition.permissionAnswer((await front.ask(method, params, { signal })) as object);
+      } finally {
+        const over = front.edition.permissionOver(shown, answer);
+        if (over !== undefined) void front.sendUpdate(session.sessionId, over);
+      }
+      return answer;
     });
   }
 
