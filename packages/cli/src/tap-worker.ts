@@ -2,6 +2,7 @@
 // A slow or full disk stops this thread and no other. This module is loaded twice: by the tap for its
 // address, and by the thread, where it runs.
 
+import { setPriority } from "node:os";
 import { isMainThread, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { type LineLimits, LineRecords } from "./tap-lines.ts";
 import { TraceOutput } from "./tap-output.ts";
@@ -48,6 +49,8 @@ type Streams = Readonly<Record<StreamName, LineRecords>>;
 
 export const recorderModule = import.meta.url;
 
+const recorderNice = 10;
+
 function isTask(value: unknown): value is RecorderTask {
   return (
     typeof value === "object" && value !== null && "task" in value && value.task === "parley tap recorder"
@@ -55,6 +58,7 @@ function isTask(value: unknown): value is RecorderTask {
 }
 
 function record({ fd, maxBytes, limits, header, memory }: RecorderTask): void {
+  giveWay();
   const tell = (news: RecorderNews) => parentPort?.postMessage(news);
   const output = new TraceOutput({ fd, maxBytes, failed: (message) => tell({ kind: "failed", message }) });
   const streams: Streams = {
@@ -92,6 +96,16 @@ function record({ fd, maxBytes, limits, header, memory }: RecorderTask): void {
   output.flush();
   const { written, lost, limitReached } = output;
   tell({ kind: "done", bytes: written, lostRecords: lost, limitReached });
+}
+
+/** Where the processor is scarce, traffic has it first: Linux has a priority for each thread, others for the process only. */
+function giveWay(): void {
+  if (process.platform !== "linux") return;
+  try {
+    setPriority(recorderNice);
+  } catch {
+    // some sandboxes forbid it; then both are served alike
+  }
 }
 
 function lastWords(): LastWords | undefined {
