@@ -99,6 +99,8 @@ export interface AgentFiles extends Files {
   remove(path: string, options?: { readonly recursive?: boolean }): Promise<void>;
   /** Fails where there is something at the new path. */
   move(from: string, to: string): Promise<void>;
+  /** Whether a failed read of the path means that there is no such file. */
+  isAbsent(path: string, error: unknown): Promise<boolean>;
   /** The editor has a text that is not on disk. False where the client has no files. */
   isUnsaved(path: string, options?: { readonly signal?: AbortSignal }): Promise<boolean>;
 }

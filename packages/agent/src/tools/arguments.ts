@@ -1,0 +1,159 @@
+// The arguments of a call, checked against the tool's JSON Schema: the part of it that our tools use. The model
+// reads the messages, so they say which argument, what came and what is wanted. What is meant beyond doubt is
+// taken: models write numbers, booleans and lists as strings.
+
+import { ToolError } from "./tool.ts";
+
+export type Schema =
+  | {
+      readonly type: "string";
+      readonly description?: string;
+      readonly enum?: readonly string[];
+      readonly minLength?: number;
+    }
+  | {
+      readonly type: "integer";
+      readonly description?: string;
+      readonly minimum?: number;
+      readonly maximum?: number;
+    }
+  | { readonly type: "boolean"; readonly description?: string }
+  | {
+      readonly type: "array";
+      readonly description?: string;
+      readonly items: Schema;
+      readonly minItems?: number;
+    }
+  | ObjectSchema;
+
+export interface ObjectSchema {
+  readonly type: "object";
+  readonly description?: string;
+  readonly properties: Readonly<Record<string, Schema>>;
+  readonly required: readonly string[];
+  readonly additionalProperties: false;
+}
+
+/** What a value is that the schema accepts. */
+export type ValueOf<S> = S extends { type: "string"; enum: readonly (infer Choice)[] }
+  ? Choice
+  : S extends { type: "string" }
+    ? string
+    : S extends { type: "integer" }
+      ? number
+      : S extends { type: "boolean" }
+        ? boolean
+        : S extends { type: "array"; items: infer Item }
+          ? readonly ValueOf<Item>[]
+          : S extends { type: "object"; properties: infer Properties; required: readonly (infer Required)[] }
+            ? { readonly [Key in keyof Properties & Required]: ValueOf<Properties[Key]> } & {
+                readonly [Key in Exclude<keyof Properties, Required>]?: ValueOf<Properties[Key]>;
+              }
+            : never;
+
+/** Throws ToolError. */
+export function checkedArguments<const S extends ObjectSchema>(
+  tool: string,
+  schema: S,
+  input: unknown,
+): ValueOf<S> {
+  // `{}` is what some models leave out where every argument is optional.
+  const value = checked(schema, input ?? {}, { tool, path: "" });
+  return value as ValueOf<S>; // checked against the schema that the type is made of
+}
+
+interface At {
+  readonly tool: string;
+  /** `edits[0].oldText`; empty for the arguments as a whole. */
+  readonly path: string;
+}
+
+function checked(schema: Schema, given: unknown, at: At): unknown {
+  const value = meant(schema, given);
+  switch (schema.type) {
+    case "string":
+      if (typeof value !== "string") throw wrong(at, schema, given);
+      if (schema.enum !== undefined && !schema.enum.includes(value)) throw wrong(at, schema, given);
+      if (value.length < (schema.minLength ?? 0)) throw wrong(at, schema, given);
+      return value;
+    case "integer": {
+      const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema;
+      if (typeof value !== "number" || !Number.isSafeInteger(value)) throw wrong(at, schema, given);
+      if (value < minimum || value > maximum) throw wrong(at, schema, given);
+      return value;
+    }
+    case "boolean":
+      if (typeof value !== "boolean") throw wrong(at, schema, given);
+      return value;
+    case "array":
+      if (!Array.isArray(value) || value.length < (schema.minItems ?? 0)) throw wrong(at, schema, given);
+      return value.map((item, index) => checked(schema.items, item, { ...at, path: `${at.path}[${index}]` }));
+    case "object":
+      if (typeof value !== "object" || value === null || Array.isArray(value)) throw wrong(at, schema, given);
+      return checkedObject(schema, value, at);
+  }
+}
+
+function checkedObject(schema: ObjectSchema, value: object, at: At): Record<string, unknown> {
+  const path = (name: string) => (at.path === "" ? name : `${at.path}.${name}`);
+  const known = Object.keys(schema.properties);
+  const result: Record<string, unknown> = {};
+  for (const [name, given] of Object.entries(value)) {
+    const property = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
+    if (property === undefined) {
+      throw new ToolError(
+        `${at.tool} has no argument ${JSON.stringify(path(name))}; it takes ${known.join(", ")}`,
+      );
+    }
+    // null is how some models leave an optional argument out
+    if (given === null && !schema.required.includes(name)) continue;
+    result[name] = checked(property, given, { ...at, path: path(name) });
+  }
+  const missing = schema.required.filter((name) => !(name in result));
+  if (missing.length > 0) {
+    const names = missing.map(path).join(", ");
+    throw new ToolError(`${at.tool} needs ${names}; it takes ${known.join(", ")}`);
+  }
+  return result;
+}
+
+/** A string that can only mean a value of the type. */
+function meant(schema: Schema, given: unknown): unknown {
+  if (typeof given !== "string" || schema.type === "string") return given;
+  if (schema.type === "integer") return /^-?\d+$/.test(given) ? Number(given) : given;
+  if (schema.type === "boolean") return given === "true" ? true : given === "false" ? false : given;
+  try {
+    return JSON.parse(given);
+  } catch {
+    return given;
+  }
+}
+
+function wrong({ tool, path }: At, schema: Schema, given: unknown): ToolError {
+  const what = path === "" ? `the arguments of ${tool}` : `${tool}: ${path}`;
+  return new ToolError(`${what} must be ${wanted(schema)}, got ${shown(given)}`);
+}
+
+function wanted(schema: Schema): string {
+  switch (schema.type) {
+    case "string":
+      if (schema.enum !== undefined) return `one of ${schema.enum.map((choice) => `"${choice}"`).join(", ")}`;
+      return schema.minLength === undefined ? "a string" : "a string that is not empty";
+    case "integer": {
+      const { minimum, maximum } = schema;
+      const from = minimum === undefined ? "" : ` from ${minimum}`;
+      return `a whole number${from}${maximum === undefined ? (from === "" ? "" : " up") : ` to ${maximum}`}`;
+    }
+    case "boolean":
+      return "true or false";
+    case "array":
+      return schema.minItems === undefined ? "a list" : `a list of at least ${schema.minItems}`;
+    case "object":
+      return `an object with ${Object.keys(schema.properties).join(", ")}`;
+  }
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
+}
