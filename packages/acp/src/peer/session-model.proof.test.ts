@@ -420,7 +420,7 @@ function shown(view: SessionView, isOrdered: boolean): object {
 }
 
 function strip(item: Record<string, unknown>): object {
-  const { seq, version, time, key, echoed, outcome, status, open, endedAt, messageId, meta, ...rest } = item;
+  const { seq, version, time, key, echoed, outcome, endedAt, messageId, meta, ...rest } = item;
   return rest;
 }
 
