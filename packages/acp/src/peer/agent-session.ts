@@ -19,6 +19,7 @@ import { newId } from "./new-id.ts";
 import { PromptQueue, type PromptTicket } from "./prompt-queue.ts";
 import { Questions } from "./questions.ts";
 import { checkCommands, checkOptions } from "./said-rules.ts";
+import { checkBlock } from "./said-values.ts";
 import type { SessionLog } from "./session-log.ts";
 import { type Release, SessionOutput } from "./session-output.ts";
 import { SessionParts } from "./session-parts.ts";
@@ -212,6 +213,7 @@ export class AgentSession {
     const isText =
       update.sessionUpdate === "agent_message_chunk" || update.sessionUpdate === "agent_thought_chunk";
     if (!isText) this.parts.check(update);
+    else if (update.content?.type !== "text") checkBlock(update.content);
     const sent = this.#output.show(update);
     this.log.update(update);
     if (!isText) this.parts.apply(update);

@@ -310,7 +310,46 @@ test("X6 X7 keys of tracing, and keys that nobody knows, go through `_meta` unto
   }
 });
 
-test("X8 values of one's own begin with an underscore, or are refused where they are said; others' are kept", async () => {
+test("X8 values of one's own begin with an underscore, or are refused where they are said, on either version", async () => {
+  for (const version of versions) {
+    const refused: string[] = [];
+    const { session, updates } = await openSession(
+      { versions: [version], version },
+      {
+        prompt(turn) {
+          const call = { sessionUpdate: "tool_call_update", toolCallId: "t" };
+          const entry = { content: "c", priority: "low" as const };
+          for (const own of ["weird", "_acme/weird", 7, ""]) {
+            for (const say of [
+              () => turn.update({ ...call, status: own } as Update),
+              () => turn.update({ ...call, kind: own } as Update),
+              () => turn.update({ ...call, content: [{ type: own }] } as Update),
+              () => turn.say({ type: own } as never),
+              () => turn.think(own === 7 ? (own as never) : ({ type: own } as never)),
+              () => turn.plan([{ ...entry, status: own as "pending" }]),
+            ]) {
+              try {
+                void say();
+              } catch (error) {
+                assert.ok(error instanceof TypeError, String(error));
+                refused.push(String(own));
+              }
+            }
+          }
+          return turn.text;
+        },
+      },
+    );
+    assert.equal((await session.prompt("odd").outcome).error?.code, -32603);
+    assert.deepEqual(refused, [...Array(6).fill("weird"), ...Array(6).fill("7"), ...Array(6).fill("")]);
+    assert.ok(!JSON.stringify(updates).includes('"weird"'));
+    // version 1 has no stop reasons of one's own
+    const { stopReason } = await session.prompt("_acme/enough").outcome;
+    assert.equal(stopReason, version === 1 ? "end_turn" : "_acme/enough");
+  }
+});
+
+test("X8 values of one's own begin with an underscore, or are refused by the schema; others' are kept", async () => {
   const refused: string[] = [];
   const { session, updates } = await openSession(
     { versions: [2], version: 2 },

@@ -6,6 +6,7 @@ import type { BackgroundWork } from "../model/content.ts";
 import type { ToolCallContent, Update } from "../model/update.ts";
 import { isAbsolutePath } from "./activation-rules.ts";
 import { checkCommands, checkOptions } from "./said-rules.ts";
+import { checkWords } from "./said-values.ts";
 
 export type PartKind = "tool_call" | "terminal";
 
@@ -36,6 +37,7 @@ export class SessionParts {
 
   /** Throws a TypeError for what breaks a rule; changes nothing. */
   check(update: Update): void {
+    checkWords(update);
     switch (update.sessionUpdate) {
       case "tool_call_update":
         this.#checkTool(update);

@@ -12,6 +12,7 @@ import { Inbox } from "./inbox.ts";
 import { newId } from "./new-id.ts";
 import type { PromptTicket } from "./prompt-queue.ts";
 import { type Permission, Questions } from "./questions.ts";
+import { checkStopReason } from "./said-values.ts";
 import type { Release } from "./session-output.ts";
 import { runTool, ToolCall, type ToolCallStart } from "./tool-call.ts";
 import { TurnClient } from "./turn-client.ts";
@@ -310,8 +311,10 @@ function outcomeOf(end: TurnEnd, turn: Turn): Outcome {
   // a cancelled turn is cancelled, whatever its handler made of it (A47)
   if (turn.signal.aborted) return { stopReason: "cancelled" };
   const outcome = typeof end === "string" ? { stopReason: end } : (end ?? { stopReason: "end_turn" });
-  if (typeof outcome.stopReason === "string") return outcome;
-  throw new TypeError("a prompt handler must return nothing, a stop reason or an outcome");
+  if (typeof outcome.stopReason !== "string")
+    throw new TypeError("a prompt handler must return nothing, a stop reason or an outcome");
+  checkStopReason(outcome.stopReason);
+  return outcome;
 }
 
 function failureOf(error: unknown, turn: Turn, log: AgentSession["link"]["log"]): Outcome {
