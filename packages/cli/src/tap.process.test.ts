@@ -139,12 +139,24 @@ test("a full disk costs the trace and nothing else", posix, async () => {
   assert.match(complaints, /lacks \d+ records that could not be written/);
 });
 
-test("a trace that cannot be created is said, and the agent runs without one", posix, async () => {
-  const run = folder.tap("unused", ["echo", "hello"], ["--out", "/dev/null/x.trace"]);
-  assert.equal(String(await run.output()), "hello\n");
-  assert.match(await run.complaints, /there is no trace, the agent runs without one: E\w+: /);
-  assert.equal((await run.exit).code, 0);
-});
+for (const [where, reason] of [
+  ["/dev/null/x.trace", /E\w+: /],
+  ["/proc/nowhere/x.trace", process.platform === "linux" ? /ENOENT: / : /E\w+: /],
+  [folder.path, /is a folder: name a file in it/],
+] as const) {
+  test(
+    `a trace that cannot be created (${where}) is said, and the agent runs without one`,
+    posix,
+    async () => {
+      const run = folder.tap("unused", ["echo", "hello"], ["--out", where]);
+      assert.equal(String(await run.output()), "hello\n");
+      const complaints = await run.complaints;
+      assert.match(complaints, /there is no trace, the agent runs without one: /);
+      assert.match(complaints, reason);
+      assert.equal((await run.exit).code, 0);
+    },
+  );
+}
 
 test(
   "a disk that does not take anything holds up no byte, and the trace says what it lacks",

@@ -1,6 +1,6 @@
 // Where traces are on this machine. They hold whatever crossed the wire, secrets included: nobody else may read them.
 
-import { constants, mkdirSync, openSync, statSync } from "node:fs";
+import { constants, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, extname, join } from "node:path";
 
@@ -34,7 +34,7 @@ export function traceName(command: string, now: Date): string {
  * and no start may cost the trace of another. `x.trace` is followed by `x.2.trace`. Throws what the system says.
  */
 export function createTrace(path: string): OpenTrace {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   const suffix = extname(path);
   const stem = path.slice(0, path.length - suffix.length);
   for (let n = 1; n <= mostNames; n++) {
@@ -42,6 +42,7 @@ export function createTrace(path: string): OpenTrace {
     const fd = openNew(candidate);
     if (fd !== undefined) return { fd, path: candidate };
     const existing = statSync(candidate, { throwIfNoEntry: false });
+    if (existing?.isDirectory()) throw new Error(`${candidate} is a folder: name a file in it`);
     // a device or a pipe is nobody's file; a pipe is opened for both, since nobody may be reading it yet
     if (existing?.isCharacterDevice())
       return { fd: openSync(candidate, constants.O_WRONLY), path: candidate };
@@ -50,6 +51,21 @@ export function createTrace(path: string): OpenTrace {
     }
   }
   throw new Error(`${path} and ${mostNames - 1} names like it are taken; remove old traces`);
+}
+
+/**
+ * Not Node's own `recursive`: it never returns where mkdir answers ENOENT inside a folder that is there, as below
+ * /proc. That something else has the name is found by opening the file.
+ */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // another start of the same agent was faster
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
 }
 
 /** undefined when the name is taken, by a link that leads nowhere too. */
