@@ -1,0 +1,46 @@
+// From what a model says to the message that is kept and sent back: the parts in the order they came.
+
+import type { ModelEvent, ModelMessage, TextPart, ThinkingPart, ToolCallPart } from "./model.ts";
+
+type AssistantPart = TextPart | ThinkingPart | ToolCallPart;
+
+type Message = Extract<ModelMessage, { role: "assistant" }>;
+
+/** Collects the events of one answer. At any moment `message` is valid, also when the answer was broken off. */
+export interface AssistantMessage {
+  add(event: ModelEvent): void;
+  readonly message: Message;
+  readonly calls: readonly ToolCallPart[];
+}
+
+export function assistantMessage(): AssistantMessage {
+  const parts: AssistantPart[] = [];
+  let open: "text" | "thinking" | undefined;
+
+  const append = (type: "text" | "thinking", text: string, signature: string | undefined): void => {
+    const signed = signature === undefined ? {} : { signature };
+    const last = parts.at(-1);
+    if (open === type && last?.type === type) {
+      parts[parts.length - 1] = { ...last, text: last.text + text, ...signed };
+    } else if (text !== "" || signature !== undefined) {
+      parts.push({ type, text, ...signed });
+    }
+    open = signature === undefined ? type : undefined;
+  };
+
+  return {
+    add(event) {
+      if (event.type === "text" || event.type === "thinking") append(event.type, event.text, event.signature);
+      else if (event.type === "tool_call") {
+        parts.push(event);
+        open = undefined;
+      }
+    },
+    get message(): Message {
+      return { role: "assistant", content: [...parts] };
+    },
+    get calls() {
+      return parts.filter((part) => part.type === "tool_call");
+    },
+  };
+}

@@ -1,0 +1,31 @@
+// A provider that is really a web page, or an error that says 200: both look like an empty answer to the SDK.
+
+import { ModelError } from "../model/model.ts";
+import { Failure } from "../model/retry.ts";
+import type { Endpoint } from "./provider-config.ts";
+
+export function checkedFetch(endpoint: Endpoint): typeof globalThis.fetch {
+  return async (input, init) => {
+    const response = await globalThis.fetch(input, init);
+    const type = response.headers.get("content-type") ?? "";
+    if (!response.ok) return response;
+    if (type.startsWith("text/html")) {
+      await response.body?.cancel();
+      throw new Failure(
+        new ModelError(
+          "bad_request",
+          `${endpoint.label} answered with a web page instead of a stream. Check the address in the config: most end with /v1.`,
+        ),
+        false,
+      );
+    }
+    return type.startsWith("application/json") ? errorIn(response) : response;
+  };
+}
+
+/** Some gateways send `{"error":{"code":429}}` with 200. */
+async function errorIn(response: Response): Promise<Response> {
+  const text = await response.text();
+  const code = /"error"\s*:/.test(text) ? (/"code"\s*:\s*"?([45]\d\d)\b/.exec(text)?.[1] ?? "500") : "200";
+  return new Response(text, { status: Number(code), headers: response.headers });
+}

@@ -1,0 +1,87 @@
+// Which model a session talks to: the one that was named, else the first provider that the environment has a key for.
+
+import { type Model, ModelError, type ModelFacts } from "../model/model.ts";
+import type { Clock, RetryPolicy } from "../model/retry.ts";
+import { factsOf, knownNames, providerOfName } from "./known-models.ts";
+import {
+  asksFor,
+  type Credentials,
+  type Endpoint,
+  type Environment,
+  endpointOf,
+  type ModelConfig,
+  missingKey,
+  providerIds,
+} from "./provider-config.ts";
+import { providerModel } from "./provider-model.ts";
+
+export interface ChooseOptions {
+  readonly credentials?: Credentials;
+  readonly clock?: Clock;
+  readonly retries?: Partial<RetryPolicy>;
+}
+
+/**
+ * Nothing is configured, or `offline` is: undefined. A name that cannot be understood is a ModelError of kind
+ * bad_request, a provider without a key one of kind auth. Nothing is loaded and nobody is asked before the first request.
+ */
+export function chooseModel(
+  config: ModelConfig,
+  env: Environment,
+  options: ChooseOptions = {},
+): Model | undefined {
+  const credentials = options.credentials ?? (() => undefined);
+  const wanted = env["PARLEY_MODEL"]?.trim() || config.model;
+  if (wanted === "offline") return undefined;
+  const ids = providerIds(config);
+  const { provider, name } =
+    wanted === undefined ? fromEnvironment(ids, env, credentials) : named(wanted, ids);
+  if (provider === undefined) return undefined;
+  const endpoint = endpointOf(provider, config, env, credentials);
+  if (endpoint.needsKey && endpoint.key() === undefined) throw missingKey(endpoint);
+  return providerModel(endpoint, factsFor(endpoint, name ?? endpoint.defaultModel), options);
+}
+
+/** The models that could be chosen now: those of providers with a key, and what the config names. */
+export function listModels(
+  config: ModelConfig,
+  env: Environment,
+  credentials: Credentials = () => undefined,
+): readonly ModelFacts[] {
+  return providerIds(config).flatMap((id) => {
+    const isAskedFor =
+      asksFor(id, env) || config.providers?.[id] !== undefined || credentials(id) !== undefined;
+    if (!isAskedFor) return [];
+    const endpoint = endpointOf(id, config, env, credentials);
+    if (endpoint.needsKey && endpoint.key() === undefined) return [];
+    const names = [...Object.keys(endpoint.models), ...knownNames(endpoint.kind)];
+    const all = names.length === 0 ? [endpoint.defaultModel] : [...new Set(names)];
+    return all.map((name) => factsFor(endpoint, name));
+  });
+}
+
+interface Choice {
+  readonly provider: string | undefined;
+  readonly name?: string | undefined;
+}
+
+function fromEnvironment(ids: readonly string[], env: Environment, credentials: Credentials): Choice {
+  return { provider: ids.find((id) => asksFor(id, env) || credentials(id) !== undefined) };
+}
+
+/** `anthropic/claude-sonnet-5`, `ollama/library/qwen`, `anthropic`, `claude-sonnet-5`. */
+function named(wanted: string, ids: readonly string[]): Choice {
+  const [first = "", ...rest] = wanted.split("/");
+  if (ids.includes(first)) return { provider: first, name: rest.join("/") || undefined };
+  const guessed = providerOfName(wanted);
+  if (guessed !== undefined) return { provider: guessed, name: wanted };
+  throw new ModelError(
+    "bad_request",
+    `The model "${wanted}" names no provider that is known. Write provider/name with one of ${ids.join(", ")}, or offline.`,
+  );
+}
+
+function factsFor(endpoint: Endpoint, name: string): ModelFacts {
+  const facts = factsOf(endpoint.id, endpoint.kind, name, endpoint.models[name]);
+  return name === "auto" ? { ...facts, name: `${endpoint.label}: the first model that it has` } : facts;
+}

@@ -1,0 +1,150 @@
+// From the parts that the AI SDK streams to our events. Calls are held back to the end: Chat Completions has no mark
+// for the end of a call, and of an answer that broke off none may run.
+
+import type { ModelEvent, StopCause, TokenUsage } from "../model/model.ts";
+import type { StreamPart } from "./language-model.ts";
+import type { ProviderKind } from "./provider-config.ts";
+import { type SignedPart, sign } from "./signature.ts";
+import type { ToolNames } from "./tool-names.ts";
+
+type Metadata = Record<string, unknown>;
+type Finish = Extract<StreamPart, { type: "finish" }>;
+type Call = Extract<ModelEvent, { type: "tool_call" }> & { readonly text: string };
+
+export interface PartContext {
+  /** The model's id, for signatures. */
+  readonly model: string;
+  readonly kind: ProviderKind;
+  readonly optionsName: string;
+  readonly names: ToolNames;
+}
+
+/** An answer that ended without its end, or with one that is none. */
+export class UnfinishedAnswer extends Error {
+  readonly isMalformed: boolean;
+
+  constructor(reason: string, isMalformed: boolean) {
+    super(reason);
+    this.isMalformed = isMalformed;
+  }
+}
+
+/** Feed it parts in order; after `finish` it has given `end`. */
+export function partReader(context: PartContext): (part: StreamPart) => readonly ModelEvent[] {
+  const metadata = new Map<string, Metadata>();
+  const names = new Map<string, string>();
+  const calls: Call[] = [];
+  let hasOpenThought = false;
+
+  const note = (id: string, given: Readonly<Record<string, unknown>> | undefined): void => {
+    const own = given?.[context.optionsName];
+    if (typeof own === "object" && own !== null) metadata.set(id, { ...metadata.get(id), ...own });
+  };
+  const close = (id: string, type: SignedPart): { signature: string } | undefined => {
+    const signature = sign(context.model, context.kind, type, metadata.get(id));
+    metadata.delete(id);
+    return signature === undefined ? undefined : { signature };
+  };
+  const thought = (text: string): ModelEvent[] => {
+    if (text !== "") hasOpenThought = true;
+    return text === "" ? [] : [{ type: "thinking", text }];
+  };
+
+  return (part) => {
+    switch (part.type) {
+      case "text-start":
+      case "text-delta":
+        note(part.id, part.providerMetadata);
+        hasOpenThought = false;
+        return part.type === "text-delta" && part.delta !== "" ? [{ type: "text", text: part.delta }] : [];
+      case "text-end": {
+        note(part.id, part.providerMetadata);
+        const signed = close(part.id, "text");
+        return signed === undefined ? [] : [{ type: "text", text: "", ...signed }];
+      }
+      case "reasoning-start":
+        note(part.id, part.providerMetadata);
+        // Paragraphs of one summary: only the last one is signed, so that they are one part of the message.
+        return hasOpenThought ? thought("\n\n") : [];
+      case "reasoning-delta":
+        note(part.id, part.providerMetadata);
+        return thought(part.delta);
+      case "reasoning-end": {
+        note(part.id, part.providerMetadata);
+        const signed = close(part.id, "thinking");
+        if (signed === undefined) return [];
+        hasOpenThought = false;
+        return [{ type: "thinking", text: "", ...signed }];
+      }
+      case "tool-input-start": {
+        const name = context.names.fromWire(part.toolName);
+        names.set(part.id, name);
+        return [{ type: "tool_input", id: part.id, name, text: "" }];
+      }
+      case "tool-input-delta":
+        return part.delta === ""
+          ? []
+          : [{ type: "tool_input", id: part.id, name: names.get(part.id) ?? "", text: part.delta }];
+      case "tool-call": {
+        if (part.providerExecuted === true) return [];
+        note(part.toolCallId, part.providerMetadata);
+        const name = context.names.fromWire(part.toolName);
+        const signed = close(part.toolCallId, "call");
+        calls.push({ type: "tool_call", id: part.toolCallId, name, ...parsed(part.input), ...signed });
+        return [];
+      }
+      case "finish":
+        return ending(part, calls);
+      default:
+        return [];
+    }
+  };
+}
+
+function parsed(text: string): { readonly input: unknown; readonly text: string } {
+  if (text.trim() === "") return { input: {}, text };
+  try {
+    return { input: JSON.parse(text), text };
+  } catch {
+    return { input: text, text };
+  }
+}
+
+function ending({ finishReason, usage }: Finish, calls: readonly Call[]): ModelEvent[] {
+  const { unified, raw } = finishReason;
+  if (unified === "interrupted") throw new UnfinishedAnswer("the stream ended without an end", false);
+  if (unified === "error") throw new UnfinishedAnswer(raw ?? "the answer ended with an error", true);
+  const cause = causeOf(unified, calls.length > 0);
+  // Of an answer that was too long or was stopped, only whole calls count.
+  const whole = cause === "tool_calls" ? calls : calls.filter(isWhole);
+  const events = cause === "refusal" ? [] : whole.map(({ text: _, ...event }) => event);
+  return [...events, { type: "end", cause, usage: tokens(usage) }];
+}
+
+function isWhole({ input, text }: Call): boolean {
+  return typeof input === "object" && text.trim() !== "";
+}
+
+/** Some servers say `stop` after calls. */
+function causeOf(unified: Finish["finishReason"]["unified"], hasCalls: boolean): StopCause {
+  switch (unified) {
+    case "length":
+      return "length";
+    case "content-filter":
+      return "refusal";
+    default:
+      return hasCalls ? "tool_calls" : "stop";
+  }
+}
+
+/** Nothing where the server said nothing: zero would be taken for a count. */
+function tokens({ inputTokens, outputTokens }: Finish["usage"]): TokenUsage | undefined {
+  if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined;
+  return {
+    input: inputTokens.total ?? 0,
+    output: outputTokens.total ?? 0,
+    ...(inputTokens.cacheRead && { cachedInput: inputTokens.cacheRead }),
+    ...(inputTokens.cacheWrite && { cacheWrite: inputTokens.cacheWrite }),
+    ...(outputTokens.reasoning && { thinking: outputTokens.reasoning }),
+  };
+}

@@ -1,0 +1,110 @@
+// What is known of models beforehand. Windows and prices are those that the providers published in autumn 2026; an entry
+// of the config replaces any of them, and a model that is not here gets the defaults of its kind of provider.
+
+import type { ModelFacts, Price } from "../model/model.ts";
+import type { ProviderKind } from "./provider-config.ts";
+
+export type ModelOverrides = Partial<Omit<ModelFacts, "id">>;
+
+const million = 1_000_000;
+
+/** Anthropic charges a tenth for what it reads from its cache and a quarter more for what it writes there. */
+function anthropicPrice(input: number, output: number): Price {
+  return { input, output, cachedInput: input / 10, cacheWrite: input * 1.25 };
+}
+
+/** OpenAI's large windows cost more from 272,000 tokens on. */
+function openaiPrice(input: number, output: number, cachedInput: number): Price {
+  return { input, output, cachedInput, long: { above: 272_000, input: 2, output: 1.5 } };
+}
+
+function claude(name: string, contextWindow: number, price?: Price): ModelOverrides {
+  return { name, contextWindow, takesImages: true, thinks: true, ...(price && { price }) };
+}
+
+function gpt(name: string, contextWindow: number, price: Price): ModelOverrides {
+  return { name, contextWindow, takesImages: true, thinks: true, price };
+}
+
+function gemini(name: string, price?: Price): ModelOverrides {
+  const contextWindow = 1_048_576;
+  return { name, contextWindow, takesImages: true, takesAudio: true, thinks: true, ...(price && { price }) };
+}
+
+/** The first of each provider is its default. */
+const known: Readonly<Record<"anthropic" | "openai" | "google", Readonly<Record<string, ModelOverrides>>>> = {
+  anthropic: {
+    "claude-sonnet-5-5": claude("Claude Sonnet 5.5", million, anthropicPrice(2, 10)),
+    "claude-opus-5-5": claude("Claude Opus 5.5", million, anthropicPrice(4, 20)),
+    "claude-fable-5-1": claude("Claude Fable 5.1", million, anthropicPrice(10, 50)),
+    // Its price has steps that one figure cannot say.
+    "claude-haiku-5-5": claude("Claude Haiku 5.5", million),
+    "claude-opus-5": claude("Claude Opus 5", million, anthropicPrice(5, 25)),
+    "claude-sonnet-5": claude("Claude Sonnet 5", million, anthropicPrice(2, 10)),
+    "claude-opus-4-5": claude("Claude Opus 4.5", 200_000, anthropicPrice(5, 25)),
+    "claude-sonnet-4-5": claude("Claude Sonnet 4.5", 200_000, anthropicPrice(3, 15)),
+    "claude-haiku-4-5": claude("Claude Haiku 4.5", 200_000, anthropicPrice(1, 5)),
+  },
+  openai: {
+    "gpt-6.1-sol": gpt("GPT-6.1 Sol", 1_050_000, openaiPrice(2, 10, 0.1)),
+    "gpt-6-astra": gpt("GPT-6 Astra", 1_050_000, openaiPrice(10, 50, 1)),
+    "gpt-6-sol": gpt("GPT-6 Sol", 1_050_000, openaiPrice(2, 10, 0.2)),
+    "gpt-6-luna": gpt("GPT-6 Luna", 1_050_000, openaiPrice(0.1, 0.5, 0.01)),
+    "gpt-5.5": gpt("GPT-5.5", 1_050_000, openaiPrice(5, 30, 0.5)),
+    "gpt-5.2": gpt("GPT-5.2", 400_000, { input: 1.75, output: 14, cachedInput: 0.175 }),
+    "gpt-5.1-codex": gpt("GPT-5.1 Codex", 400_000, { input: 1.25, output: 10, cachedInput: 0.125 }),
+  },
+  google: {
+    // The price from December 2026 on; until then it is half.
+    "gemini-4-argon": gemini("Gemini 4 Argon", { input: 4, output: 20, cachedInput: 0.2 }),
+    "gemini-3.8-flash": gemini("Gemini 3.8 Flash"),
+    "gemini-2.5-pro": gemini("Gemini 2.5 Pro", {
+      input: 1.25,
+      output: 10,
+      cachedInput: 0.125,
+      long: { above: 200_000, input: 2, output: 1.5 },
+    }),
+    "gemini-2.5-flash": gemini("Gemini 2.5 Flash", { input: 0.3, output: 2.5, cachedInput: 0.03 }),
+  },
+};
+
+/** What a model that nobody has described is taken for: rather too little than a request that fails. */
+const defaults: Readonly<Record<ProviderKind, Omit<ModelFacts, "id" | "name">>> = {
+  anthropic: { contextWindow: 200_000, takesImages: true, takesAudio: false, thinks: true },
+  openai: { contextWindow: 128_000, takesImages: true, takesAudio: false, thinks: true },
+  "openai-chat": { contextWindow: 128_000, takesImages: true, takesAudio: false, thinks: false },
+  google: { contextWindow: 1_048_576, takesImages: true, takesAudio: true, thinks: true },
+  compatible: { contextWindow: 32_768, takesImages: false, takesAudio: false, thinks: false },
+};
+
+type Family = keyof typeof known;
+
+function familyOf(kind: ProviderKind): Family | undefined {
+  if (kind === "openai-chat") return "openai";
+  return kind === "compatible" ? undefined : kind;
+}
+
+export function knownNames(kind: ProviderKind): readonly string[] {
+  const family = familyOf(kind);
+  return family === undefined ? [] : Object.keys(known[family]);
+}
+
+/** The provider of a model that was named without one. */
+export function providerOfName(name: string): Family | undefined {
+  if (/^claude-/.test(name)) return "anthropic";
+  if (/^(?:gpt-|o\d|codex-)/.test(name)) return "openai";
+  return /^gemini-/.test(name) ? "google" : undefined;
+}
+
+/** A dated name, such as claude-sonnet-4-5-20250929, is the model without its date. */
+export function factsOf(
+  provider: string,
+  kind: ProviderKind,
+  name: string,
+  overrides: ModelOverrides = {},
+): ModelFacts {
+  const family = familyOf(kind);
+  const undated = name.replace(/[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$/, "");
+  const entry = family && (known[family][name] ?? known[family][undated]);
+  return { name, ...defaults[kind], ...entry, ...overrides, id: `${provider}/${name}` };
+}

@@ -1,0 +1,215 @@
+// Where models are: what a config file and the environment say of providers, and the providers that need no config.
+
+import { ModelError } from "../model/model.ts";
+import type { ModelOverrides } from "./known-models.ts";
+
+/** How a provider is spoken to. `openai` is the Responses API, `compatible` any server with Chat Completions. */
+export type ProviderKind = "anthropic" | "openai" | "openai-chat" | "google" | "compatible";
+
+export interface ProviderConfig {
+  /** Default: what the provider's name says, else `compatible`. */
+  readonly kind?: ProviderKind;
+  /** With its version: `http://127.0.0.1:8000/v1`. */
+  readonly baseUrl?: string;
+  readonly apiKey?: string;
+  /** The variable of the environment that has the key. */
+  readonly apiKeyEnv?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly models?: Readonly<Record<string, ModelOverrides>>;
+}
+
+export interface ModelConfig {
+  /** `provider/name`, or `offline`. */
+  readonly model?: string;
+  readonly providers?: Readonly<Record<string, ProviderConfig>>;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A provider as a request needs it. */
+export interface Endpoint {
+  /** `anthropic`: the first half of a model's id. */
+  readonly id: string;
+  /** For the user. */
+  readonly label: string;
+  readonly kind: ProviderKind;
+  readonly baseUrl: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly needsKey: boolean;
+  /** What to do about a missing key, in words. */
+  readonly keyHint: string;
+  /** Asked for every request, so that a login counts from the next one on. */
+  key(): Key | undefined;
+  readonly models: Readonly<Record<string, ModelOverrides>>;
+  /** Taken when only the provider was named. `auto` asks the server what it has. */
+  readonly defaultModel: string;
+}
+
+export interface Key {
+  readonly value: string;
+  /** Anthropic's gateways take a bearer token in place of a key. */
+  readonly isBearer: boolean;
+}
+
+/** Keys that a user has stored by logging in. */
+export type Credentials = (provider: string) => string | undefined;
+
+interface Builtin {
+  readonly label: string;
+  readonly kind: ProviderKind;
+  readonly baseUrl: string;
+  readonly keys: readonly string[];
+  readonly defaultModel: string;
+}
+
+const builtins: Readonly<Record<string, Builtin>> = {
+  anthropic: {
+    label: "Anthropic",
+    kind: "anthropic",
+    baseUrl: "https://api.anthropic.com/v1",
+    keys: ["ANTHROPIC_API_KEY"],
+    defaultModel: "claude-sonnet-5-5",
+  },
+  openai: {
+    label: "OpenAI",
+    kind: "openai",
+    baseUrl: "https://api.openai.com/v1",
+    keys: ["OPENAI_API_KEY"],
+    defaultModel: "gpt-6.1-sol",
+  },
+  google: {
+    label: "Google",
+    kind: "google",
+    baseUrl: "https://generativelanguage.googleapis.com/v1beta",
+    keys: ["GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY"],
+    defaultModel: "gemini-4-argon",
+  },
+  ollama: local("Ollama", "http://127.0.0.1:11434/v1"),
+  lmstudio: local("LM Studio", "http://127.0.0.1:1234/v1"),
+  vllm: local("vLLM", "http://127.0.0.1:8000/v1"),
+};
+
+function local(label: string, baseUrl: string): Builtin {
+  return { label, kind: "compatible", baseUrl, keys: [], defaultModel: "auto" };
+}
+
+export function providerIds(config: ModelConfig): readonly string[] {
+  return [...new Set([...Object.keys(builtins), ...Object.keys(config.providers ?? {})])];
+}
+
+export function endpointOf(
+  id: string,
+  config: ModelConfig,
+  env: Environment,
+  credentials: Credentials,
+): Endpoint {
+  const given = config.providers?.[id] ?? {};
+  const builtin = builtins[id];
+  const own = { ...builtin, ...fromEnvironment(id, env), ...defined(given) };
+  const kind = own.kind ?? "compatible";
+  if (own.baseUrl === undefined) {
+    throw new ModelError(
+      "bad_request",
+      `The provider "${id}" has no address. Give it a baseUrl in the config, such as http://127.0.0.1:8000/v1.`,
+    );
+  }
+  const label = builtin?.label ?? id;
+  const variables = given.apiKeyEnv === undefined ? (builtin?.keys ?? []) : [given.apiKeyEnv];
+  const needsKey = kind !== "compatible" || given.apiKeyEnv !== undefined;
+  return {
+    id,
+    label,
+    kind,
+    baseUrl: checkedUrl(own.baseUrl, id),
+    headers: given.headers ?? {},
+    needsKey,
+    keyHint: `Set ${variables[0] ?? `providers.${id}.apiKey in the config`} or run: parley agent login ${id}`,
+    key: () => keyOf(id, given.apiKey, variables, env, credentials),
+    models: given.models ?? {},
+    defaultModel:
+      Object.keys(given.models ?? {})[0] ?? (kind === builtin?.kind ? builtin.defaultModel : "auto"),
+  };
+}
+
+/** Whether the environment alone asks for this provider, in the order in which they are taken. */
+export function asksFor(id: string, env: Environment): boolean {
+  if (id === "ollama") return filled(env["OLLAMA_HOST"]) !== undefined;
+  if (id === "anthropic" && filled(env["ANTHROPIC_AUTH_TOKEN"]) !== undefined) return true;
+  if (id === "openai" && filled(env["OPENAI_BASE_URL"]) !== undefined) return true;
+  return builtins[id]?.keys.some((name) => filled(env[name]) !== undefined) ?? false;
+}
+
+export function missingKey({ label, keyHint }: Endpoint): ModelError {
+  return new ModelError("auth", `${label} needs an API key and there is none. ${keyHint}`);
+}
+
+function keyOf(
+  id: string,
+  given: string | undefined,
+  variables: readonly string[],
+  env: Environment,
+  credentials: Credentials,
+): Key | undefined {
+  const fromVariable = variables.map((name) => filled(env[name])).find((value) => value !== undefined);
+  const value = filled(given) ?? fromVariable;
+  if (value !== undefined) return { value, isBearer: false };
+  const token = id === "anthropic" ? filled(env["ANTHROPIC_AUTH_TOKEN"]) : undefined;
+  if (token !== undefined) return { value: token, isBearer: true };
+  const stored = filled(credentials(id));
+  return stored === undefined ? undefined : { value: stored, isBearer: false };
+}
+
+function fromEnvironment(id: string, env: Environment): { baseUrl?: string; kind?: ProviderKind } {
+  if (id === "ollama") {
+    const host = filled(env["OLLAMA_HOST"]);
+    return host === undefined ? {} : { baseUrl: ollamaUrl(host) };
+  }
+  if (id === "anthropic") {
+    const url = filled(env["ANTHROPIC_BASE_URL"]);
+    // Anthropic's own tools want it without the version.
+    return url === undefined
+      ? {}
+      : { baseUrl: /\/v\d+\/?$/.test(url) ? url : `${url.replace(/\/$/, "")}/v1` };
+  }
+  const url = id === "openai" ? filled(env["OPENAI_BASE_URL"]) : undefined;
+  if (url === undefined) return {};
+  // Only OpenAI itself is sure to have the Responses API.
+  return /^https:\/\/api\.openai\.com\//.test(url) ? { baseUrl: url } : { baseUrl: url, kind: "compatible" };
+}
+
+/** Ollama's variable is also what its server listens on: without a scheme, without a port, or 0.0.0.0. */
+function ollamaUrl(host: string): string {
+  const full = /^https?:\/\//.test(host) ? host : `http://${host}`;
+  const url = new URL(/^https?:\/\/:/.test(full) ? full.replace("://:", "://127.0.0.1:") : full);
+  if (url.hostname === "0.0.0.0" || url.hostname === "[::]") url.hostname = "127.0.0.1";
+  if (url.port === "" && url.protocol === "http:" && !/:80\b/.test(full)) url.port = "11434";
+  return `${url.origin}${url.pathname.replace(/\/$/, "").replace(/\/v1$/, "")}/v1`;
+}
+
+/** The address is not repeated in the message: it may hold a password. */
+function checkedUrl(text: string, id: string): string {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new ModelError(
+      "bad_request",
+      `The address of the provider "${id}" is not an http or https URL. It should look like http://127.0.0.1:8000/v1.`,
+    );
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new ModelError(
+      "bad_request",
+      `The address of the provider "${id}" has a user name in it, which requests cannot. Use headers in the config.`,
+    );
+  }
+  return text.replace(/\/+$/, "");
+}
+
+/** A variable that is set to nothing is not set. */
+function filled(text: string | undefined): string | undefined {
+  const trimmed = text?.trim();
+  return trimmed === "" ? undefined : trimmed;
+}
+
+function defined<T extends object>(given: T): Partial<T> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<T>;
+}

@@ -1,0 +1,166 @@
+// A model over the network: the AI SDK's provider, asked directly, behind our interface.
+
+import {
+  type Model,
+  ModelError,
+  type ModelEvent,
+  type ModelFacts,
+  type ModelRequest,
+} from "../model/model.ts";
+import {
+  aborted,
+  type Clock,
+  defaultRetries,
+  Failure,
+  type RetryPolicy,
+  systemClock,
+  withRetries,
+} from "../model/retry.ts";
+import { checkedFetch } from "./checked-fetch.ts";
+import { failureOf } from "./failure.ts";
+import { partReader } from "./from-parts.ts";
+import { type LanguageModel, loadLanguageModel, optionsName } from "./language-model.ts";
+import { type Endpoint, missingKey } from "./provider-config.ts";
+import { firstServedModel } from "./served-models.ts";
+import { callOptions } from "./to-prompt.ts";
+
+export interface ProviderModelOptions {
+  readonly clock?: Clock;
+  readonly retries?: Partial<RetryPolicy>;
+}
+
+export function providerModel(
+  endpoint: Endpoint,
+  facts: ModelFacts,
+  { clock = systemClock, retries = {} }: ProviderModelOptions = {},
+): Model {
+  const policy = { ...defaultRetries, ...retries };
+  const asking = new Asking(endpoint, facts, clock);
+  return { facts, stream: (request) => withRetries((each) => asking.answer(each), request, policy, clock) };
+}
+
+/** How long a connection whose answer is complete may take to close before it is closed. */
+const closeWithinMs = 5000;
+
+class Asking {
+  readonly #endpoint: Endpoint;
+  readonly #facts: ModelFacts;
+  readonly #clock: Clock;
+  #name: string | undefined;
+
+  constructor(endpoint: Endpoint, facts: ModelFacts, clock: Clock) {
+    this.#endpoint = endpoint;
+    this.#facts = facts;
+    this.#clock = clock;
+    const name = facts.id.slice(endpoint.id.length + 1);
+    this.#name = name === "auto" ? undefined : name;
+  }
+
+  /** Thoughts are bound to what came before them; where that was compacted, they are refused and left out. */
+  async *answer(request: ModelRequest): AsyncGenerator<ModelEvent> {
+    try {
+      yield* this.#attempt(request, true);
+    } catch (error) {
+      if (!isAboutThoughts(error) || !hasThoughts(request)) throw error;
+      yield* this.#attempt(request, false);
+    }
+  }
+
+  async *#attempt(request: ModelRequest, sendThoughts: boolean): AsyncGenerator<ModelEvent> {
+    request.signal.throwIfAborted();
+    const { options, names } = callOptions(request, this.#endpoint, this.#facts, { sendThoughts });
+    const connection = new AbortController();
+    const abort = (): void => connection.abort(request.signal.reason);
+    request.signal.addEventListener("abort", abort, { once: true });
+    const read = partReader({
+      model: this.#facts.id,
+      kind: this.#endpoint.kind,
+      optionsName: optionsName(this.#endpoint),
+      names,
+    });
+    let hasBegun = false;
+    let reader: ReadableStreamDefaultReader<unknown> | undefined;
+    let isComplete = false;
+    try {
+      const model = await this.#load(connection.signal);
+      const { stream } = await model.doStream({ ...options, abortSignal: connection.signal });
+      const parts = stream.getReader();
+      reader = parts;
+      for (;;) {
+        const { done, value: part } = await parts.read();
+        // A stream without `finish` is an answer without an end.
+        const next = done ? unfinished : part;
+        if (next.type === "error") throw next.error;
+        for (const event of read(next)) {
+          hasBegun = true;
+          yield event;
+        }
+        if (next.type === "finish") {
+          isComplete = true;
+          return;
+        }
+      }
+    } catch (error) {
+      if (request.signal.aborted) throw aborted();
+      throw error instanceof ModelError ? error : this.#failure(error, hasBegun);
+    } finally {
+      request.signal.removeEventListener("abort", abort);
+      if (isComplete && reader !== undefined) void drain(reader, connection);
+      else connection.abort();
+    }
+  }
+
+  async #load(signal: AbortSignal): Promise<LanguageModel> {
+    const key = this.#endpoint.key();
+    if (key === undefined && this.#endpoint.needsKey) throw missingKey(this.#endpoint);
+    this.#name ??= await firstServedModel(this.#endpoint, signal, (thrown) => this.#failure(thrown, false));
+    return loadLanguageModel(this.#endpoint, this.#name, key, checkedFetch(this.#endpoint));
+  }
+
+  #failure(thrown: unknown, hasBegun: boolean): Failure {
+    const key = this.#endpoint.key();
+    const secrets = [...Object.values(this.#endpoint.headers), ...(key === undefined ? [] : [key.value])];
+    return failureOf(thrown, {
+      endpoint: this.#endpoint,
+      model: this.#name ?? this.#facts.name,
+      secrets,
+      now: this.#clock.now(),
+      hasBegun,
+    });
+  }
+}
+
+const noTokens = { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined };
+const unfinished = {
+  type: "finish" as const,
+  finishReason: { unified: "interrupted" as const, raw: undefined },
+  usage: { inputTokens: noTokens, outputTokens: { total: undefined, text: undefined, reasoning: undefined } },
+};
+
+/** Read to its end a connection can be used again; one that the server leaves open is closed. */
+async function drain(
+  reader: ReadableStreamDefaultReader<unknown>,
+  connection: AbortController,
+): Promise<void> {
+  const timer = setTimeout(() => connection.abort(), closeWithinMs);
+  timer.unref();
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // The answer is complete: how its connection ends is of no interest.
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function isAboutThoughts(error: unknown): boolean {
+  const isRefused = error instanceof Failure && error.error.kind === "bad_request";
+  return isRefused && /thinking|thought|signature|reasoning|encrypted/i.test(error.message);
+}
+
+function hasThoughts({ messages }: ModelRequest): boolean {
+  return messages.some(
+    ({ role, ...rest }) =>
+      role === "assistant" && "content" in rest && rest.content.some((part) => "signature" in part),
+  );
+}

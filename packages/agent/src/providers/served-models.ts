@@ -1,0 +1,31 @@
+// What a server with Chat Completions has: Ollama, vLLM and LM Studio all list their models at the same place.
+
+import type { Failure } from "../model/retry.ts";
+import type { Endpoint } from "./provider-config.ts";
+
+/** The first model that the server lists. `fail` makes the failure of whatever goes wrong. */
+export async function firstServedModel(
+  endpoint: Endpoint,
+  signal: AbortSignal,
+  fail: (thrown: unknown) => Failure,
+): Promise<string> {
+  try {
+    const key = endpoint.key();
+    const response = await fetch(`${endpoint.baseUrl}/models`, {
+      headers: { ...endpoint.headers, ...(key && { authorization: `Bearer ${key.value}` }) },
+      signal,
+    });
+    const text = await response.text();
+    if (!response.ok) throw refusal(response.status, response.statusText);
+    const first: unknown = JSON.parse(text)?.data?.[0]?.id;
+    if (typeof first === "string") return first;
+    throw refusal(404, "it lists no model: load one, or name one as provider/name");
+  } catch (error) {
+    throw fail(error);
+  }
+}
+
+/** In the shape of the SDK's errors. */
+function refusal(statusCode: number, message: string): Error {
+  return Object.assign(new Error(message), { statusCode });
+}

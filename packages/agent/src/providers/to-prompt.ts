@@ -1,0 +1,188 @@
+// From our messages to those of the AI SDK, as each provider takes them.
+
+import type {
+  MediaPart,
+  ModelFacts,
+  ModelMessage,
+  ModelRequest,
+  TextPart,
+  ToolOutcome,
+} from "../model/model.ts";
+import { type CallOptions, optionsName, type PromptMessage, type ProviderOptions } from "./language-model.ts";
+import type { Endpoint } from "./provider-config.ts";
+import { signedOptions } from "./signature.ts";
+import { type ToolNames, toolNames } from "./tool-names.ts";
+
+type UserPart = Extract<PromptMessage, { role: "user" }>["content"][number];
+type AssistantPart = Extract<PromptMessage, { role: "assistant" }>["content"][number];
+type ToolPart = Extract<PromptMessage, { role: "tool" }>["content"][number];
+
+export interface PromptOptions {
+  /** Off for the second try of a request whose thoughts were refused. */
+  readonly sendThoughts: boolean;
+}
+
+/** Everything but the signal. */
+export function callOptions(
+  request: ModelRequest,
+  endpoint: Endpoint,
+  facts: ModelFacts,
+  { sendThoughts }: PromptOptions,
+): { readonly options: CallOptions; readonly names: ToolNames } {
+  const names = toolNames([...request.tools.map(({ name }) => name), ...calledTools(request.messages)]);
+  const context: Context = { endpoint, facts, names, sendThoughts };
+  const prompt = request.messages.flatMap((message) => promptMessages(message, context));
+  const system: PromptMessage[] = request.system === "" ? [] : [{ role: "system", content: request.system }];
+  const options: CallOptions = {
+    prompt: withCacheMarks([...system, ...prompt], endpoint),
+    ...(request.maxTokens !== undefined && { maxOutputTokens: request.maxTokens }),
+    ...(facts.thinks && { reasoning: request.effort }),
+    ...(request.tools.length > 0 && { tools: request.tools.map((tool) => wireTool(tool, context)) }),
+    ...providerOptions(endpoint, facts),
+  };
+  return { options, names };
+}
+
+interface Context {
+  readonly endpoint: Endpoint;
+  readonly facts: ModelFacts;
+  readonly names: ToolNames;
+  readonly sendThoughts: boolean;
+}
+
+function calledTools(messages: readonly ModelMessage[]): string[] {
+  return messages.flatMap((message) => {
+    if (message.role !== "assistant") return [];
+    return message.content.flatMap((part) => (part.type === "tool_call" ? [part.name] : []));
+  });
+}
+
+function wireTool(
+  tool: ModelRequest["tools"][number],
+  { endpoint, names }: Context,
+): NonNullable<CallOptions["tools"]>[number] {
+  return {
+    type: "function",
+    name: names.toWire(tool.name),
+    description: tool.description,
+    inputSchema: tool.inputSchema,
+    // OpenAI's strict mode refuses schemas with optional fields; arguments are checked by us anyway.
+    ...(endpoint.kind.startsWith("openai") && { strict: false }),
+  };
+}
+
+function providerOptions({ kind }: Endpoint, { thinks }: ModelFacts): { providerOptions?: ProviderOptions } {
+  // What users say is not kept at OpenAI: thoughts come back encrypted with the next request.
+  if (kind === "openai") return { providerOptions: { openai: { store: false } } };
+  if (kind === "google" && thinks) {
+    return { providerOptions: { google: { thinkingConfig: { includeThoughts: true } } } };
+  }
+  return {};
+}
+
+/** Anthropic caches up to a mark: one after the tools and the system prompt, one after all that has been said so far. */
+function withCacheMarks(prompt: PromptMessage[], endpoint: Endpoint): PromptMessage[] {
+  if (endpoint.kind !== "anthropic") return prompt;
+  const mark: ProviderOptions = { anthropic: { cacheControl: { type: "ephemeral" } } };
+  return prompt.map((message, index) => {
+    const isMarked = message.role === "system" || index === prompt.length - 1;
+    return isMarked ? { ...message, providerOptions: mark } : message;
+  });
+}
+
+function promptMessages(message: ModelMessage, context: Context): PromptMessage[] {
+  switch (message.role) {
+    case "user": {
+      const content = message.content.flatMap((part) => userPart(part, context));
+      return content.length === 0 ? [] : [{ role: "user", content }];
+    }
+    case "assistant": {
+      const content = message.content.flatMap((part) => assistantPart(part, context));
+      return content.length === 0 ? [] : [{ role: "assistant", content }];
+    }
+    case "tool":
+      return toolMessages(message.outcomes, context);
+  }
+}
+
+/** Providers refuse empty texts. */
+function userPart(part: TextPart | MediaPart, { facts }: Context): UserPart[] {
+  if (part.type === "text") return part.text === "" ? [] : [{ type: "text", text: part.text }];
+  const isTaken = part.type === "image" ? facts.takesImages : facts.takesAudio;
+  if (!isTaken) return [{ type: "text", text: `[${leftOut(part, facts)}]` }];
+  return [{ type: "file", mediaType: part.mediaType, data: { type: "data", data: part.data } }];
+}
+
+function leftOut(part: MediaPart, facts: ModelFacts): string {
+  return `${part.type} (${part.mediaType}) left out: ${facts.name} takes none`;
+}
+
+function assistantPart(
+  part: Extract<ModelMessage, { role: "assistant" }>["content"][number],
+  { endpoint, facts, names, sendThoughts }: Context,
+): AssistantPart[] {
+  const own = signedOptions(facts.id, optionsName(endpoint), part.signature);
+  const signed = own && sendThoughts ? { providerOptions: own } : {};
+  switch (part.type) {
+    case "text":
+      return part.text === "" && own === undefined ? [] : [{ type: "text", text: part.text, ...signed }];
+    case "thinking": {
+      // Nobody signs for servers that speak Chat Completions; those that think want it back as it was.
+      const isOwn = own !== undefined || (endpoint.kind === "compatible" && part.signature === undefined);
+      return isOwn && sendThoughts ? [{ type: "reasoning", text: part.text, ...signed }] : [];
+    }
+    case "tool_call":
+      return [
+        {
+          type: "tool-call",
+          toolCallId: part.id,
+          toolName: names.toWire(part.name),
+          input: callInput(part.input),
+          ...signed,
+        },
+      ];
+  }
+}
+
+/** Providers take objects only; what was not one has been answered with an error, and the model may see why. */
+function callInput(input: unknown): unknown {
+  const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
+  return isObject ? input : { unreadable: input ?? null };
+}
+
+/** Chat Completions has no place for an image in the answer of a tool: it follows as a message of the user. */
+function toolMessages(outcomes: readonly ToolOutcome[], context: Context): PromptMessage[] {
+  const isInline = context.endpoint.kind !== "openai-chat" && context.endpoint.kind !== "compatible";
+  const content = outcomes.map((outcome) => toolPart(outcome, isInline, context));
+  const messages: PromptMessage[] = content.length === 0 ? [] : [{ role: "tool", content }];
+  if (isInline) return messages;
+  const media = outcomes.flatMap((outcome) =>
+    mediaOf(outcome).flatMap((part): UserPart[] => [
+      { type: "text", text: `${part.type} of the tool call ${outcome.callId} (${outcome.name}):` },
+      ...userPart(part, context),
+    ]),
+  );
+  return media.length === 0 ? messages : [...messages, { role: "user", content: media }];
+}
+
+function toolPart(outcome: ToolOutcome, isInline: boolean, context: Context): ToolPart {
+  const media = outcome.isError ? [] : mediaOf(outcome);
+  const texts = outcome.content.flatMap((part) =>
+    part.type === "text" && part.text !== "" ? [part.text] : [],
+  );
+  const notes = isInline ? [] : media.map((part) => `[the ${part.type} follows]`);
+  const text = [...texts, ...notes].join("\n") || "(no output)";
+  const shared = {
+    type: "tool-result" as const,
+    toolCallId: outcome.callId,
+    toolName: context.names.toWire(outcome.name),
+  };
+  if (outcome.isError) return { ...shared, output: { type: "error-text", value: text } };
+  if (media.length === 0 || !isInline) return { ...shared, output: { type: "text", value: text } };
+  const value = outcome.content.flatMap((part) => userPart(part, context));
+  return { ...shared, output: { type: "content", value } };
+}
+
+function mediaOf({ content }: ToolOutcome): MediaPart[] {
+  return content.flatMap((part) => (part.type === "text" ? [] : [part]));
+}
