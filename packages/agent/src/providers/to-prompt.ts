@@ -177,7 +177,11 @@ function toolPart(outcome: ToolOutcome, isInline: boolean, context: Context): To
     toolCallId: outcome.callId,
     toolName: context.names.toWire(outcome.name),
   };
-  if (outcome.isError) return { ...shared, output: { type: "error-text", value: text } };
+  if (outcome.isError) {
+    // The others have a mark for it, or the SDK makes one.
+    const value = context.endpoint.kind === "compatible" ? `Error: ${text}` : text;
+    return { ...shared, output: { type: "error-text", value } };
+  }
   if (media.length === 0 || !isInline) return { ...shared, output: { type: "text", value: text } };
   const value = outcome.content.flatMap((part) => userPart(part, context));
   return { ...shared, output: { type: "content", value } };

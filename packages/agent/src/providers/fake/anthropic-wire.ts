@@ -79,15 +79,18 @@ function deltasOf(block: AnthropicBlock): object[] {
   }
 }
 
-export function anthropicError(type: string, message: string): object {
+export function anthropicError(
+  type: string,
+  message: string,
+): { readonly type: string; readonly [field: string]: unknown } {
   return { type: "error", error: { type, message }, request_id: "req_011" };
 }
 
 export function anthropicErrorEvent(type: string, message: string): string {
-  return named(anthropicError(type, message) as { type: string });
+  return named(anthropicError(type, message));
 }
 
-function named(event: { readonly type: string }): string {
+function named(event: { readonly type: string; readonly [field: string]: unknown }): string {
   return sse(event, event.type);
 }
 

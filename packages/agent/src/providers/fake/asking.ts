@@ -67,8 +67,10 @@ export function requestWith(given: Partial<ModelRequest> = {}): ModelRequest {
   };
 }
 
-export function ask(model: Model, given: Partial<ModelRequest> = {}): Promise<ModelEvent[]> {
-  return Array.fromAsync(model.stream(requestWith(given)));
+export async function ask(model: Model, given: Partial<ModelRequest> = {}): Promise<ModelEvent[]> {
+  const events: ModelEvent[] = [];
+  for await (const event of model.stream(requestWith(given))) events.push(event);
+  return events;
 }
 
 /** What came before the failure, and the failure. */

@@ -1,0 +1,205 @@
+// A session with a model, kept in a file: NDJSON, a header and then what was asked and what was said. Replayed it is a
+// model that needs no network and says the same every time, and that notices when it is asked something else.
+//
+//   {"parley":"model-recording","version":1,"facts":{...}}
+//   {"type":"request","n":1,"request":{...}}     without its signal
+//   {"type":"event","n":1,"event":{...}}
+//   {"type":"error","n":1,"kind":"rate_limit","message":"...","retryAfterMs":20000}
+//
+// `n` counts requests. Lines of requests that ran at the same time may be mixed.
+
+import {
+  type Model,
+  ModelError,
+  type ModelErrorKind,
+  type ModelEvent,
+  type ModelFacts,
+  type ModelRequest,
+} from "./model.ts";
+
+export const recordingVersion = 1;
+
+/** What differs between machines and runs, such as the folder of the project: kept as its name, replayed as the value. */
+export type Placeholders = Readonly<Record<string, string>>;
+
+/** What is kept of a request. */
+type RecordedRequest = Omit<ModelRequest, "signal" | "onWait">;
+
+type Line =
+  | { readonly type: "request"; readonly n: number; readonly request: RecordedRequest }
+  | { readonly type: "event"; readonly n: number; readonly event: ModelEvent }
+  | {
+      readonly type: "error";
+      readonly n: number;
+      readonly kind: ModelErrorKind;
+      readonly message: string;
+      readonly retryAfterMs?: number | undefined;
+    };
+
+/** Like `model`, with every line given to `write` as it happens. */
+export function recordingModel(
+  model: Model,
+  write: (line: string) => void,
+  placeholders: Placeholders = {},
+): Model {
+  const keep = (value: unknown): void => write(`${JSON.stringify(replaceAll(value, named(placeholders)))}\n`);
+  let count = 0;
+  keep({ parley: "model-recording", version: recordingVersion, facts: model.facts });
+  return {
+    facts: model.facts,
+    async *stream(request) {
+      const n = ++count;
+      keep({ type: "request", n, request: recorded(request) } satisfies Line);
+      try {
+        for await (const event of model.stream(request)) {
+          keep({ type: "event", n, event } satisfies Line);
+          yield event;
+        }
+      } catch (error) {
+        if (error instanceof ModelError) {
+          const { kind, message, retryAfterMs } = error;
+          keep({ type: "error", n, kind, message, retryAfterMs } satisfies Line);
+        }
+        throw error;
+      }
+    },
+  };
+}
+
+interface Recording {
+  readonly facts: ModelFacts;
+  readonly exchanges: readonly Exchange[];
+}
+
+interface Exchange {
+  readonly request: RecordedRequest;
+  readonly lines: Exclude<Line, { type: "request" }>[];
+}
+
+/** The model of a recording. A file that is none, or of a newer version, is an error at once. */
+export function replayModel(text: string, placeholders: Placeholders = {}): Model {
+  const { facts, exchanges } = readRecording(text);
+  let count = 0;
+  return {
+    facts,
+    async *stream(request) {
+      const n = ++count;
+      const exchange = exchanges[n - 1];
+      if (exchange === undefined) throw diverged(n, `the recording has ${exchanges.length} requests only`);
+      const asked = replaceAll(recorded(request), named(placeholders));
+      const difference = firstDifference(exchange.request, asked, "");
+      if (difference !== undefined) throw diverged(n, difference);
+      for (const line of exchange.lines) {
+        if (request.signal.aborted) throw new ModelError("aborted", "The request was cancelled.");
+        const real = replaceAll(line, valued(placeholders)) as typeof line;
+        if (real.type === "error")
+          throw new ModelError(real.kind, real.message, { retryAfterMs: real.retryAfterMs });
+        yield real.event;
+      }
+      const last = exchange.lines.at(-1);
+      if (last?.type !== "event" || last.event.type !== "end") {
+        throw new ModelError("cut_off", `The recording of request ${n} ends before its answer does.`);
+      }
+    },
+  };
+}
+
+function readRecording(text: string): Recording {
+  const [first, ...rest] = text.split("\n").filter((line) => line.trim() !== "");
+  const header = parsedLine(first ?? "", 1);
+  if (header["parley"] !== "model-recording") {
+    throw unreadable(
+      `the first line should be {"parley":"model-recording",...} and is ${(first ?? "").slice(0, 80)}`,
+    );
+  }
+  if (header["version"] !== recordingVersion) {
+    throw unreadable(
+      `it is of version ${header["version"]} and this program reads ${recordingVersion}: record it again`,
+    );
+  }
+  const exchanges: Exchange[] = [];
+  for (const [index, written] of rest.entries()) {
+    // Our own file; what does not fit shows as a difference.
+    const line = parsedLine(written, index + 2) as unknown as Line;
+    if (line.type === "request") exchanges[line.n - 1] = { request: line.request, lines: [] };
+    else if (exchanges[line.n - 1] === undefined) throw unreadable(`line ${index + 2} belongs to no request`);
+    else exchanges[line.n - 1]?.lines.push(line);
+  }
+  return { facts: header["facts"] as ModelFacts, exchanges };
+}
+
+function parsedLine(line: string, number: number): Readonly<Record<string, unknown>> {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw unreadable(`line ${number} is not JSON: ${line.slice(0, 80)}`);
+  }
+}
+
+function unreadable(reason: string): ModelError {
+  return new ModelError("bad_request", `This is not a recording of a model: ${reason}.`);
+}
+
+function diverged(n: number, difference: string): ModelError {
+  return new ModelError(
+    "bad_request",
+    `The recording does not fit: at request ${n}, ${difference}. Record it again, or undo what changed the conversation.`,
+  );
+}
+
+/** As JSON would have it: what is undefined is absent. */
+function recorded({ signal: _, onWait: __, ...rest }: ModelRequest): RecordedRequest {
+  return JSON.parse(JSON.stringify(rest));
+}
+
+function firstDifference(wanted: unknown, got: unknown, path: string): string | undefined {
+  if (Object.is(wanted, got)) return undefined;
+  if (!isObject(wanted) || !isObject(got)) {
+    return `${path || "it"} is ${excerpt(got, wanted)} and the recording has ${excerpt(wanted, got)}`;
+  }
+  const keys = new Set([...Object.keys(wanted), ...Object.keys(got)]);
+  for (const key of keys) {
+    const place = Array.isArray(wanted) ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`;
+    const difference = firstDifference(wanted[key], got[key], place);
+    if (difference !== undefined) return difference;
+  }
+  return undefined;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+/** Of long texts, what is around the first character that differs. */
+function excerpt(value: unknown, other: unknown): string {
+  if (value === undefined) return "absent";
+  const text = JSON.stringify(value);
+  if (text.length <= 80) return text;
+  const otherText = JSON.stringify(other) ?? "";
+  let at = 0;
+  while (at < text.length && text[at] === otherText[at]) at++;
+  const from = Math.max(0, at - 30);
+  return `${from > 0 ? "…" : ""}${text.slice(from, from + 80)}${from + 80 < text.length ? "…" : ""}`;
+}
+
+type Replacement = readonly (readonly [from: string, to: string])[];
+
+/** Longest first: a folder before its parent. */
+function named(placeholders: Placeholders): Replacement {
+  const pairs = Object.entries(placeholders).map(([name, value]) => [value, `{{${name}}}`] as const);
+  return pairs.filter(([value]) => value !== "").sort(([a], [b]) => b.length - a.length);
+}
+
+function valued(placeholders: Placeholders): Replacement {
+  return Object.entries(placeholders).map(([name, value]) => [`{{${name}}}`, value] as const);
+}
+
+function replaceAll(value: unknown, replacement: Replacement): unknown {
+  if (replacement.length === 0) return value;
+  if (typeof value === "string") {
+    return replacement.reduce((text, [from, to]) => text.replaceAll(from, () => to), value);
+  }
+  if (Array.isArray(value)) return value.map((item) => replaceAll(item, replacement));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replaceAll(item, replacement)]));
+}
