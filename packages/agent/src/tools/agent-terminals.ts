@@ -25,7 +25,7 @@ export function localCommands(options: { readonly cwd: string }): LocalCommands 
     onOutput(terminalId, bytes) {
       const listener = listeners.get(terminalId);
       if (listener !== undefined) listener(bytes);
-      else if (starting > 0) early.set(terminalId, [...(early.get(terminalId) ?? []), bytes.slice()]);
+      else if (starting > 0) early.set(terminalId, [...(early.get(terminalId) ?? []), Buffer.from(bytes)]);
     },
   });
   return {

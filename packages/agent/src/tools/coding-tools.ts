@@ -1,5 +1,6 @@
 // The tools of the agent, in the order in which a model is told of them.
 
+import { bashTool } from "./bash.ts";
 import { deleteTool } from "./delete.ts";
 import { editTool } from "./edit.ts";
 import { moveTool } from "./move.ts";
@@ -7,4 +8,4 @@ import { readTool } from "./read.ts";
 import type { Tool } from "./tool.ts";
 import { writeTool } from "./write.ts";
 
-export const tools: readonly Tool[] = [readTool, writeTool, editTool, deleteTool, moveTool];
+export const tools: readonly Tool[] = [readTool, writeTool, editTool, bashTool, deleteTool, moveTool];

@@ -1,0 +1,20 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { plainOutput } from "./plain-output.ts";
+
+test("colours, titles and links of a terminal are left out", () => {
+  assert.equal(
+    plainOutput("\u001b[1;31mred\u001b[0m \u001b]0;title\u0007plain\u001b]8;;http://x\u001b\\link\u001b(B\n"),
+    "red plainlink\n",
+  );
+});
+
+test("of a progress bar the last state is left", () => {
+  assert.equal(plainOutput("10%\r50%\r100%\r\ndone\r\n"), "100%\ndone\n");
+});
+
+test("a long line without an end takes no longer than it has to", { timeout: 20_000 }, () => {
+  const line = "x".repeat(1_000_000);
+  assert.equal(plainOutput(`a\rb\n${line}`), `b\n${line}`);
+  assert.equal(plainOutput("\u001b[".repeat(100_000)), "");
+});
