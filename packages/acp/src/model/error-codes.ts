@@ -1,4 +1,4 @@
-// Every code that this library sends, by name: JSON-RPC's, the protocol's and our own.
+// Every code that has a meaning here, by name: JSON-RPC's, the protocol's and our own.
 
 import { rpcCodes } from "../jsonrpc/errors.ts";
 

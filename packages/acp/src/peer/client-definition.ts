@@ -43,6 +43,11 @@ export interface ClientDefinition
   authenticate?(methods: readonly AuthMethod[]): Promise<string | undefined> | string | undefined;
   /** Runs the agent's own login in a terminal. Without it such methods are not offered. */
   terminalLogin?(method: Extract<AuthMethod, { type: "terminal" }>): Promise<void>;
+  /**
+   * Freezes every update before a listener sees it, so that changing one throws instead of changing what other
+   * listeners see. For development: it costs as much as reading the update. Default false.
+   */
+  readonly strict?: boolean;
   /** Newest first. Default both. */
   readonly versions?: readonly ProtocolVersion[];
   readonly unstable?: UnstableMethods;

@@ -14,13 +14,21 @@ import type { UnreadLimits } from "./unread-updates.ts";
 export class ClientLink {
   readonly log: Log;
   readonly unread: UnreadLimits;
+  /** Whether updates are frozen before anybody sees them. */
+  readonly isStrict: boolean;
   readonly #wire: ClientWire;
   readonly #edition: ClientEdition;
   readonly #features: AgentFeatures;
 
-  constructor(wire: ClientWire, edition: ClientEdition, features: AgentFeatures, unread: UnreadLimits) {
+  constructor(
+    wire: ClientWire,
+    edition: ClientEdition,
+    features: AgentFeatures,
+    { unread, isStrict }: { readonly unread: UnreadLimits; readonly isStrict: boolean },
+  ) {
     this.log = wire.log;
     this.unread = unread;
+    this.isStrict = isStrict;
     this.#wire = wire;
     this.#edition = edition;
     this.#features = features;

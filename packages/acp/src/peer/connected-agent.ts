@@ -65,7 +65,10 @@ export class ConnectedAgent {
     this.authMethods = agent.authMethods;
     this.version = edition.version;
     this.closed = wire.closed;
-    this.#link = new ClientLink(wire, edition, agent.features, limitsFrom(defaultUnreadLimits, definition));
+    this.#link = new ClientLink(wire, edition, agent.features, {
+      unread: limitsFrom(defaultUnreadLimits, definition),
+      isStrict: definition.strict === true,
+    });
   }
 
   /** What was counted instead of answered or shown, up to now: noise, stray answers, updates of unknown sessions. */

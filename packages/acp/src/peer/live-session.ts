@@ -11,6 +11,7 @@ import { CancelCapabilities } from "./cancel-capabilities.ts";
 import type { ClientLink } from "./client-link.ts";
 import type { ClientSession, Prompt } from "./client-session.ts";
 import { EntryBacklog } from "./entry-backlog.ts";
+import { frozen } from "./frozen.ts";
 import { OpenToolCalls } from "./open-tool-calls.ts";
 import { SentPrompt } from "./sent-prompt.ts";
 
@@ -258,6 +259,7 @@ export class LiveSession implements ClientSession, ClientSessionSink {
   // ---- ClientSessionSink
 
   update(update: Update): void {
+    if (this.#link.isStrict) frozen(update);
     if (update.sessionUpdate === "state_update") this.#stateChanged(String(update.state));
     else if (update.sessionUpdate === "config_option_update") this.#options = update.configOptions;
     else if (update.sessionUpdate === "available_commands_update") this.#commands = update.availableCommands;
