@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
+import { chooseModel } from "../providers/choose-model.ts";
 import { anthropicError, anthropicEvents } from "../providers/fake/anthropic-wire.ts";
 import { ask, askInVain, modelAt, withFake } from "../providers/fake/asking.ts";
 import { failed, streamed } from "../providers/fake/fake-provider.ts";
@@ -137,4 +141,33 @@ test("a recording of a provider replays without it", async () => {
     assert.equal((await askInVain(replay)).error.message, error.message);
   });
   assert.ok(!file.includes("sk-test"));
+});
+
+test("PARLEY_RECORD makes a file that nobody else can read, and replay/FILE is its model", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "parley-recording-"));
+  const file = join(folder, "session.ndjson");
+  const answers = ["one", "two"].map((text) =>
+    streamed(anthropicEvents({ blocks: [{ type: "text", pieces: [text] }] })),
+  );
+  try {
+    await withFake(answers, async (fake) => {
+      const env = { ANTHROPIC_API_KEY: "secret-key", ANTHROPIC_BASE_URL: fake.url, PARLEY_RECORD: file };
+      for (const _ of answers) await ask(chooseModel({}, env)!);
+    });
+    // The second session does not touch the recording of the first.
+    for (const [path, text] of [
+      [file, "one"],
+      [`${file}.2`, "two"],
+    ] as const) {
+      assert.equal(statSync(path).mode & 0o777, 0o600);
+      assert.ok(!readFileSync(path, "utf8").includes("secret-key"));
+      const events = await ask(chooseModel({ model: `replay/${path}` }, {})!);
+      assert.deepEqual(events[0], { type: "text", text });
+    }
+    assert.throws(() => chooseModel({}, { PARLEY_MODEL: `replay/${folder}/none` }), {
+      message: /The recording .*none cannot be read \(ENOENT\)/,
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

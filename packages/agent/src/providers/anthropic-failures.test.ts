@@ -295,7 +295,7 @@ test("an abort before anything asks nobody", async () => {
 });
 
 test("no key is in an error, however it is printed, also when the provider repeats it", async () => {
-  const message = `invalid x-api-key ${testKey}; try Bearer abcdefghijkl or sk-ant-api03-other_key-123456`;
+  const message = `invalid x-api-key ${testKey}, gateway-secret-value; try Bearer abcdefghijkl or sk-ant-api03-other_key-123456`;
   await withFake([failed(401, anthropicError("authentication_error", message))], async (fake) => {
     const headers = { "x-gateway-secret": "gateway-secret-value" };
     const { error } = await askInVain(modelAt(fake.url, sonnet, { headers }));

@@ -1,6 +1,8 @@
 // Which model a session talks to: the one that was named, else the first provider that the environment has a key for.
 
 import { type Model, ModelError, type ModelFacts } from "../model/model.ts";
+import type { Placeholders } from "../model/recording.ts";
+import { recordToFile, replayFile } from "../model/recording-file.ts";
 import type { Clock, RetryPolicy } from "../model/retry.ts";
 import { factsOf, knownNames, providerOfName } from "./known-models.ts";
 import {
@@ -19,10 +21,13 @@ export interface ChooseOptions {
   readonly credentials?: Credentials;
   readonly clock?: Clock;
   readonly retries?: Partial<RetryPolicy>;
+  /** For recordings: what is another text in every run, such as the folder of the project. */
+  readonly placeholders?: Placeholders;
 }
 
 /**
- * Nothing is configured, or `offline` is: undefined. A name that cannot be understood is a ModelError of kind
+ * Nothing is configured, or `offline` is: undefined. `replay/FILE` is the model of a recording, which PARLEY_RECORD=FILE
+ * makes. A name that cannot be understood is a ModelError of kind
  * bad_request, a provider without a key one of kind auth. Nothing is loaded and nobody is asked before the first request.
  */
 export function chooseModel(
@@ -33,13 +38,16 @@ export function chooseModel(
   const credentials = options.credentials ?? (() => undefined);
   const wanted = env["PARLEY_MODEL"]?.trim() || config.model;
   if (wanted === "offline") return undefined;
+  if (wanted?.startsWith("replay/")) return replayFile(wanted.slice("replay/".length), options.placeholders);
   const ids = providerIds(config);
   const { provider, name } =
     wanted === undefined ? fromEnvironment(ids, env, credentials) : named(wanted, ids);
   if (provider === undefined) return undefined;
   const endpoint = endpointOf(provider, config, env, credentials);
   if (endpoint.needsKey && endpoint.key() === undefined) throw missingKey(endpoint);
-  return providerModel(endpoint, factsFor(endpoint, name ?? endpoint.defaultModel), options);
+  const model = providerModel(endpoint, factsFor(endpoint, name ?? endpoint.defaultModel), options);
+  const file = env["PARLEY_RECORD"]?.trim();
+  return file ? recordToFile(model, file, options.placeholders) : model;
 }
 
 /** The models that could be chosen now: those of providers with a key, and what the config names. */

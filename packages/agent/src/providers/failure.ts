@@ -86,7 +86,8 @@ function answered(report: Report, { endpoint, model, now }: FailureContext, fail
       false,
     );
   }
-  if (status === 402 || (status < 500 && quotaWords.test(all))) {
+  // Google calls every limit a quota, and says when it is over.
+  if (status === 402 || (status < 500 && after === undefined && quotaWords.test(all))) {
     return fail(
       "rate_limit",
       `The account at ${label} has no credit left (${words}). Add credit or choose another model.`,

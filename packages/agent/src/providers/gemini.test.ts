@@ -120,8 +120,9 @@ for (const [code, status, message, kind] of [
 }
 
 test("the delay that Google asks for in the body is kept", async () => {
+  const message = "You exceeded your current quota, please check your plan and billing details.";
   const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "3.5s" }];
-  const limited = failed(429, geminiError(429, "RESOURCE_EXHAUSTED", "Resource has been exhausted", details));
+  const limited = failed(429, geminiError(429, "RESOURCE_EXHAUSTED", message, details));
   await withFake([limited, streamed(geminiEvents([{ text: "Hello" }]))], async (fake) => {
     const clock = testClock();
     await ask(modelAt(fake.url, argon, {}, { clock }));

@@ -119,7 +119,9 @@ class Asking {
 
   #failure(thrown: unknown, hasBegun: boolean): Failure {
     const key = this.#endpoint.key();
-    const secrets = [...Object.values(this.#endpoint.headers), ...(key === undefined ? [] : [key.value])];
+    const headers = Object.entries(this.#endpoint.headers);
+    const secretHeaders = headers.filter(([name]) => /auth|key|token|secret|cookie/i.test(name));
+    const secrets = [...secretHeaders.map(([, value]) => value), ...(key === undefined ? [] : [key.value])];
     return failureOf(thrown, {
       endpoint: this.#endpoint,
       model: this.#name ?? this.#facts.name,

@@ -149,3 +149,11 @@ test("an abort closes the connection", async () => {
     assert.equal(await ended.promise, "gone");
   });
 });
+
+test("a model that does not think is not asked to", async () => {
+  await withFake([streamed(responsesEvents({ text: ["Hello"] }))], async (fake) => {
+    for (const effort of ["none", "high"] as const)
+      await ask(modelAt(fake.url, "openai/gpt-4.1"), { effort });
+    for (const { body } of fake.requests) assert.equal(body.reasoning, undefined);
+  });
+});
