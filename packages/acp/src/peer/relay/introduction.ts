@@ -14,8 +14,9 @@ export function offers(params: InitializeParams, version: ProtocolVersion): obje
     version === 1 ? 2 : 1,
   ]);
   // the client's own words, which an agent of its version must get; the other half is said for it
-  const both = { ...other, ...params, protocolVersion: 2 };
-  return [both, version === 1 ? params : other];
+  const both = { ...other, ...params, protocolVersion: version };
+  // an agent that speaks both is asked for the client's version first, so that nothing has to be translated
+  return version === 1 ? [both, { ...both, protocolVersion: 2 }, params] : [both, other];
 }
 
 export function infoOf({ info, clientInfo }: InitializeParams): {

@@ -176,3 +176,18 @@ for (const versions of pairs) {
     await connected.closed;
   });
 }
+
+for (const version of [1, 2] as const) {
+  test(`a v${version} client and an agent that speaks both need no translation`, async () => {
+    const [toRelay, clientEnd] = memoryPair();
+    const [agentEnd, atAgent] = memoryPair();
+    agent({ name: "both", version: "1.0.0", prompt: () => undefined }).connect(atAgent);
+    const between = relay(clientEnd, agentEnd, { as: version });
+    const connected = await client({ name: "editor", version: "1.0.0", versions: [version] }).connect(
+      toRelay,
+    );
+    assert.deepEqual(await between.versions, { client: version, agent: version });
+    await connected.close();
+    await between.closed;
+  });
+}
