@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { gitPatch } from "../../model/git-patch.ts";
 import { memoryPair } from "../../transport/memory.ts";
 import { clientPeer, type SessionUpdate } from "../../v1.ts";
+import { agentPeer } from "../../v2.ts";
 import { agent } from "../agent.ts";
 import type { Turn } from "../turn.ts";
 import { relay } from "./relay.ts";
@@ -119,4 +120,45 @@ test("a question about nothing is shown as a tool call that ends with the answer
   // this client cannot be asked, so the stand-in failed
   const ends = updates.map((update) => (update.sessionUpdate === "tool_call_update" ? update.status : ""));
   assert.deepEqual(ends, ["failed"]);
+});
+
+test("X19 a terminal of the agent's reaches version 1 as text, never as a terminal that the client would look for", async () => {
+  const { updates } = await turnThroughRelay(async (turn) => {
+    await turn.tool({ title: "npm test", kind: "execute" }, async (tool) => {
+      const terminal = turn.terminal({ command: "npm test" });
+      await tool.terminal(terminal);
+      await terminal.write("3 passed\n");
+      terminal.exit({ exitCode: 0 });
+    });
+  });
+  const shown = updates.flatMap((update) =>
+    update.sessionUpdate === "tool_call" || update.sessionUpdate === "tool_call_update"
+      ? (update.content ?? [])
+      : [],
+  );
+  assert.ok(shown.length > 0);
+  assert.ok(shown.every(({ type }) => type === "content"));
+  assert.match(JSON.stringify(shown.at(-1)), /3 passed/);
+});
+
+test("X20 files and terminals of a version 1 client are not offered to a version 2 agent as such", async () => {
+  const [toRelay, clientEnd] = memoryPair();
+  const [agentEnd, atAgent] = memoryPair();
+  const offered = Promise.withResolvers<Record<string, unknown>>();
+  agentPeer(atAgent, {
+    requests: {
+      initialize: (params) => {
+        offered.resolve(params as unknown as Record<string, unknown>);
+        return { protocolVersion: 2, info: { name: "second", version: "1" }, capabilities: { session: {} } };
+      },
+    },
+  });
+  const between = relay(clientEnd, agentEnd);
+  const peer = clientPeer(toRelay);
+  const clientCapabilities = { fs: { readTextFile: true, writeTextFile: true }, terminal: true };
+  await peer.request("initialize", { protocolVersion: 1, clientCapabilities });
+  const { capabilities } = await offered.promise;
+  assert.doesNotMatch(JSON.stringify(capabilities), /fs|terminal/i);
+  await peer.close();
+  await between.closed;
 });
