@@ -69,7 +69,7 @@ test("every feature: both versions show the same, but for what one of them canno
 
 test("every feature: files and terminals are the client's in version 1 only", limit, async () => {
   const [one, two] = [await played(1), await played(2)];
-  assert.equal(one.record.files["/work/written.txt"], "written by the agent\n");
+  assert.equal(one.record.files["/project/written.txt"], "written by the agent\n");
   assert.equal(one.record.services.length, 15);
   assert.deepEqual(two.record.services, []);
   const unavailable = two.events.filter(({ event }) => event === "unavailable").map(({ what }) => what);
@@ -97,8 +97,8 @@ test("every feature: the view has everything", limit, async () => {
       operations,
     ]),
     [
-      ["/work/a.txt", ["read", "modify"]],
-      ["/work/new.txt", ["add"]],
+      ["/project/a.txt", ["read", "modify"]],
+      ["/project/new.txt", ["add"]],
     ],
   );
   assert.equal(view.title, "Everything, and more");

@@ -12,8 +12,10 @@ const messages: readonly AgentStep[] = [
   { say: "world. " },
   { say: { type: "image", mimeType: "image/png", data: pixel } },
   { say: { type: "audio", mimeType: "audio/wav", data: "UklGRg==" } },
-  { say: { type: "resource_link", name: "notes", uri: "file:///work/notes.txt" } },
-  { say: { type: "resource", resource: { uri: "file:///work/a.txt", mimeType: "text/plain", text: "a" } } },
+  { say: { type: "resource_link", name: "notes", uri: "file:///project/notes.txt" } },
+  {
+    say: { type: "resource", resource: { uri: "file:///project/a.txt", mimeType: "text/plain", text: "a" } },
+  },
   { say: "A message with an id of its own", messageId: "named" },
   { say: ", in two pieces.", messageId: "named", meta: { "example.com/piece": 2 } },
   { say: "flood ", times: 20, size: 40 },
@@ -40,8 +42,8 @@ const tools: readonly AgentStep[] = [
       title: "Read a.txt",
       kind: "read",
       name: "read_file",
-      locations: [{ path: "/work/a.txt", line: 3 }],
-      rawInput: { path: "/work/a.txt" },
+      locations: [{ path: "/project/a.txt", line: 3 }],
+      rawInput: { path: "/project/a.txt" },
     },
     steps: [{ start: true }, { add: "three lines" }, { patch: { title: "Read a.txt, all of it" } }],
     rawOutput: { lines: 3 },
@@ -49,7 +51,7 @@ const tools: readonly AgentStep[] = [
   {
     tool: { title: "Edit a.txt", kind: "edit" },
     steps: [
-      { diff: { path: "/work/a.txt", oldText: "a\nb\n", newText: "a\nc\n" } },
+      { diff: { path: "/project/a.txt", oldText: "a\nb\n", newText: "a\nc\n" } },
       { ask: true, as: "edit", on: { allowed: [{ add: "allowed by {{edit}}" }] } },
     ],
   },
@@ -63,7 +65,7 @@ const tools: readonly AgentStep[] = [
   },
   {
     tool: { title: "Write new.txt", kind: "edit" },
-    steps: [{ diff: { path: "/work/new.txt", newText: "n\n" } }],
+    steps: [{ diff: { path: "/project/new.txt", newText: "n\n" } }],
   },
   { tool: { title: "Think hard", kind: "think" }, status: "failed" },
   {
@@ -97,10 +99,10 @@ const tools: readonly AgentStep[] = [
 ];
 
 const services: readonly AgentStep[] = [
-  { read: "/work/a.txt", as: "text" },
-  { read: "/work/a.txt", line: 2, limit: 1, as: "line" },
-  { read: "/work/missing.txt", as: "missing" },
-  { write: "/work/written.txt", content: "written by the agent\n" },
+  { read: "/project/a.txt", as: "text" },
+  { read: "/project/a.txt", line: 2, limit: 1, as: "line" },
+  { read: "/project/missing.txt", as: "missing" },
+  { write: "/project/written.txt", content: "written by the agent\n" },
   {
     tool: { title: "Run make", kind: "execute" },
     steps: [{ run: { command: "make", args: ["all"] }, as: "made" }],
@@ -246,7 +248,7 @@ const agent: AgentScenario = {
   sessions: [
     {
       sessionId: "old-session",
-      cwd: "/work",
+      cwd: "/project",
       title: "An old session",
       entries: [
         { kind: "prompt", messageId: "p1", prompt: [{ type: "text", text: "Once upon a time" }] },
@@ -281,18 +283,18 @@ const client: ClientScenario = {
     { when: "log in", answer: { action: "accept" } },
     { answer: { action: "decline" } },
   ],
-  files: { "/work/a.txt": "first\nsecond\nthird\n" },
+  files: { "/project/a.txt": "first\nsecond\nthird\n" },
   terminals: [
     { command: "make all", output: "made\n" },
     { command: "sleep forever", output: "zzz", exit: "runs" },
   ],
   steps: [
-    { open: { cwd: "/work", additionalDirectories: ["/lib"], meta: { "example.com/opens": 1 } } },
+    { open: { cwd: "/project", additionalDirectories: ["/lib"], meta: { "example.com/opens": 1 } } },
     { prompt: "messages" },
     {
       prompt: [
         { type: "text", text: "plans" },
-        { type: "resource_link", name: "a", uri: "file:///work/a.txt" },
+        { type: "resource_link", name: "a", uri: "file:///project/a.txt" },
       ],
       meta: { "example.com/prompt": "with meta" },
     },
@@ -324,12 +326,12 @@ const client: ClientScenario = {
     { close: "loaded" },
     { resume: "main", as: "resumed" },
     { prompt: "after the resume", session: "resumed" },
-    { load: { id: "old-session", cwd: "/work" }, as: "old" },
-    { load: { id: "no-such-session", cwd: "/work" }, as: "nothing" },
+    { load: { id: "old-session", cwd: "/project" }, as: "old" },
+    { load: { id: "no-such-session", cwd: "/project" }, as: "nothing" },
     { delete: "forked" },
-    { list: { cwd: "/work" } },
+    { list: { cwd: "/project" } },
     { logout: true },
-    { open: "/work", as: "second login" },
+    { open: "/project", as: "second login" },
   ],
 };
 

@@ -9,7 +9,7 @@ export const clientOddities = {
     what: "session/cancel has a field that no version has",
     steps: [{ say: "fi" }, { wait: "cancelled" }, { say: "ne" }],
     does: [
-      { open: "/work" },
+      { open: "/project" },
       { prompt: "hello", wait: false },
       { until: { update: "agent_message_chunk" } },
       {
@@ -26,7 +26,7 @@ export const clientOddities = {
     what: "a client writes the method in front of the id",
     does: [
       { raw: '{"jsonrpc":"2.0","method":"_vendor/x","params":{},"id":77}' },
-      { open: "/work" },
+      { open: "/project" },
       { prompt: "hello" },
     ],
   },
@@ -46,7 +46,7 @@ export const clientOddities = {
   },
   "files-that-fail": {
     what: "a client that offers files and answers every request for one with -32603",
-    steps: [{ read: "/work/a.txt" }, { write: "/work/a.txt", content: "a" }, { say: "fine" }],
+    steps: [{ read: "/project/a.txt" }, { write: "/project/a.txt", content: "a" }, { say: "fine" }],
     client: {
       files: {},
       wire: {
@@ -59,7 +59,7 @@ export const clientOddities = {
   },
   "null-for-nothing": {
     what: "a client that answers a write with null",
-    steps: [{ write: "/work/a.txt", content: "a" }, { say: "fine" }],
+    steps: [{ write: "/project/a.txt", content: "a" }, { say: "fine" }],
     client: { files: {}, wire: { replies: [{ method: "fs/write_text_file", result: null }] } },
   },
   "question-cancelled": {
@@ -107,7 +107,7 @@ export const clientOddities = {
     what: "a client that is gone in the middle of a turn",
     steps: [{ say: "fine" }, { wait: "cancelled" }],
     does: [
-      { open: "/work" },
+      { open: "/project" },
       { prompt: "hello", wait: false },
       { until: { update: "agent_message_chunk" } },
       { disconnect: "die" },

@@ -22,17 +22,17 @@ const modes = {
 };
 const plan = "https://agentclientprotocol.com/protocol/session-modes#plan";
 const withModes = { method: "session/new", patch: { modes } };
-const setsMode = [{ open: "/work" }, { setMode: plan }, { prompt: "hello" }] as const;
+const setsMode = [{ open: "/project" }, { setMode: plan }, { prompt: "hello" }] as const;
 const stored = {
   sessions: [
     {
       sessionId: "old",
-      cwd: "/work",
+      cwd: "/project",
       entries: [{ kind: "prompt", messageId: "p", prompt: [{ type: "text", text: "before" }] }],
     },
   ],
 } as const;
-const loads = [{ load: { id: "old", cwd: "/work" } }, { prompt: "hello" }] as const;
+const loads = [{ load: { id: "old", cwd: "/project" } }, { prompt: "hello" }] as const;
 
 export const sessionOddities = {
   "updates-before-the-session": {
@@ -44,7 +44,7 @@ export const sessionOddities = {
     agent: { unstable: ["session/fork"] },
     client: { unstable: ["session/fork"] },
     wire: { replies: [{ method: "session/fork", before: [chunk("from before the fork")] }] },
-    does: [{ open: "/work" }, { fork: "main", as: "forked" }, { prompt: "hello", session: "forked" }],
+    does: [{ open: "/project" }, { fork: "main", as: "forked" }, { prompt: "hello", session: "forked" }],
   },
   "load-replays-after-its-answer": {
     what: "session/load does not wait for its replay: most of it follows the answer",
@@ -59,7 +59,7 @@ export const sessionOddities = {
       ],
     },
     does: [
-      { load: { id: "old", cwd: "/work" } },
+      { load: { id: "old", cwd: "/project" } },
       { until: { update: "agent_message_chunk" } },
       { prompt: "hello" },
     ],
@@ -239,7 +239,7 @@ export const sessionOddities = {
       replies: [
         {
           method: "session/list",
-          result: { sessions: [{ sessionId: "s", cwd: "/work" }], nextCursor: null },
+          result: { sessions: [{ sessionId: "s", cwd: "/project" }], nextCursor: null },
         },
       ],
     },

@@ -70,7 +70,7 @@ export const turnOddities = {
           toolCallId: "call_1",
           title: "ls",
           content: [terminal],
-          _meta: { terminal_info: { terminal_id: "call_1", cwd: "/work" } },
+          _meta: { terminal_info: { terminal_id: "call_1", cwd: "/project" } },
         },
       },
       {
@@ -157,7 +157,7 @@ export const turnOddities = {
         },
       ],
     },
-    does: [{ open: "/work" }, { prompt: "hello" }, { until: { update: "agent_message_chunk" } }],
+    does: [{ open: "/project" }, { prompt: "hello" }, { until: { update: "agent_message_chunk" } }],
   },
   "updates-outside-turns": {
     what: "usage, titles, commands and text when nobody has asked",
@@ -172,7 +172,7 @@ export const turnOddities = {
         ],
       },
     ],
-    does: [{ open: "/work" }, { prompt: "hello" }, { until: { update: "agent_message_chunk", nth: 2 } }],
+    does: [{ open: "/project" }, { prompt: "hello" }, { until: { update: "agent_message_chunk", nth: 2 } }],
   },
   "refusal-cancels-the-turn": {
     what: "a refused permission ends the turn as cancelled",
@@ -194,7 +194,7 @@ export const turnOddities = {
   "start-up-failure": {
     what: "an agent that cannot start its model answers session/new with a code of its own",
     wire: { replies: [{ method: "session/new", error: { code: 1001, message: "codex failed to start" } }] },
-    does: [{ open: "/work" }],
+    does: [{ open: "/project" }],
   },
   "unknown-stop-reason": {
     what: "a stop reason that no version has",
@@ -202,7 +202,7 @@ export const turnOddities = {
   },
   "missing-file-then-write": {
     what: "a file is read to see whether it exists, and is then written",
-    steps: [{ read: "/work/new.txt" }, { write: "/work/new.txt", content: "new\n" }],
+    steps: [{ read: "/project/new.txt" }, { write: "/project/new.txt", content: "new\n" }],
     client: { files: {} },
   },
 } satisfies Record<string, OddityScript>;

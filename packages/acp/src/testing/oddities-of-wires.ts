@@ -36,13 +36,13 @@ export const wireOddities = {
   "answers-twice": {
     what: "a prompt is answered twice",
     wire: { replies: [{ method: "session/prompt", answer: "twice" }] },
-    does: [{ open: "/work" }, { prompt: "hello" }, { prompt: "hello again" }],
+    does: [{ open: "/project" }, { prompt: "hello" }, { prompt: "hello again" }],
   },
   "ids-as-text": {
     what: "answers repeat the number of the request as text",
     wire: { replies: [{ method: "session/prompt", answer: "text-id" }] },
     does: [
-      { open: "/work" },
+      { open: "/project" },
       { prompt: "hello", wait: false },
       { until: { update: "agent_message_chunk" } },
       { disconnect: "close" },
@@ -52,7 +52,7 @@ export const wireOddities = {
     what: "the answer to a prompt has no id, so the prompt is never answered",
     wire: { replies: [{ method: "session/prompt", answer: "no-id" }] },
     does: [
-      { open: "/work" },
+      { open: "/project" },
       { prompt: "hello", wait: false },
       { until: { update: "agent_message_chunk" } },
       { disconnect: "close" },
@@ -62,7 +62,7 @@ export const wireOddities = {
     what: "a prompt is never answered",
     wire: { replies: [{ method: "session/prompt", answer: "never" }] },
     does: [
-      { open: "/work" },
+      { open: "/project" },
       { prompt: "hello", wait: false },
       { until: { update: "agent_message_chunk" } },
       { disconnect: "close" },
@@ -72,7 +72,7 @@ export const wireOddities = {
     what: "a turn that was cancelled goes on for ever",
     steps: [{ say: "on and on" }, { hang: "turn" }],
     does: [
-      { open: "/work" },
+      { open: "/project" },
       { prompt: "hello", wait: false, cancel: { update: "agent_message_chunk" } },
       { until: { update: "agent_message_chunk" } },
       { disconnect: "close" },
@@ -111,7 +111,7 @@ export const wireOddities = {
     what: "the agent stops to read and to write, and does not end with its input either",
     steps: [{ say: "fine" }, { hang: "agent" }],
     does: [
-      { open: "/work" },
+      { open: "/project" },
       { prompt: "hello", wait: false },
       { until: { update: "agent_message_chunk" } },
       { disconnect: "close" },
@@ -153,12 +153,12 @@ export const wireOddities = {
         { when: "broken", write: [{ jsonrpc: "2.0", error: { code: -32700, message: "Parse error" } }] },
       ],
     },
-    does: [{ raw: "{nonsense" }, { open: "/work" }, { prompt: "hello" }],
+    does: [{ raw: "{nonsense" }, { open: "/project" }, { prompt: "hello" }],
   },
   "broken-input-ignored": {
     what: "input that is no JSON is not answered",
     wire: { inputs: [{ when: "broken" }] },
-    does: [{ raw: "{nonsense" }, { open: "/work" }, { prompt: "hello" }],
+    does: [{ raw: "{nonsense" }, { open: "/project" }, { prompt: "hello" }],
   },
   "batch-ends-the-agent": {
     what: "an agent that exits with code 0 when it gets a batch",

@@ -115,7 +115,7 @@ const expectations: Readonly<Partial<Record<keyof typeof oddities, Expectation>>
   "failure-says-nothing": says(""),
   "start-up-failure": fails({ code: 1001, message: "codex failed to start" }),
   "unknown-stop-reason": ends({ stopReason: "aborted" }),
-  "missing-file-then-write": (record) => assert.deepEqual(record.files, { "/work/new.txt": "new\n" }),
+  "missing-file-then-write": (record) => assert.deepEqual(record.files, { "/project/new.txt": "new\n" }),
   "vendor-methods": (_, events) =>
     assert.equal((answered(events) as { error: { code: number } }).error.code, -32601),
   "answers-twice": says("fine|fine"),

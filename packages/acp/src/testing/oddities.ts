@@ -42,7 +42,7 @@ function oddity({ what, steps, wire, agent, does, client }: OddityScript): Oddit
     client: {
       parley: "client-scenario",
       version: 1,
-      steps: does ?? [{ open: "/work" }, { prompt: "hello" }],
+      steps: does ?? [{ open: "/project" }, { prompt: "hello" }],
       ...client,
     },
   };

@@ -212,7 +212,7 @@ test("a client opens the gates of an agent, wherever it runs", async () => {
     { otherwise: [{ say: "ready" }, { wait: { gate: "go" } }, { say: ", gone" }] },
     {
       steps: [
-        { open: "/work" },
+        { open: "/project" },
         { prompt: "hello", wait: false },
         { until: { update: "agent_message_chunk" } },
         { openGate: "go" },
@@ -232,7 +232,7 @@ test("a prompt that comes while a turn runs is taken from the inbox", async () =
     {
       versions: [2],
       steps: [
-        { open: "/work" },
+        { open: "/project" },
         { prompt: "hello", wait: false },
         { until: { update: "agent_message_chunk" } },
         { prompt: "something else" },
@@ -267,7 +267,7 @@ inBothVersions("a late answer, and none at all, are answers too", async (version
       { when: "Late", answer: { kind: "allow_once" }, gate: "answer" },
       { when: "Never", answer: "never", gate: "asked" },
     ],
-    steps: [{ open: "/work" }, { prompt: "hello", cancel: { gate: "cancel" } }],
+    steps: [{ open: "/project" }, { prompt: "hello", cancel: { gate: "cancel" } }],
   });
   const run = client.run(near);
   await client.reached("answer");
@@ -298,7 +298,10 @@ inBothVersions(
           ],
         },
       },
-      { versions, steps: [{ open: "/work" }, { open: "/work" }, { prompt: "hello" }, { delete: "main" }] },
+      {
+        versions,
+        steps: [{ open: "/project" }, { open: "/project" }, { prompt: "hello" }, { delete: "main" }],
+      },
     );
     const [refused, opened, , deleted] = record.steps;
     assert.deepEqual(refused?.error, { code: -32067, message: "come back later" });
