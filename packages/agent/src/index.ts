@@ -1,5 +1,6 @@
 // The coding agent, for whoever serves it.
 
+export { type CodingAgentOptions, codingAgent } from "./agent.ts";
 export {
   type Model,
   ModelError,
@@ -8,4 +9,6 @@ export {
   type ModelFacts,
   type ModelRequest,
 } from "./model/model.ts";
+export { type ConfiguredModels, configuredModels } from "./providers/configured-models.ts";
+export type { ModelConfig } from "./providers/provider-config.ts";
 export { type Tool, ToolError } from "./tools/tool.ts";

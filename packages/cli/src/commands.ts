@@ -51,6 +51,33 @@ const pace: Option = {
 /** In the order in which help lists them. */
 export const commands: readonly Command[] = [
   {
+    name: "agent",
+    summary: "serve a coding agent on stdin and stdout, for any ACP editor",
+    details:
+      "It is meant to be started by an editor: --setup prints what to paste there. Without a model that is\n" +
+      'configured it works offline, by fixed rules: say look around, read FILE, replace "a" with "b" in FILE,\n' +
+      "run the tests, or several of them as a list. Sessions are kept in the data directory, and can be loaded.",
+    options: {
+      mode: {
+        type: "string",
+        value: "MODE",
+        default: "ask",
+        summary: "how sessions begin: ask, code, architect or chat",
+      },
+      model: {
+        type: "string",
+        value: "ID",
+        summary: "provider/name, or offline (default: the first provider whose key is in the environment)",
+      },
+      setup: {
+        type: "string",
+        value: "EDITOR",
+        summary: "print the settings of zed, jetbrains, neovim, emacs or vscode, and exit",
+      },
+    },
+    load: () => import("./agent.ts"),
+  },
+  {
     name: "demo",
     summary: "watch a client and an agent talk to each other, offline",
     details:

@@ -1,0 +1,235 @@
+// One call of a tool, from its arguments to its outcome. What the user sees and what the model is told come from the
+// same place, and every call ends with both.
+
+import {
+  type PermissionAsk,
+  RequestError,
+  type ToolCall,
+  type ToolCallContent,
+  type ToolCallStart,
+  type Turn,
+} from "@parley/acp";
+import type { ToolCallPart, ToolOutcome } from "../model/model.ts";
+import { decide, type Verdict } from "../permissions/decide.ts";
+import { permissionOptions } from "../permissions/question.ts";
+import { autoApprovalOf, chooseMode } from "../session/options.ts";
+import type { SessionWork } from "../session/session-work.ts";
+import { type PreparedCall, type RunContext, type Tool, type ToolContext, ToolError } from "../tools/tool.ts";
+
+export interface CallSetting {
+  readonly turn: Turn;
+  readonly work: SessionWork;
+  readonly tools: readonly Tool[];
+  readonly context: ToolContext;
+}
+
+/** Never rejects, but for a cancelled turn: what goes wrong is the outcome. */
+export async function runCall(part: ToolCallPart, setting: CallSetting): Promise<ToolOutcome> {
+  const { turn } = setting;
+  try {
+    const tool = findTool(part, setting.tools);
+    const prepared = await tool.prepare(part.input, setting.context);
+    turn.signal.throwIfAborted();
+    return await runPrepared(part, prepared, setting);
+  } catch (error) {
+    turn.signal.throwIfAborted();
+    return await showFailure(part, error, turn);
+  }
+}
+
+function findTool({ name }: ToolCallPart, tools: readonly Tool[]): Tool {
+  const tool = tools.find((each) => each.name === name);
+  if (tool !== undefined) return tool;
+  const names = tools.map((each) => each.name).join(", ");
+  throw new ToolError(
+    `There is no tool ${JSON.stringify(name)}. ${names === "" ? "There is none now" : `There are: ${names}`}.`,
+  );
+}
+
+/** A call that was not understood is shown as well: the user sees what the model tried. */
+async function showFailure(part: ToolCallPart, error: unknown, turn: Turn): Promise<ToolOutcome> {
+  const message = inWords(error);
+  const start = { title: part.name, name: part.name, rawInput: part.input };
+  await turn.tool(start, (call) =>
+    call.finish("failed", { content: [shownText(message)], rawOutput: message }),
+  );
+  return failed(part, message);
+}
+
+async function runPrepared(
+  part: ToolCallPart,
+  prepared: PreparedCall,
+  setting: CallSetting,
+): Promise<ToolOutcome> {
+  const { turn, work } = setting;
+  const verdict = () => decide(prepared.access, circumstances(setting));
+  if (verdict().type !== "ask") return report(part, prepared, setting, verdict());
+  // what was remembered while this one waited counts
+  return work.alone(async () => {
+    turn.signal.throwIfAborted();
+    return report(part, prepared, setting, verdict());
+  });
+}
+
+function circumstances({ turn, work }: CallSetting) {
+  const { session } = turn;
+  return { mode: work.modeNow(session), autoApprove: autoApprovalOf(session), grants: work.grants };
+}
+
+async function report(
+  part: ToolCallPart,
+  prepared: PreparedCall,
+  setting: CallSetting,
+  verdict: Verdict,
+): Promise<ToolOutcome> {
+  const { presentation } = prepared;
+  const { turn } = setting;
+  let outcome: ToolOutcome = failed(part, "It did not end.");
+  try {
+    await turn.tool(startOf(part, prepared), async (call) => {
+      const refusal = await refusalOf(call, prepared, verdict, setting);
+      if (refusal !== undefined) {
+        outcome = failed(part, refusal.told);
+        const content = [...(presentation.content ?? []), shownText(refusal.shown)];
+        return call.finish(refusal.status, { content, rawOutput: refusal.told });
+      }
+      outcome = await perform(part, prepared, setting, call);
+    });
+  } catch (error) {
+    turn.signal.throwIfAborted();
+    const isCancelled = error instanceof RequestError && error.code === -32_800;
+    outcome = failed(part, isCancelled ? "The user cancelled this call." : inWords(error));
+  }
+  return outcome;
+}
+
+function startOf(part: ToolCallPart, { presentation }: PreparedCall): ToolCallStart {
+  const { title, kind, locations, content } = presentation;
+  return {
+    title,
+    kind,
+    name: part.name,
+    rawInput: part.input,
+    ...(locations === undefined ? {} : { locations: [...locations] }),
+    ...(content === undefined ? {} : { content }),
+    cancellable: true,
+  };
+}
+
+interface Refusal {
+  readonly status: "failed" | "cancelled";
+  readonly shown: string;
+  readonly told: string;
+}
+
+/** Nothing when the call may run. */
+async function refusalOf(
+  call: ToolCall,
+  { access }: PreparedCall,
+  verdict: Verdict,
+  { work }: CallSetting,
+): Promise<Refusal | undefined> {
+  if (verdict.type === "allow") return undefined;
+  if (verdict.type === "refuse") return { status: "failed", shown: verdict.reason, told: verdict.reason };
+  const { subjects, reason } = verdict;
+  const { allowed, optionId } = await call.ask(permissionOptions(access, subjects.length > 0), reason);
+  if (optionId === "allow_always" || optionId === "reject_always") work.grants.remember(subjects, allowed);
+  if (allowed) return undefined;
+  return {
+    status: "cancelled",
+    shown: "Rejected by the user.",
+    told: "The user rejected this call. Do not try the same by other means; go on without it or ask.",
+  };
+}
+
+async function perform(
+  part: ToolCallPart,
+  prepared: PreparedCall,
+  setting: CallSetting,
+  call: ToolCall,
+): Promise<ToolOutcome> {
+  try {
+    const result = await prepared.run(runContext(setting, call));
+    call.signal.throwIfAborted();
+    const { content } = result;
+    const told = content.map((each) => (each.type === "text" ? each.text : `[${each.type}]`)).join("\n");
+    await call.finish("completed", {
+      ...(result.shown === undefined ? {} : { content: [...result.shown] }),
+      rawOutput: rawOutput(result.rawOutput, told),
+    });
+    return { callId: part.id, name: part.name, content, isError: false };
+  } catch (error) {
+    call.signal.throwIfAborted();
+    await call.update({ rawOutput: inWords(error) });
+    throw error;
+  }
+}
+
+/** What the model was told is part of the history, so that its transcript can be made again. */
+function rawOutput(given: unknown, told: string): unknown {
+  if (given === undefined || typeof given === "string") return told;
+  if (typeof given === "object" && given !== null && !Array.isArray(given)) return { ...given, told };
+  return { output: given, told };
+}
+
+function runContext({ turn, work, context }: CallSetting, call: ToolCall): RunContext {
+  return {
+    ...context,
+    signal: call.signal,
+    call,
+    plan: async (entries) => {
+      await turn.plan(entries);
+    },
+    ask: (question, options) => askUser(turn, question, options),
+    terminal: (options) => turn.terminal(options),
+    modes: {
+      current: work.modeNow(turn.session),
+      switchTo: async (mode) => {
+        work.turnMode = undefined;
+        chooseMode(turn.session, mode);
+      },
+    },
+  };
+}
+
+/** By a form where the client has them, else by a question with buttons. */
+async function askUser(
+  turn: Turn,
+  question: string,
+  options: readonly string[],
+): Promise<string | undefined> {
+  if (turn.client.features.elicitationForm) {
+    const answer = await turn.elicit({
+      mode: "form",
+      message: question,
+      requestedSchema: {
+        type: "object",
+        properties: {
+          answer: options.length === 0 ? { type: "string" } : { type: "string", enum: [...options] },
+        },
+        required: ["answer"],
+      },
+    });
+    const given = answer.action === "accept" ? answer.content?.["answer"] : undefined;
+    return typeof given === "string" ? given : undefined;
+  }
+  if (options.length === 0) return undefined;
+  const ask: PermissionAsk = {
+    title: question,
+    options: options.map((name, i) => ({ optionId: `option-${i}`, name, kind: "allow_once" })),
+  };
+  const { optionId } = await turn.ask(ask);
+  return options.find((_, i) => `option-${i}` === optionId);
+}
+
+function failed({ id, name }: ToolCallPart, message: string): ToolOutcome {
+  return { callId: id, name, content: [{ type: "text", text: message }], isError: true };
+}
+
+function shownText(text: string): ToolCallContent {
+  return { type: "content", content: { type: "text", text } };
+}
+
+function inWords(error: unknown): string {
+  return error instanceof Error && error.message !== "" ? error.message : "The tool failed.";
+}

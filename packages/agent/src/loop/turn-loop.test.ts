@@ -1,0 +1,245 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  type Answer,
+  calls,
+  inEveryVersion,
+  said,
+  says,
+  scriptedModel,
+  talk,
+  thought,
+  toolStories,
+  toolUpdates,
+} from "../agent-probe.ts";
+import { ModelError, type ModelMessage } from "../model/model.ts";
+import { customTool, tinyRead, tinyRun, tinyWrite } from "../tiny-tools.ts";
+
+const tools = [tinyRead, tinyWrite, tinyRun];
+
+/** Every call has one outcome, right behind the message that made it. */
+function assertValid(messages: readonly ModelMessage[]): void {
+  for (const [i, message] of messages.entries()) {
+    if (message.role !== "assistant") continue;
+    const ids = message.content.flatMap((part) => (part.type === "tool_call" ? [part.id] : []));
+    if (ids.length === 0) continue;
+    const next = messages[i + 1];
+    assert.ok(next?.role === "tool", "outcomes follow their calls");
+    assert.deepEqual(
+      next.outcomes.map(({ callId }) => callId),
+      ids,
+    );
+  }
+}
+
+inEveryVersion(
+  "the answer and the thoughts of the model are streamed, with usage and a title",
+  {},
+  async (place) => {
+    const model = scriptedModel(
+      [
+        [
+          { type: "thinking", text: "hm" },
+          { type: "text", text: "Hel" },
+          { type: "text", text: "lo." },
+          { type: "end", cause: "stop", usage: { input: 900, output: 100 } },
+        ],
+      ],
+      { price: { input: 1, output: 10 } },
+    );
+    const { session, updates } = await talk({ ...place, tools, models: [model] });
+    const outcome = await session.prompt("Say **hello** to me").outcome;
+    assert.equal(outcome.stopReason, "end_turn");
+    assert.equal(said(updates), "Hello.");
+    assert.equal(thought(updates), "hm");
+    const usage = updates.find(({ sessionUpdate }) => sessionUpdate === "usage_update");
+    assert.ok(usage?.sessionUpdate === "usage_update");
+    assert.deepEqual([usage.used, usage.size], [1_000, 100_000]);
+    assert.ok(
+      Math.abs((usage.cost?.amount ?? 0) - 0.0019) < 1e-9,
+      "900 at 1 and 100 at 10 dollars a million",
+    );
+    const titles = updates.flatMap((u) => (u.sessionUpdate === "session_info_update" ? [u.title] : []));
+    assert.deepEqual(titles, ["Say hello to me"]);
+  },
+);
+
+inEveryVersion("a call is run and the model is told what came of it", { "a.txt": "one\n" }, async (place) => {
+  const model = scriptedModel([calls(["read", { path: "a.txt" }]), says("It says one.")]);
+  const { session, updates } = await talk({ ...place, tools, models: [model] });
+  const { stopReason } = await session.prompt("read a.txt").outcome;
+  assert.equal(stopReason, "end_turn");
+  assert.deepEqual(toolStories(updates), ["Read a.txt: pending > in_progress > completed"]);
+  const [start] = toolUpdates(updates);
+  assert.equal(start?.kind, "read");
+  assert.deepEqual(start?.locations, [{ path: join(place.cwd, "a.txt"), line: 1 }]);
+  assert.deepEqual(start?.rawInput, { path: "a.txt" });
+  assert.deepEqual(toolUpdates(updates).at(-1)?.rawOutput, { bytes: 1, told: "one\n" });
+  const told = model.requests[1]?.messages.at(-1);
+  assert.ok(told?.role === "tool");
+  assert.deepEqual(told.outcomes[0]?.content, [{ type: "text", text: "one\n" }]);
+  assertValid(model.requests[1]?.messages ?? []);
+});
+
+inEveryVersion("calls that only read run at the same time, changes in order", {}, async (place) => {
+  const order: string[] = [];
+  const gates = { a: Promise.withResolvers<void>(), b: Promise.withResolvers<void>() };
+  const slow = (name: "a" | "b", other: "a" | "b", isReadOnly: boolean) =>
+    customTool(
+      name,
+      async () => {
+        order.push(`${name} begins`);
+        gates[name].resolve();
+        // a reader waits until the other one has begun too
+        if (isReadOnly) await gates[other].promise;
+        order.push(`${name} ends`);
+        return name;
+      },
+      isReadOnly,
+    );
+  const reading = scriptedModel([calls(["a", {}], ["b", {}]), says("done")]);
+  const first = await talk({
+    ...place,
+    tools: [slow("a", "b", true), slow("b", "a", true)],
+    models: [reading],
+  });
+  assert.equal((await first.session.prompt("go").outcome).stopReason, "end_turn");
+  assert.deepEqual(order.slice(0, 2), ["a begins", "b begins"]);
+  order.length = 0;
+  const writing = scriptedModel([calls(["a", {}], ["b", {}]), says("done")]);
+  const second = await talk({
+    ...place,
+    tools: [slow("a", "b", false), slow("b", "a", false)],
+    models: [writing],
+  });
+  assert.equal((await second.session.prompt("go").outcome).stopReason, "end_turn");
+  assert.deepEqual(order, ["a begins", "a ends", "b begins", "b ends"]);
+});
+
+inEveryVersion("a call that makes no sense fails in words that the model is told", {}, async (place) => {
+  const model = scriptedModel([
+    calls(["read", { file: 1 }], ["nothing", {}], ["read", { path: "absent" }]),
+    says("I see."),
+  ]);
+  const { session, updates } = await talk({ ...place, tools, models: [model] });
+  assert.equal((await session.prompt("go").outcome).stopReason, "end_turn");
+  assert.deepEqual(
+    toolStories(updates).map((story) => story.split(" > ").at(-1)),
+    ["failed", "failed", "failed"],
+  );
+  const told = model.requests[1]?.messages.at(-1);
+  assert.ok(told?.role === "tool");
+  const words = told.outcomes.map(({ content, isError }) => [
+    isError,
+    content[0]?.type === "text" && content[0].text,
+  ]);
+  assert.match(String(words[0]?.[1]), /path must be a string/);
+  assert.match(String(words[1]?.[1]), /There is no tool "nothing". There are: read, write, bash/);
+  assert.match(String(words[2]?.[1]), /ENOENT/);
+  assert.ok(words.every(([isError]) => isError));
+  assertValid(model.requests[1]?.messages ?? []);
+});
+
+for (const [cause, stopReason] of [
+  ["length", "max_tokens"],
+  ["refusal", "refusal"],
+] as const) {
+  inEveryVersion(`a model that stops with ${cause} ends the turn with ${stopReason}`, {}, async (place) => {
+    const cut: Answer = [
+      { type: "text", text: "I" },
+      { type: "tool_call", id: "c", name: "write", input: { path: "a", content: "x" } },
+      { type: "end", cause, usage: undefined },
+    ];
+    const model = scriptedModel([cut, says("again")]);
+    const { session, asks } = await talk({ ...place, tools, models: [model] });
+    assert.equal((await session.prompt("go").outcome).stopReason, stopReason);
+    assert.equal(asks.length, 0, "what was cut off is not run");
+    await session.prompt("again").outcome;
+    assertValid(model.requests[1]?.messages ?? []);
+  });
+}
+
+inEveryVersion("a model that never comes to an end is stopped", { "a.txt": "one" }, async (place) => {
+  const model = scriptedModel(Array.from({ length: 5 }, () => calls(["read", { path: "a.txt" }])));
+  const { session } = await talk({ ...place, tools, models: [model], maxRequests: 3 });
+  assert.equal((await session.prompt("go").outcome).stopReason, "max_turn_requests");
+  assert.equal(model.requests.length, 3);
+});
+
+inEveryVersion("a failure of the model reaches the user in the model's words", {}, async (place) => {
+  const model = scriptedModel([
+    async function* () {
+      yield { type: "text", text: "I was" };
+      throw new ModelError("rate_limit", "Too many requests: try again in a minute", {
+        retryAfterMs: 60_000,
+      });
+    },
+    says("fine"),
+  ]);
+  const { session } = await talk({ ...place, tools, models: [model] });
+  const { stopReason, error } = await session.prompt("go").outcome;
+  assert.equal(stopReason, "error");
+  assert.equal(error?.message, "Too many requests: try again in a minute");
+  assert.deepEqual(error?.data, { reason: "model_rate_limit", retryAfter: 60 });
+  assert.equal((await session.prompt("again").outcome).stopReason, "end_turn");
+});
+
+inEveryVersion("a cancel leaves a transcript in which every call has an outcome", {}, async (place) => {
+  const started = Promise.withResolvers<void>();
+  const slow = customTool("slow", async ({ signal }) => {
+    started.resolve();
+    await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    return "never";
+  });
+  const model = scriptedModel([calls(["slow", {}], ["slow", {}]), says("Where were we?")]);
+  const { session, updates } = await talk({ ...place, tools: [slow], models: [model] });
+  const prompt = session.prompt("go");
+  await started.promise;
+  session.cancel();
+  assert.equal((await prompt.outcome).stopReason, "cancelled");
+  await session.prompt("hello?").outcome;
+  const messages = model.requests[1]?.messages ?? [];
+  assertValid(messages);
+  const told = messages.find(({ role }) => role === "tool");
+  assert.match(JSON.stringify(told), /aborted by the user/);
+  assert.equal(toolStories(updates).length, 1, "the second call did not begin");
+});
+
+inEveryVersion("a cancel while the model speaks keeps what it said", {}, async (place) => {
+  const speaking = Promise.withResolvers<void>();
+  const model = scriptedModel([
+    async function* ({ signal }) {
+      yield { type: "text", text: "Half a sen" };
+      speaking.resolve();
+      await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    },
+    says("ok"),
+  ]);
+  const { session } = await talk({ ...place, tools, models: [model] });
+  const prompt = session.prompt("go");
+  await speaking.promise;
+  session.cancel();
+  assert.equal((await prompt.outcome).stopReason, "cancelled");
+  await session.prompt("again").outcome;
+  assert.deepEqual(model.requests[1]?.messages[1], {
+    role: "assistant",
+    content: [{ type: "text", text: "Half a sen" }],
+  });
+});
+
+inEveryVersion("writes happen, and the diff is in the question", {}, async (place) => {
+  const model = scriptedModel([calls(["write", { path: "b.txt", content: "new\n" }]), says("done")]);
+  const { session, asks, updates } = await talk({
+    ...place,
+    tools,
+    models: [model],
+    answers: ["allow_once"],
+  });
+  await session.prompt("write it").outcome;
+  assert.equal(readFileSync(join(place.cwd, "b.txt"), "utf8"), "new\n");
+  assert.deepEqual(toolStories(updates), ["Write b.txt: pending > in_progress > completed"]);
+  const subject = asks[0]?.subject;
+  assert.ok(subject?.type === "tool_call");
+  assert.equal(subject.toolCall.content?.[0]?.type, "diff");
+});

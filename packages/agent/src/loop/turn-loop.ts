@@ -1,0 +1,133 @@
+// The turn: ask the model, run what it calls, tell it what came of it, until it has nothing more to do. Wherever it
+// is cut off, the transcript stays one that a model takes.
+
+import { RequestError, type Turn, type TurnEnd } from "@parley/acp";
+import { type Model, ModelError, type ToolDescription } from "../model/model.ts";
+import type { Mode } from "../permissions/modes.ts";
+import { compact, isFull } from "../session/compaction.ts";
+import { effortOf, maxTokensOf } from "../session/options.ts";
+import { userParts, withoutForeignMedia } from "../session/prompt-content.ts";
+import type { SessionWork } from "../session/session-work.ts";
+import { tokensOfMessages, tokensOfText } from "../session/tokens.ts";
+import type { Tool, ToolContext } from "../tools/tool.ts";
+import { type ModelStep, modelStep } from "./model-step.ts";
+import { runCalls } from "./run-calls.ts";
+
+export interface LoopSetting {
+  readonly turn: Turn;
+  readonly work: SessionWork;
+  /** As chosen now; asked before each request. */
+  model(): Model;
+  system(): string;
+  /** What may be called in a mode. */
+  tools(mode: Mode): readonly Tool[];
+  readonly context: ToolContext;
+  /** Requests to the model in one turn. */
+  readonly maxRequests: number;
+}
+
+/** The user's message is in the transcript already. */
+export async function runLoop(setting: LoopSetting): Promise<TurnEnd> {
+  const { turn, work } = setting;
+  try {
+    for (let requests = 0; requests < setting.maxRequests; requests++) {
+      const step = await request(setting);
+      if (step.cause === "refusal") return "refusal";
+      if (step.cause === "length") {
+        work.transcript.settle("It was not run: the answer was cut off at the limit of tokens.");
+        return "max_tokens";
+      }
+      const { context } = setting;
+      const tools = setting.tools(work.modeNow(turn.session));
+      await runCalls(step.calls, { turn, work, tools, context }, (outcome) =>
+        work.transcript.addOutcome(outcome),
+      );
+      turn.signal.throwIfAborted();
+      const isSteered = await takeInbox(setting);
+      if (step.calls.length === 0 && !isSteered) return "end_turn";
+    }
+    return "max_turn_requests";
+  } finally {
+    work.transcript.settle(
+      turn.signal.aborted ? "It was aborted by the user." : "It was not run: the turn ended.",
+    );
+  }
+}
+
+/** One answer of the model. A conversation that is too long for it is compacted, and the request made once more. */
+async function request(setting: LoopSetting): Promise<ModelStep> {
+  const { turn, work } = setting;
+  const model = setting.model();
+  const system = setting.system();
+  if (isFull(work, model, system)) await compact({ turn, work, model });
+  try {
+    return await ask(setting, model, system);
+  } catch (error) {
+    turn.signal.throwIfAborted();
+    if (!(error instanceof ModelError) || error.kind !== "overflow") throw error;
+    await compact({ turn, work, model });
+    return await ask(setting, model, system);
+  }
+}
+
+async function ask(setting: LoopSetting, model: Model, system: string): Promise<ModelStep> {
+  const { turn, work } = setting;
+  const { session } = turn;
+  const { transcript } = work;
+  turn.signal.throwIfAborted();
+  const tools = setting.tools(work.modeNow(session)).map(described);
+  const messages = withoutForeignMedia(transcript.messages.slice(), model.facts);
+  const step = await modelStep(
+    turn,
+    model,
+    { system, messages, tools, effort: effortOf(session), maxTokens: maxTokensOf(session) },
+    (parts) => transcript.addAssistant(parts),
+  );
+  await showUsage(setting, model, step, system);
+  return step;
+}
+
+function described({ name, description, inputSchema }: Tool): ToolDescription {
+  return { name, description, inputSchema };
+}
+
+/** How full the context is now, not how much was ever sent. */
+async function showUsage(
+  { turn, work }: LoopSetting,
+  { facts }: Model,
+  { usage }: ModelStep,
+  system: string,
+): Promise<void> {
+  if (usage !== undefined) {
+    work.spend(usage, facts);
+    work.counted = { tokens: usage.input + usage.output, messages: work.transcript.messages.length };
+  }
+  const used = work.counted?.tokens ?? tokensOfText(system) + tokensOfMessages(work.transcript.messages);
+  await turn.usage({
+    used,
+    size: facts.contextWindow,
+    ...(work.cost === undefined ? {} : { cost: { amount: work.cost, currency: "USD" } }),
+  });
+  if (work.turnTokens !== undefined) turn.setTokens(work.turnTokens);
+}
+
+/** What the user said meanwhile; true when there was something. */
+async function takeInbox({ turn, work, model }: LoopSetting): Promise<boolean> {
+  let isAny = false;
+  for (let message = turn.inbox.take(); message !== undefined; message = turn.inbox.take()) {
+    isAny = true;
+    try {
+      work.transcript.addUser(userParts(message.prompt, model().facts));
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error;
+      // it is part of the conversation already; the work goes on without what the model cannot take
+      await turn.notice("warning", error.message);
+      const words = message.prompt.filter(({ type }) => type === "text");
+      work.transcript.addUser([
+        ...userParts(words, model().facts),
+        { type: "text", text: `[${error.message}]` },
+      ]);
+    }
+  }
+  return isAny;
+}

@@ -1,0 +1,100 @@
+// One request of the user as a script: a single task is done at once, several become a plan that is carried out step
+// by step. Where the mode allows no changes, the plan is all there is.
+
+import { planRequest } from "../session/commands.ts";
+import { type Intent, type Task, tasksOf } from "./intents.ts";
+import { call, type Script } from "./script.ts";
+import { taskScript } from "./task-scripts.ts";
+
+export interface Means {
+  /** Whether the model may call this tool. */
+  has(tool: string): boolean;
+  /** The work on this request began in a mode that changes nothing. */
+  readonly beganPlanning: boolean;
+}
+
+const changes: ReadonlySet<Intent["type"]> = new Set([
+  "create",
+  "append",
+  "replace",
+  "delete",
+  "move",
+  "run",
+  "test",
+]);
+
+export function* requestScript(request: string, means: Means): Script {
+  const isPlanOnly = request.startsWith(planRequest);
+  const tasks = tasksOf(isPlanOnly ? request.slice(planRequest.length) : request);
+  const known = tasks.filter(({ intent }) => intent.type !== "unknown" && intent.type !== "greet");
+  if (known.length === 0)
+    return tasks.some(({ intent }) => intent.type === "greet") ? abilities : lost(request);
+  if (!means.has("read") && !means.beganPlanning) {
+    return "In mode chat I have no tools, and without them I know nothing: switch to ask, code or architect.";
+  }
+  const unknown = tasks.filter(({ intent }) => intent.type === "unknown");
+  const note =
+    unknown.length === 0
+      ? ""
+      : `\n\nI did not understand: ${unknown.map(({ words }) => `“${words}”`).join(", ")}.`;
+  if (isPlanOnly) return `${yield* showPlan(known, means)}${note}`;
+  const mayChange = !means.beganPlanning;
+  if (!mayChange && known.some(({ intent }) => changes.has(intent.type))) {
+    const plan = yield* showPlan(known, means);
+    const left = yield* call(
+      "switch_mode",
+      { mode: "code", reason: plan },
+      "The plan is ready; to carry it out I must leave this mode.",
+    );
+    if (left.isError || !means.has("write"))
+      return `${plan}\n\nNothing was changed. Switch to ask or code to carry it out.${note}`;
+  }
+  return `${yield* carryOut(known, means)}${note}`;
+}
+
+function* showPlan(tasks: readonly Task[], { has }: Means): Script {
+  if (has("todo")) yield* call("todo", { items: planItems(tasks, -1) }, "I make a plan and change nothing.");
+  return ["The plan:", ...tasks.map(({ words }, i) => `${i + 1}. ${words}`)].join("\n");
+}
+
+function* carryOut(tasks: readonly Task[], { has }: Means): Script {
+  const [only] = tasks;
+  if (tasks.length === 1 && only !== undefined) return (yield* taskScript(only.intent)).words;
+  const report: string[] = [];
+  for (const [i, { intent, words }] of tasks.entries()) {
+    const think = i === 0 ? `That is ${tasks.length} steps; I make a plan of them.` : undefined;
+    if (has("todo")) yield* call("todo", { items: planItems(tasks, i) }, think);
+    const done = yield* taskScript(intent);
+    report.push(`${i + 1}. ${words}: ${done.words}`);
+    if (!done.isError) continue;
+    const left = tasks.length - i - 1;
+    if (left > 0) report.push(`I stopped there: ${left === 1 ? "one step is" : `${left} steps are`} left.`);
+    return report.join("\n\n");
+  }
+  if (has("todo")) yield* call("todo", { items: planItems(tasks, tasks.length) });
+  return report.join("\n\n");
+}
+
+function planItems(tasks: readonly Task[], now: number): object[] {
+  return tasks.map(({ words }, i) => ({
+    content: words,
+    status: i < now ? "completed" : i === now ? "in_progress" : "pending",
+  }));
+}
+
+const abilities = [
+  "I work in your project with tools, by fixed rules. I understand, for example:",
+  "- `look around`",
+  "- `read src/main.ts lines 10-40`, `explain src/main.ts`",
+  "- `search for TODO in src`, `find files named *.test.ts`",
+  '- `create notes.txt with "hello"`, `append "more" to notes.txt`',
+  '- `replace "hello" with "goodbye" in notes.txt`',
+  "- `rename notes.txt to old.txt`, `delete old.txt`",
+  "- `run ls -l`, `run the tests`",
+  "- several of them as a list, or joined with “then”: I make a plan and carry it out",
+].join("\n");
+
+function lost(request: string): string {
+  const words = request.trim().split("\n")[0]?.slice(0, 80) ?? "";
+  return `I did not understand “${words}”. ${abilities}`;
+}

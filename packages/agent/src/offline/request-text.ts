@@ -1,0 +1,74 @@
+// Plain requests in pieces: quoted text, code and fences are put aside, so that words in them are not taken for
+// orders; what is left is split into steps.
+
+/** A text whose quoted parts are numbered marks. */
+export interface Masked {
+  readonly text: string;
+  /** Puts the quoted parts of a piece back; a piece that is nothing but one of them loses its quotes. */
+  restore(piece: string): string;
+}
+
+/** Fences, backticks and quotes; a quote inside a word is an apostrophe. */
+const quoted = /```[^\n]*\n([\s\S]*?)\n?```|`([^`\n]+)`|"([^"\n]*)"|“([^”\n]*)”|(?<![\w])'([^'\n]*)'(?!\w)/g;
+const mark = /\uE000(\d+)\uE001/g;
+
+export function mask(text: string): Masked {
+  const parts: { readonly inner: string; readonly whole: string }[] = [];
+  const masked = text.replaceAll(quoted, (whole: string, ...groups: unknown[]) => {
+    const inner = groups.slice(0, 5).find((group) => typeof group === "string");
+    const isFence = whole.startsWith("```");
+    parts.push({ inner: `${String(inner ?? "")}${isFence ? "\n" : ""}`, whole });
+    return `\uE000${parts.length - 1}\uE001`;
+  });
+  return {
+    text: masked,
+    restore(piece) {
+      const trimmed = piece.trim();
+      const alone = /^\uE000(\d+)\uE001$/.exec(trimmed);
+      if (alone !== null) return parts[Number(alone[1])]?.inner ?? "";
+      return trimmed.replaceAll(mark, (_, n: string) => parts[Number(n)]?.whole ?? "");
+    },
+  };
+}
+
+const listItem = /^\s*(?:\d+[.)]|[-*•])\s+(.+)$/;
+const verbs =
+  "run|execute|read|show|open|list|look|search|find|grep|explain|describe|summari[sz]e|create|make|write|add|append|" +
+  "replace|change|delete|remove|move|rename|fetch|test|plan";
+const between = new RegExp(
+  `\\s*;\\s+|\\s*[.,]?\\s+(?:and\\s+)?then,?\\s+|\\.\\s+(?=(?:${verbs})\\b)|,?\\s+and\\s+(?=(?:${verbs})\\b)|,\\s+(?=(?:${verbs})\\b)`,
+  "i",
+);
+
+/** The steps of a masked text: a list, or sentences that are joined with "then", "and" and the like. */
+export function steps(text: string): string[] {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const items = lines.flatMap((line) => listItem.exec(line)?.[1] ?? []);
+  const pieces = items.length >= 2 ? items : joinFences(lines).flatMap((line) => line.split(between));
+  return pieces.map(plain).filter((piece) => piece !== "");
+}
+
+/** A fence on a line of its own belongs to the line before it. */
+function joinFences(lines: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const line of lines) {
+    if (joined.length > 0 && /^\s*\uE000\d+\uE001\s*$/.test(line))
+      joined.push(`${joined.pop() ?? ""} ${line.trim()}`);
+    else joined.push(line);
+  }
+  return joined;
+}
+
+/** Without courtesies. */
+function plain(piece: string): string {
+  return piece
+    .trim()
+    .replace(/^(?:ok(?:ay)?|now|please|first|next|finally|also|and)[,\s]+/i, "")
+    .replace(
+      /^(?:(?:can|could|would|will)\s+you|i\s+want\s+you\s+to|i(?:'d|\s+would)\s+like\s+you\s+to|let(?:'s|\s+us))\s+/i,
+      "",
+    )
+    .replace(/^please\s+/i, "")
+    .replace(/[,\s]+(?:please|thanks|thank\s+you)[.!]?$/i, "")
+    .replace(/[.!?\s]+$/, "");
+}

@@ -1,0 +1,89 @@
+// Whether a call may run: by the mode, by what was approved beforehand, by what was remembered. Decided at the
+// moment of the call, so that a mode that changes while a turn runs counts from the next call on.
+
+import { isProtected } from "../tools/protected-paths.ts";
+import type { Access } from "../tools/tool.ts";
+import type { Grants } from "./grants.ts";
+import type { AutoApproval, Mode } from "./modes.ts";
+
+export interface Circumstances {
+  readonly mode: Mode;
+  readonly autoApprove: AutoApproval;
+  readonly grants: Grants;
+}
+
+export type Verdict =
+  | { readonly type: "allow" }
+  /** In words for the model and the user. */
+  | { readonly type: "refuse"; readonly reason: string }
+  | {
+      readonly type: "ask";
+      /** Why the user is asked. */
+      readonly reason: string;
+      /** What "always" would be about; empty where it is asked every time. */
+      readonly subjects: readonly string[];
+    };
+
+const allow: Verdict = { type: "allow" };
+
+export function decide(access: Access, circumstances: Circumstances): Verdict {
+  const byMode = verdictOfMode(access, circumstances);
+  if (byMode.type !== "ask" || byMode.subjects.length === 0) return byMode;
+  const remembered = circumstances.grants.answerFor(byMode.subjects);
+  if (remembered === undefined) return byMode;
+  if (remembered) return allow;
+  return {
+    type: "refuse",
+    reason: `The user said that this is never allowed: ${byMode.subjects.join(", ")}.`,
+  };
+}
+
+function verdictOfMode(access: Access, { mode, autoApprove }: Circumstances): Verdict {
+  if (access.type === "none") return allow;
+  if (mode === "chat") return refusal("chat", "it answers questions and touches nothing");
+  switch (access.type) {
+    case "read": {
+      const secret = access.paths.find((path) => isProtected(path, "read"));
+      if (secret !== undefined) return { type: "ask", reason: `${secret} may hold secrets`, subjects: [] };
+      if (mode !== "ask" || autoApprove !== "off") return allow;
+      return { type: "ask", reason: "nothing is approved automatically", subjects: subjectsOf(access) };
+    }
+    case "write": {
+      if (mode === "architect") return refusal(mode, "it plans and changes nothing");
+      const guarded = access.paths.find((path) => isProtected(path, "write"));
+      if (guarded !== undefined) return { type: "ask", reason: `${guarded} is protected`, subjects: [] };
+      if (mode === "code" || autoApprove === "edits") return allow;
+      return { type: "ask", reason: "in mode ask every change is asked about", subjects: subjectsOf(access) };
+    }
+    case "run":
+      if (mode === "architect") return refusal(mode, "it plans and runs nothing");
+      return { type: "ask", reason: `runs in ${access.cwd}`, subjects: subjectsOf(access) };
+    case "host":
+      return { type: "ask", reason: `connects to ${access.host}`, subjects: subjectsOf(access) };
+    case "mcp":
+      if (mode === "architect") return refusal(mode, "it plans, and nobody knows what this tool changes");
+      return {
+        type: "ask",
+        reason: `a tool of the MCP server ${access.server}`,
+        subjects: subjectsOf(access),
+      };
+  }
+}
+
+function refusal(mode: Mode, why: string): Verdict {
+  return { type: "refuse", reason: `Not in mode ${mode}: ${why}. The user may switch to ask or code.` };
+}
+
+function subjectsOf(access: Exclude<Access, { type: "none" }>): string[] {
+  switch (access.type) {
+    case "read":
+    case "write":
+      return access.paths.map((path) => `${access.type} ${path}`);
+    case "run":
+      return [`run ${access.command} (in ${access.cwd})`];
+    case "host":
+      return [`host ${access.host}`];
+    case "mcp":
+      return [`mcp ${access.server}/${access.tool}`];
+  }
+}

@@ -1,0 +1,198 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import {
+  calls,
+  inEveryVersion,
+  said,
+  says,
+  scriptedModel,
+  type Talk,
+  talk,
+  toolStories,
+} from "../agent-probe.ts";
+import { customTool, tinyRead, tinyRun, tinyWrite } from "../tiny-tools.ts";
+
+const tools = [tinyRead, tinyWrite, tinyRun];
+const write = (path: string) => ["write", { path, content: "x" }] as const;
+const run = (command: string) => ["bash", { command }] as const;
+
+const questions = ({ asks }: Talk) => asks.map(({ title }) => title);
+
+inEveryVersion(
+  "mode ask asks before every change and every command, and not before reading",
+  { a: "1" },
+  async (place) => {
+    const model = scriptedModel([
+      calls(["read", { path: "a" }], write("b"), run("ls"), write("b")),
+      says("done"),
+    ]);
+    const made = await talk({
+      ...place,
+      tools,
+      models: [model],
+      answers: ["allow_once", "reject_once", "allow_once"],
+    });
+    await made.session.prompt("go").outcome;
+    assert.deepEqual(questions(made), ["Write b", "ls", "Write b"]);
+    assert.deepEqual(
+      toolStories(made.updates).map((story) => story.split(": ")[1]),
+      [
+        "pending > in_progress > completed",
+        "pending > in_progress > completed",
+        // version 1 has no status for it
+        place.version === 1 ? "pending > failed" : "pending > cancelled",
+        "pending > in_progress > completed",
+      ],
+    );
+    assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /The user rejected this call/);
+  },
+);
+
+inEveryVersion("mode code edits without asking, and asks about each command once", {}, async (place) => {
+  const model = scriptedModel([calls(write("b"), run("ls"), run("ls"), run("ls -l")), says("done")]);
+  const made = await talk({
+    ...place,
+    tools,
+    models: [model],
+    mode: "code",
+    answers: ["allow_always", "allow_once"],
+  });
+  await made.session.prompt("go").outcome;
+  assert.deepEqual(questions(made), ["ls", "ls -l"]);
+  assert.ok(existsSync(join(place.cwd, "b")));
+});
+
+inEveryVersion(
+  "protected paths are asked about in every mode, and always again",
+  { ".env": "KEY=1" },
+  async (place) => {
+    const model = scriptedModel([
+      calls(["read", { path: ".env" }], ["read", { path: ".env" }], write(".git-hooks/../.env.local")),
+      says("done"),
+    ]);
+    const options = {
+      tools,
+      models: [model],
+      mode: "code",
+      answers: ["allow_once", "allow_once", "allow_once"],
+    } as const;
+    const made = await talk({ ...place, ...options });
+    await made.session.prompt("go").outcome;
+    assert.equal(made.asks.length, 3);
+    for (const { options: offered } of made.asks)
+      assert.ok(offered.every(({ kind }) => kind.endsWith("_once")));
+  },
+);
+
+inEveryVersion("mode architect changes nothing, and is not offered what would", { a: "1" }, async (place) => {
+  const model = scriptedModel([calls(["read", { path: "a" }], write("b"), run("ls")), says("done")]);
+  const made = await talk({ ...place, tools, models: [model], mode: "architect" });
+  await made.session.prompt("go").outcome;
+  assert.deepEqual(
+    model.requests[0]?.tools.map(({ name }) => name),
+    ["read"],
+  );
+  assert.deepEqual(questions(made), []);
+  assert.equal(existsSync(join(place.cwd, "b")), false);
+});
+
+inEveryVersion("mode chat touches nothing at all", { a: "1" }, async (place) => {
+  const model = scriptedModel([calls(["read", { path: "a" }]), says("done")]);
+  const made = await talk({ ...place, tools, models: [model], mode: "chat" });
+  await made.session.prompt("go").outcome;
+  assert.deepEqual(model.requests[0]?.tools, []);
+  assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /There is none now/);
+});
+
+inEveryVersion(
+  "a mode that is switched while a turn runs counts from the next call on",
+  {},
+  async (place) => {
+    const reached = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const gate = customTool("gate", async () => {
+      reached.resolve();
+      await goOn.promise;
+      return "open";
+    });
+    const model = scriptedModel([calls(["gate", {}], write("b")), says("done")]);
+    const made = await talk({ ...place, tools: [...tools, gate], models: [model] });
+    const { session } = made;
+    const prompt = session.prompt("go");
+    await reached.promise;
+    await session.setMode("code");
+    goOn.resolve();
+    await prompt.outcome;
+    assert.deepEqual(questions(made), [], "mode code does not ask");
+    assert.ok(existsSync(join(place.cwd, "b")));
+    const mode = session.options.find(({ category }) => category === "mode");
+    assert.ok(mode?.type === "select");
+    assert.equal(mode.currentValue, "code");
+  },
+);
+
+inEveryVersion("always and never are remembered, listed and forgotten", {}, async (place) => {
+  const again = () => calls(run("ls"), run("rm -r /"), write("b"));
+  const model = scriptedModel([again(), says("1"), again(), says("2"), again(), says("3")]);
+  const answers = [
+    "allow_always",
+    "reject_always",
+    "allow_always",
+    "reject_once",
+    "reject_once",
+    "reject_once",
+  ];
+  const made = await talk({ ...place, tools, models: [model], answers });
+  const { session, updates, asks } = made;
+  await session.prompt("go").outcome;
+  assert.equal(asks.length, 3);
+  await session.prompt("again").outcome;
+  assert.equal(asks.length, 3, "nobody is asked twice");
+  assert.match(
+    JSON.stringify(model.requests[3]?.messages.at(-1)),
+    /The user said that this is never allowed: run rm -r/,
+  );
+  updates.length = 0;
+  await session.prompt("/permissions").outcome;
+  assert.match(said(updates), /always: `run ls \(in .*\)`/);
+  assert.match(said(updates), /never: `run rm -r \/ /);
+  assert.match(said(updates), /always: `write .*b`/);
+  await session.prompt("/permissions clear").outcome;
+  await session.prompt("again").outcome;
+  assert.equal(asks.length, 6);
+});
+
+inEveryVersion("what is approved automatically is an option", { a: "1" }, async (place) => {
+  const step = () => calls(["read", { path: "a" }], write("b"));
+  const model = scriptedModel([step(), says("1"), step(), says("2")]);
+  const made = await talk({ ...place, tools, models: [model], answers: ["allow_once", "reject_once"] });
+  await made.session.setOption("autoApprove", "off");
+  await made.session.prompt("go").outcome;
+  assert.deepEqual(questions(made), ["Read a", "Write b"]);
+  await made.session.setOption("autoApprove", "edits");
+  await made.session.prompt("go").outcome;
+  assert.equal(made.asks.length, 2);
+});
+
+inEveryVersion("a cancel while the user is asked ends the turn, and nothing is done", {}, async (place) => {
+  const model = scriptedModel([calls(write("b"), write("c")), says("done")]);
+  const asked = Promise.withResolvers<void>();
+  const made = await talk({
+    ...place,
+    tools,
+    models: [model],
+    clientDefinition: {
+      permission: () => {
+        asked.resolve();
+        return new Promise(() => undefined);
+      },
+    },
+  });
+  const prompt = made.session.prompt("go");
+  await asked.promise;
+  made.session.cancel();
+  assert.equal((await prompt.outcome).stopReason, "cancelled");
+  assert.equal(existsSync(join(place.cwd, "b")), false);
+  assert.equal(toolStories(made.updates).length, 1);
+});

@@ -1,0 +1,26 @@
+// Every model that could be chosen now, and the one that is.
+
+import type { Model } from "../model/model.ts";
+import { type ChooseOptions, chooseModel, listModels } from "./choose-model.ts";
+import type { Environment, ModelConfig } from "./provider-config.ts";
+
+export interface ConfiguredModels {
+  readonly models: readonly Model[];
+  /** Its id; `offline` where nothing is configured. */
+  readonly chosen: string;
+}
+
+/** Throws ModelError for a name or a provider that cannot be used. */
+export function configuredModels(
+  config: ModelConfig,
+  env: Environment,
+  options: ChooseOptions = {},
+): ConfiguredModels {
+  const first = chooseModel(config, env, options);
+  const named = { ...env, PARLEY_MODEL: undefined };
+  const others = listModels(config, env, options.credentials)
+    .filter(({ id }) => id !== first?.facts.id)
+    .flatMap(({ id }) => chooseModel({ ...config, model: id }, named, options) ?? []);
+  if (first === undefined) return { models: others, chosen: "offline" };
+  return { models: [first, ...others], chosen: first.facts.id };
+}

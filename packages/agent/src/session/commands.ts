@@ -1,0 +1,87 @@
+// Slash commands: what there is, and what a prompt that begins with one means. The same reading is used when the
+// session comes back, so that the model's transcript is the same then.
+
+import type { AvailableCommand, ContentBlock } from "@parley/acp";
+import type { Mode } from "../permissions/modes.ts";
+
+interface CommandRow {
+  readonly name: string;
+  readonly description: string;
+  readonly hint?: string;
+  /** Modes in which it makes sense. Default all. */
+  readonly modes?: readonly Mode[];
+}
+
+const rows: readonly CommandRow[] = [
+  { name: "help", description: "What this agent can do" },
+  {
+    name: "plan",
+    description: "Make a plan without changing anything",
+    hint: "what to plan",
+    modes: ["ask", "code", "architect"],
+  },
+  {
+    name: "test",
+    description: "Run the project's tests and explain what fails",
+    hint: "which tests (optional)",
+    modes: ["ask", "code"],
+  },
+  { name: "clear", description: "Forget the conversation so far" },
+  {
+    name: "compact",
+    description: "Replace the conversation by a summary",
+    hint: "what matters most (optional)",
+  },
+  { name: "model", description: "Show the models, or choose one", hint: "the id of a model (optional)" },
+  {
+    name: "permissions",
+    description: "Show what was always allowed or never allowed",
+    hint: "clear, to forget it (optional)",
+  },
+];
+
+export function commandList(mode: Mode): AvailableCommand[] {
+  return rows
+    .filter((row) => row.modes?.includes(mode) ?? true)
+    .map(({ name, description, hint }) => ({
+      type: "command",
+      name,
+      description,
+      ...(hint === undefined ? {} : { input: { type: "text", hint } }),
+    }));
+}
+
+export type LocalCommand = "help" | "model" | "permissions" | "compact" | "clear";
+
+export type Reading =
+  /** For the model. */
+  | { readonly type: "prompt"; readonly prompt: readonly ContentBlock[]; readonly mode?: Mode }
+  /** The agent answers by itself; the model does not see it. */
+  | { readonly type: "local"; readonly command: LocalCommand; readonly argument: string };
+
+/** A command is the beginning of the first text; other content may come with it. */
+export function readPrompt(prompt: readonly ContentBlock[]): Reading {
+  const at = prompt.findIndex(({ type }) => type === "text");
+  const first = prompt[at];
+  const [, name, argument = ""] =
+    first?.type === "text" ? (/^\s*\/([a-z]+)(?:\s+([\s\S]*))?$/.exec(String(first.text)) ?? []) : [];
+  const withText = (text: string) =>
+    prompt.map((block, i) => (i === at ? { type: "text" as const, text } : block));
+  switch (name) {
+    case "plan":
+      return { type: "prompt", prompt: withText(`${planRequest}\n${argument.trim()}`), mode: "architect" };
+    case "test":
+      return { type: "prompt", prompt: withText(`${testRequest} ${argument.trim()}`.trim()) };
+    case "help":
+    case "model":
+    case "permissions":
+    case "compact":
+    case "clear":
+      return { type: "local", command: name, argument: argument.trim() };
+    default:
+      return { type: "prompt", prompt };
+  }
+}
+
+export const planRequest = "Make a plan for the following, show it with the todo tool, and change nothing:";
+export const testRequest = "Run the project's tests and explain what fails.";

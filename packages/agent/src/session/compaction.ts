@@ -1,0 +1,116 @@
+// When the conversation no longer fits, its older part gives way to a summary. The cut is never between a call and
+// its outcome, and the user sees that it happened.
+
+import { randomUUID } from "node:crypto";
+import type { Turn, Update } from "@parley/acp";
+import { type Model, ModelError, type ModelMessage } from "../model/model.ts";
+import type { SessionWork } from "./session-work.ts";
+import { plainSummary, summaryRequest } from "./summary.ts";
+import { tokensOfMessage, tokensOfMessages, tokensOfText } from "./tokens.ts";
+
+/** Room for the answer and for what the estimate gets wrong. */
+const reserveTokens = 16_000;
+const keepTokens = 20_000;
+
+export interface Compaction {
+  readonly turn: Turn;
+  readonly work: SessionWork;
+  readonly model: Model;
+  /** What the user wants the summary to be about. */
+  readonly focus?: string;
+}
+
+/** Where a stored compaction says how many messages it kept. */
+export const keptKey = "parley/keptMessages";
+
+export function isFull({ transcript, counted }: SessionWork, { facts }: Model, system: string): boolean {
+  const { messages } = transcript;
+  const used =
+    counted === undefined
+      ? tokensOfText(system) + tokensOfMessages(messages)
+      : counted.tokens + tokensOfMessages(messages.slice(counted.messages));
+  return used > facts.contextWindow - Math.min(reserveTokens, facts.contextWindow / 4);
+}
+
+/** Resolves to whether there was anything to leave out. */
+export async function compact({ turn, work, model, focus }: Compaction): Promise<boolean> {
+  const { transcript } = work;
+  const { messages } = transcript;
+  const kept = keptMessages(messages, Math.min(keepTokens, model.facts.contextWindow / 4));
+  const older = messages.slice(0, messages.length - kept);
+  if (older.length === 0) return false;
+  const compactionId = randomUUID();
+  const show = (
+    update: Omit<Extract<Update, { sessionUpdate: "compaction_update" }>, "sessionUpdate" | "compactionId">,
+  ) => turn.update({ sessionUpdate: "compaction_update", compactionId, ...update });
+  await show({ status: "in_progress" });
+  let summary: string;
+  try {
+    summary = await summarise(model, older, focus, turn.signal);
+  } catch (error) {
+    await show(
+      turn.signal.aborted ? { status: "cancelled" } : { status: "failed", error: "there is no summary" },
+    );
+    throw error;
+  }
+  transcript.compact(summary, kept);
+  work.counted = undefined;
+  await show({
+    status: "completed",
+    summary: [{ type: "text", text: summary }],
+    _meta: { [keptKey]: kept },
+  });
+  const { features } = turn.client;
+  const note = `The conversation was getting long: ${older.length} older messages are now a summary.`;
+  if (!features.compaction) await (features.notices ? turn.notice("info", note) : turn.think(`${note}\n`));
+  return true;
+}
+
+/** How many of the last messages stay: as many as are cheap, beginning anywhere but at an outcome. */
+function keptMessages(messages: readonly ModelMessage[], budget: number): number {
+  let tokens = 0;
+  let kept = 0;
+  for (let i = messages.length - 1; i > 0; i--) {
+    const message = messages[i];
+    if (message === undefined) break;
+    tokens += tokensOfMessage(message);
+    // what the user wants now stays, however long it is
+    const isCurrent = i === messages.length - 1 && message.role === "user";
+    if (tokens > budget && !isCurrent) break;
+    if (message.role !== "tool") kept = messages.length - i;
+  }
+  return kept;
+}
+
+async function summarise(
+  model: Model,
+  older: readonly ModelMessage[],
+  focus: string | undefined,
+  signal: AbortSignal,
+): Promise<string> {
+  const text =
+    focus === undefined ? summaryRequest : `${summaryRequest}\nAbove all, keep what concerns: ${focus}`;
+  let summary = "";
+  try {
+    const request = {
+      system: "You summarise a conversation between a user and a coding agent.",
+      messages: [...older, { role: "user" as const, content: [{ type: "text" as const, text }] }],
+      tools: [],
+      effort: "none" as const,
+      maxTokens: 4_096,
+      signal,
+    };
+    for await (const event of model.stream(request)) {
+      signal.throwIfAborted();
+      if (event.type === "text") summary += event.text;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    // what does not fit can still be told in a few words of our own
+    if (!(error instanceof ModelError) || error.kind === "auth") throw error;
+    summary = "";
+  }
+  signal.throwIfAborted();
+  const body = summary.trim() === "" ? plainSummary(older) : summary.trim();
+  return `Summary of the conversation so far:\n\n${body}`;
+}

@@ -1,0 +1,44 @@
+// AGENTS.md: what a project tells agents. All of them from the root of the project down to the working directory,
+// the most general first.
+
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+const fileName = "AGENTS.md";
+/** A longer one is cut; it would cost every request. */
+const maxCharacters = 32_000;
+
+export interface ContextFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+export async function contextFiles(roots: readonly string[]): Promise<ContextFile[]> {
+  const [cwd, ...others] = roots;
+  const folders = [...(cwd === undefined ? [] : foldersDownTo(cwd)), ...others];
+  const files = await Promise.all(folders.map((folder) => contextFile(join(folder, fileName))));
+  return files.filter((file) => file !== undefined);
+}
+
+async function contextFile(path: string): Promise<ContextFile | undefined> {
+  try {
+    const text = await readFile(path, "utf8");
+    if (text.trim() === "") return undefined;
+    const isCut = text.length > maxCharacters;
+    return { path, text: isCut ? `${text.slice(0, maxCharacters)}\n[cut: the file is longer]` : text };
+  } catch {
+    // most folders have none
+    return undefined;
+  }
+}
+
+/** From the folder that has the repository; where there is none, only the working directory. */
+function foldersDownTo(cwd: string): string[] {
+  const folders = [cwd];
+  for (let folder = cwd; !existsSync(join(folder, ".git")); folder = dirname(folder)) {
+    if (dirname(folder) === folder) return [cwd];
+    folders.unshift(dirname(folder));
+  }
+  return folders;
+}

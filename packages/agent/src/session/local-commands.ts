@@ -1,0 +1,87 @@
+// Commands that the agent answers by itself.
+
+import type { Turn, TurnEnd } from "@parley/acp";
+import type { Model } from "../model/model.ts";
+import { commandList, type LocalCommand } from "./commands.ts";
+import { compact } from "./compaction.ts";
+import { choose, modelOf, modeOf } from "./options.ts";
+import type { SessionWork } from "./session-work.ts";
+
+export interface LocalSetting {
+  readonly turn: Turn;
+  readonly work: SessionWork;
+  readonly models: readonly [Model, ...Model[]];
+  /** Whether there is a model that thinks for itself. */
+  readonly isOffline: boolean;
+}
+
+export async function runLocalCommand(
+  command: LocalCommand,
+  argument: string,
+  setting: LocalSetting,
+): Promise<TurnEnd> {
+  const { turn } = setting;
+  switch (command) {
+    case "help":
+      await turn.say(help(setting));
+      return "end_turn";
+    case "clear":
+      setting.work.transcript.clear();
+      setting.work.counted = undefined;
+      await turn.say(
+        "The conversation so far is forgotten. Files and remembered permissions are as they were.",
+      );
+      return "end_turn";
+    case "compact":
+      return compactNow(argument, setting);
+    case "model":
+      await turn.say(chooseModel(argument, setting));
+      return "end_turn";
+    case "permissions":
+      await turn.say(permissions(argument, setting.work));
+      return "end_turn";
+  }
+}
+
+function help({ turn, isOffline }: LocalSetting): string {
+  const mode = modeOf(turn.session);
+  const commands = commandList(mode).map(({ name, description }) => `- \`/${name}\` ${description}`);
+  const model = isOffline
+    ? "The model is offline: fixed rules that understand plain requests, such as " +
+      '`look around`, `read README.md`, `replace "a" with "b" in src/a.ts` or `run the tests`. ' +
+      "Choose another one with `/model`, or see `parley help agent`."
+    : "Say what you want done, in your own words.";
+  return [`I am Parley, a coding agent, in mode ${mode}.`, model, "", ...commands].join("\n");
+}
+
+async function compactNow(focus: string, { turn, work, models }: LocalSetting): Promise<TurnEnd> {
+  const model = modelOf(turn.session, models);
+  const isDone = await compact({ turn, work, model, ...(focus === "" ? {} : { focus }) });
+  await turn.say(isDone ? "The conversation is now a summary." : "There is nothing to leave out yet.");
+  return "end_turn";
+}
+
+function chooseModel(id: string, { turn, models }: LocalSetting): string {
+  const { session } = turn;
+  const list = models.map(({ facts }) => {
+    const mark = facts.id === modelOf(session, models).facts.id ? " (chosen)" : "";
+    return `- \`${facts.id}\` ${facts.name}${mark}`;
+  });
+  if (id === "") return ["Models:", ...list].join("\n");
+  const found = models.find(({ facts }) => facts.id === id);
+  if (found === undefined) return [`There is no model \`${id}\`. There are:`, ...list].join("\n");
+  choose(session, "model", id);
+  return `The model is now ${found.facts.name}.`;
+}
+
+function permissions(argument: string, { grants }: SessionWork): string {
+  if (argument === "clear") {
+    grants.clear();
+    return "Nothing is remembered any more: you will be asked again.";
+  }
+  const lines = grants
+    .list()
+    .map(({ subject, allows }) => `- ${allows ? "always" : "never"}: \`${subject}\``);
+  if (lines.length === 0) return "Nothing is remembered: no question was answered with always or never.";
+  return ["Remembered for this session (`/permissions clear` forgets it):", ...lines].join("\n");
+}

@@ -1,0 +1,123 @@
+// The options of a session: mode, model, thinking effort, what is approved automatically, how long an answer may be.
+// The library shows the mode to version 1 clients as their modes; there is one list, so both are always in step.
+
+import type { AgentSession, SessionConfigOption } from "@parley/acp";
+import type { Effort, Model } from "../model/model.ts";
+import {
+  type AutoApproval,
+  autoApprovals,
+  isAutoApproval,
+  isMode,
+  type Mode,
+  modes,
+} from "../permissions/modes.ts";
+import { commandList } from "./commands.ts";
+
+const efforts = [
+  { value: "none", name: "None" },
+  { value: "low", name: "Low" },
+  { value: "medium", name: "Medium" },
+  { value: "high", name: "High" },
+] as const satisfies readonly { value: Effort; name: string }[];
+
+const lengths = [
+  { value: "default", name: "What the model allows" },
+  { value: "1024", name: "1,024 tokens" },
+  { value: "4096", name: "4,096 tokens" },
+  { value: "16384", name: "16,384 tokens" },
+  { value: "65536", name: "65,536 tokens" },
+] as const;
+
+export interface OptionDefaults {
+  readonly mode: Mode;
+  readonly models: readonly [Model, ...Model[]];
+  /** The id of one of them. */
+  readonly model: string;
+}
+
+export function sessionOptions({ mode, models, model }: OptionDefaults): SessionConfigOption[] {
+  return [
+    {
+      configId: "mode",
+      name: "Mode",
+      description: "What the agent may do without asking",
+      category: "mode",
+      type: "select",
+      currentValue: mode,
+      options: [...modes],
+    },
+    {
+      configId: "model",
+      name: "Model",
+      category: "model",
+      type: "select",
+      currentValue: model,
+      options: models.map(({ facts }) => ({ value: facts.id, name: facts.name })),
+    },
+    {
+      configId: "effort",
+      name: "Thinking effort",
+      description: "For models that think before they answer",
+      category: "thought_level",
+      type: "select",
+      currentValue: "medium",
+      options: [...efforts],
+    },
+    {
+      configId: "autoApprove",
+      name: "Approve automatically",
+      category: "_permissions",
+      type: "select",
+      currentValue: "reads",
+      options: [...autoApprovals],
+    },
+    {
+      configId: "maxTokens",
+      name: "Longest answer",
+      category: "model_config",
+      type: "select",
+      currentValue: "default",
+      options: [...lengths],
+    },
+  ];
+}
+
+export function modeOf(session: AgentSession): Mode {
+  const value = session.option("mode");
+  return isMode(value) ? value : "ask";
+}
+
+export function autoApprovalOf(session: AgentSession): AutoApproval {
+  const value = session.option("autoApprove");
+  return isAutoApproval(value) ? value : "reads";
+}
+
+export function effortOf(session: AgentSession): Effort {
+  const value = session.option("effort");
+  return efforts.find((effort) => effort.value === value)?.value ?? "medium";
+}
+
+export function maxTokensOf(session: AgentSession): number | undefined {
+  const tokens = Number(session.option("maxTokens"));
+  return Number.isInteger(tokens) && tokens > 0 ? tokens : undefined;
+}
+
+export function modelOf(session: AgentSession, models: OptionDefaults["models"]): Model {
+  const id = session.option("model");
+  return models.find(({ facts }) => facts.id === id) ?? models[0];
+}
+
+/** Chooses a value as if the client had; every client is told. */
+export function choose(session: AgentSession, configId: string, value: string): void {
+  session.setOptions(
+    session.options.map((option) =>
+      option.configId === configId && option.type === "select" ? { ...option, currentValue: value } : option,
+    ),
+  );
+}
+
+/** The mode, and the commands that make sense in it. */
+export function chooseMode(session: AgentSession, mode: Mode): void {
+  choose(session, "mode", mode);
+  session.setCommands(commandList(mode));
+}

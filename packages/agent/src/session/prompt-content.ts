@@ -1,0 +1,106 @@
+// What of a prompt reaches the model. Content that is annotated for the user alone does not.
+
+import { type ContentBlock, errorCodes, RequestError } from "@parley/acp";
+import type { MediaPart, ModelFacts, ModelMessage, TextPart } from "../model/model.ts";
+
+/** Throws -32602, in words for the user, for what the model cannot take. */
+export function userParts(
+  prompt: readonly ContentBlock[],
+  facts: Pick<ModelFacts, "name" | "takesImages" | "takesAudio">,
+): (TextPart | MediaPart)[] {
+  const parts: (TextPart | MediaPart)[] = [];
+  for (const block of prompt) {
+    if (!isForModel(block)) continue;
+    const part = partOf(block, facts);
+    const last = parts.at(-1);
+    if (part.type === "text" && last?.type === "text" && block.type === "text") {
+      parts[parts.length - 1] = { type: "text", text: `${last.text}\n\n${part.text}` };
+    } else parts.push(part);
+  }
+  return parts;
+}
+
+function isForModel(block: ContentBlock): boolean {
+  const audience = (block as { annotations?: { audience?: readonly string[] | null } | null }).annotations
+    ?.audience;
+  return audience == null || audience.length === 0 || audience.includes("assistant");
+}
+
+function partOf(
+  block: ContentBlock,
+  { name, takesImages, takesAudio }: Pick<ModelFacts, "name" | "takesImages" | "takesAudio">,
+): TextPart | MediaPart {
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: String(block.text) };
+    case "image":
+      if (!takesImages) throw refused(name, "images");
+      return { type: "image", mediaType: String(block.mimeType), data: String(block.data) };
+    case "audio":
+      if (!takesAudio) throw refused(name, "sound");
+      return { type: "audio", mediaType: String(block.mimeType), data: String(block.data) };
+    case "resource_link":
+      return {
+        type: "text",
+        text: `[The user refers to ${block.uri} (${block.name}); read it if you need it.]`,
+      };
+    case "resource":
+      return embedded(block, { name, takesImages, takesAudio });
+    default:
+      throw refused(name, `content of the type ${JSON.stringify(block.type)}`);
+  }
+}
+
+interface EmbeddedResource {
+  readonly uri?: unknown;
+  readonly mimeType?: unknown;
+  readonly text?: unknown;
+  readonly blob?: unknown;
+}
+
+function embedded(
+  block: ContentBlock,
+  facts: Pick<ModelFacts, "name" | "takesImages" | "takesAudio">,
+): TextPart | MediaPart {
+  const { uri, text, blob, mimeType } = (block as unknown as { resource: EmbeddedResource }).resource; // type "resource"
+  if (typeof text === "string") {
+    return { type: "text", text: `<resource uri=${JSON.stringify(String(uri))}>\n${text}\n</resource>` };
+  }
+  const mediaType = String(mimeType ?? "");
+  const kind = mediaType.startsWith("image/")
+    ? "image"
+    : mediaType.startsWith("audio/")
+      ? "audio"
+      : undefined;
+  const takes = kind === "image" ? facts.takesImages : kind === "audio" && facts.takesAudio;
+  if (kind === undefined || !takes) throw refused(facts.name, `${String(uri)} (${mediaType || "binary"})`);
+  return { type: kind, mediaType, data: String(blob) };
+}
+
+function refused(model: string, what: string): RequestError {
+  const message = `${model} does not take ${what}: leave it out, or choose another model (/model)`;
+  return new RequestError(errorCodes.invalidParams, message, {
+    reason: "unsupported_content",
+    path: "/prompt",
+  });
+}
+
+/** Messages without the media that this model does not take: another one may have been given them. */
+export function withoutForeignMedia(
+  messages: readonly ModelMessage[],
+  { takesImages, takesAudio }: Pick<ModelFacts, "takesImages" | "takesAudio">,
+): readonly ModelMessage[] {
+  if (takesImages && takesAudio) return messages;
+  const kept = (part: TextPart | MediaPart): TextPart | MediaPart =>
+    (part.type === "image" && !takesImages) || (part.type === "audio" && !takesAudio)
+      ? { type: "text", text: `[${part.type} left out: this model does not take it]` }
+      : part;
+  return messages.map((message) => {
+    if (message.role === "user") return { ...message, content: message.content.map(kept) };
+    if (message.role === "assistant") return message;
+    return {
+      ...message,
+      outcomes: message.outcomes.map((outcome) => ({ ...outcome, content: outcome.content.map(kept) })),
+    };
+  });
+}

@@ -1,0 +1,146 @@
+// The model's transcript from the history of a session. What the model was told is in the history: prompts, what it
+// said, its calls with their input, and in their raw output the words of their outcome. Thoughts are left out, since
+// only the provider that signed them could take them back.
+
+import type { Entry, ToolCallContent, Update } from "@parley/acp";
+import type { MediaPart, TextPart, ToolOutcome } from "../model/model.ts";
+import { readPrompt } from "./commands.ts";
+import { keptKey } from "./compaction.ts";
+import { userParts } from "./prompt-content.ts";
+import type { SessionWork } from "./session-work.ts";
+import type { SpokenPart, Transcript } from "./transcript.ts";
+
+/** Whether the model takes media is decided when it is asked. */
+const takesAll = { name: "the model", takesImages: true, takesAudio: true } as const;
+
+export async function rebuild(entries: AsyncIterable<Entry>, work: SessionWork): Promise<void> {
+  const rebuilding = new Rebuilding(work.transcript);
+  for await (const entry of entries) {
+    if (entry.kind === "prompt") rebuilding.prompt(entry.prompt);
+    else if (entry.kind === "update") {
+      rebuilding.update(entry.update);
+      keepFacts(entry.update, work);
+    }
+  }
+  rebuilding.end();
+}
+
+function keepFacts(update: Update, work: SessionWork): void {
+  if (update.sessionUpdate === "session_info_update" && update.title != null) work.isTitled = true;
+  if (update.sessionUpdate === "usage_update" && update.cost != null) work.cost = update.cost.amount;
+}
+
+interface Call {
+  readonly id: string;
+  name: string;
+  input: unknown;
+  content: readonly ToolCallContent[];
+  rawOutput: unknown;
+  status: string;
+}
+
+type ToolPatch = Extract<Update, { sessionUpdate: "tool_call_update" }>;
+
+class Rebuilding {
+  readonly #transcript: Transcript;
+  /** What the model says now: text, then calls. */
+  #text = "";
+  #calls = new Map<string, Call>();
+  /** The agent speaks for itself. */
+  #isLocal = false;
+
+  constructor(transcript: Transcript) {
+    this.#transcript = transcript;
+  }
+
+  prompt(prompt: Extract<Entry, { kind: "prompt" }>["prompt"]): void {
+    this.end();
+    const reading = readPrompt(prompt);
+    this.#isLocal = reading.type === "local";
+    if (reading.type === "prompt") this.#transcript.addUser(userParts(reading.prompt, takesAll));
+    else if (reading.command === "clear") this.#transcript.clear();
+  }
+
+  update(update: Update): void {
+    switch (update.sessionUpdate) {
+      case "agent_message_chunk":
+        if (this.#isLocal || update.content.type !== "text") return;
+        // words behind calls are the next answer
+        if (this.#calls.size > 0) this.end();
+        this.#text += update.content.text;
+        return;
+      case "tool_call_update":
+        return this.#call(update);
+      case "compaction_update":
+        return this.#compaction(update);
+      default:
+    }
+  }
+
+  /** The answer that is under way is over. */
+  end(): void {
+    const calls = [...this.#calls.values()];
+    const parts: SpokenPart[] = [
+      ...(this.#text === "" ? [] : [{ type: "text" as const, text: this.#text }]),
+      ...calls.map(({ id, name, input }) => ({ type: "tool_call" as const, id, name, input })),
+    ];
+    this.#text = "";
+    this.#calls = new Map();
+    if (parts.length > 0) this.#transcript.addAssistant(parts);
+    for (const call of calls) this.#transcript.addOutcome(outcomeOf(call));
+  }
+
+  #call(patch: ToolPatch): void {
+    const known = this.#calls.get(patch.toolCallId);
+    if (known === undefined) {
+      // a call that begins when others have ended belongs to the next answer
+      if ([...this.#calls.values()].some(({ status }) => isFinal(status))) this.end();
+      if (patch.name == null) return;
+      this.#calls.set(patch.toolCallId, {
+        id: patch.toolCallId,
+        name: patch.name,
+        input: patch.rawInput ?? {},
+        content: patch.content ?? [],
+        rawOutput: patch.rawOutput,
+        status: patch.status ?? "pending",
+      });
+      return;
+    }
+    if (patch.content != null) known.content = patch.content;
+    if (patch.rawOutput !== undefined) known.rawOutput = patch.rawOutput;
+    if (patch.status != null) known.status = patch.status;
+  }
+
+  #compaction(update: Extract<Update, { sessionUpdate: "compaction_update" }>): void {
+    if (update.status !== "completed") return;
+    const summary = (update.summary ?? []).map((block) => (block.type === "text" ? block.text : "")).join("");
+    if (summary === "") return;
+    this.end();
+    const kept = update._meta?.[keptKey];
+    this.#transcript.compact(summary, typeof kept === "number" ? kept : 0);
+  }
+}
+
+function isFinal(status: string): boolean {
+  return status === "completed" || status === "failed" || status === "cancelled";
+}
+
+function outcomeOf({ id, name, content, rawOutput, status }: Call): ToolOutcome {
+  const told =
+    typeof rawOutput === "string" ? rawOutput : (rawOutput as { told?: unknown } | null | undefined)?.told;
+  const text = typeof told === "string" ? told : "It was interrupted, and nobody knows how far it came.";
+  return {
+    callId: id,
+    name,
+    content: [{ type: "text", text }, ...mediaOf(content)],
+    isError: status !== "completed",
+  };
+}
+
+function mediaOf(content: readonly ToolCallContent[]): MediaPart[] {
+  return content.flatMap((item): (MediaPart | TextPart)[] => {
+    const block = item.type === "content" ? item.content : undefined;
+    if (block?.type !== "image" && block?.type !== "audio") return [];
+    return [{ type: block.type, mediaType: String(block.mimeType), data: String(block.data) }];
+  }) as MediaPart[]; // only media are kept
+}

@@ -1,0 +1,77 @@
+// What the agent keeps of one session while it lives: the model's transcript, remembered answers, what was read, and
+// what it cost. The transcript is rebuilt from the history when the session comes back.
+
+import type { AgentSession, Usage } from "@parley/acp";
+import { costOf } from "../model/cost.ts";
+import type { ModelFacts, TokenUsage } from "../model/model.ts";
+import { Grants } from "../permissions/grants.ts";
+import type { Mode } from "../permissions/modes.ts";
+import { openWorkspace, type Workspace } from "../tools/workspace.ts";
+import { modeOf } from "./options.ts";
+import { Transcript } from "./transcript.ts";
+
+export class SessionWork {
+  readonly transcript = new Transcript();
+  readonly grants = new Grants();
+  /** US dollars since the session began, where the model's price is known. */
+  cost: number | undefined;
+  /** Tokens that the last request took, as its provider counted them, and how many messages it had. */
+  counted: { readonly tokens: number; readonly messages: number } | undefined;
+  /** Tokens of the turn that runs. */
+  turnTokens: Usage | undefined;
+  isTitled = false;
+  /** A turn that only plans, whatever the session's mode is. */
+  turnMode: Mode | undefined;
+  #asking: Promise<unknown> = Promise.resolve();
+  #workspace: { readonly roots: readonly string[]; readonly opened: Workspace } | undefined;
+
+  /** What tools work with. Opened when it is needed first, and again when the session has other roots. */
+  async workspaceOf({ cwd, roots }: AgentSession): Promise<Workspace> {
+    const current = this.#workspace;
+    if (current !== undefined && current.roots.join("\n") === roots.join("\n")) return current.opened;
+    this.#workspace = undefined;
+    await current?.opened.close();
+    const opened = openWorkspace({ cwd, additionalDirectories: roots.slice(1) });
+    this.#workspace = { roots, opened };
+    return opened;
+  }
+
+  async close(): Promise<void> {
+    const current = this.#workspace;
+    this.#workspace = undefined;
+    await current?.opened.close();
+  }
+
+  modeNow(session: AgentSession): Mode {
+    return this.turnMode ?? modeOf(session);
+  }
+
+  /** One question at a time: many clients have one place for it. */
+  alone<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#asking.then(work);
+    this.#asking = result.catch(() => undefined);
+    return result;
+  }
+
+  beginTurn(mode: Mode | undefined): void {
+    this.turnMode = mode;
+    this.turnTokens = undefined;
+  }
+
+  spend(usage: TokenUsage, { price }: ModelFacts): void {
+    const { totalTokens = 0, inputTokens = 0, outputTokens = 0 } = this.turnTokens ?? {};
+    this.turnTokens = {
+      totalTokens: totalTokens + usage.input + usage.output,
+      inputTokens: inputTokens + usage.input,
+      outputTokens: outputTokens + usage.output,
+    };
+    const cost = costOf(price, usage);
+    if (cost !== undefined) this.cost = (this.cost ?? 0) + cost;
+  }
+}
+
+/** The work of a session; `open` has put it there. */
+export function workOf(session: AgentSession): SessionWork {
+  if (session.data instanceof SessionWork) return session.data;
+  throw new Error(`session ${session.sessionId} was not opened by this agent`);
+}

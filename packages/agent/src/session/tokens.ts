@@ -1,0 +1,35 @@
+// How many tokens something takes, roughly. Only used where no provider has counted.
+
+import type { MediaPart, ModelMessage, TextPart, ThinkingPart, ToolCallPart } from "../model/model.ts";
+
+const charactersPerToken = 4;
+/** What providers charge for a picture of usual size. */
+const tokensPerMedia = 1_500;
+/** Roles and separators. */
+const tokensPerMessage = 8;
+
+export function tokensOfText(text: string): number {
+  return Math.ceil(text.length / charactersPerToken);
+}
+
+export function tokensOfMessage(message: ModelMessage): number {
+  const parts =
+    message.role === "tool" ? message.outcomes.flatMap(({ content }) => [...content]) : message.content;
+  return parts.reduce((sum, part) => sum + tokensOfPart(part), tokensPerMessage);
+}
+
+export function tokensOfMessages(messages: readonly ModelMessage[]): number {
+  return messages.reduce((sum, message) => sum + tokensOfMessage(message), 0);
+}
+
+function tokensOfPart(part: TextPart | MediaPart | ThinkingPart | ToolCallPart): number {
+  switch (part.type) {
+    case "text":
+    case "thinking":
+      return tokensOfText(part.text);
+    case "tool_call":
+      return tokensOfText(part.name) + tokensOfText(JSON.stringify(part.input) ?? "");
+    default:
+      return tokensPerMedia;
+  }
+}
