@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Transport } from "../../jsonrpc/transport.ts";
+import type { Sink, Transport } from "../../jsonrpc/transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
 import { relay } from "./relay.ts";
 import type { RelayOptions } from "./relay-options.ts";
@@ -113,6 +113,28 @@ test(
     await relayed.closed;
   },
 );
+
+test("an agent that answers at once, while it is being asked, is heard", deadline, async () => {
+  const [toRelay, clientEnd] = memoryPair();
+  let tell: Sink | undefined;
+  const agentEnd: Transport = {
+    start: (sink) => {
+      tell = sink;
+    },
+    send(message) {
+      const answer = { jsonrpc: "2.0", id: (message as Message).id, result: welcome(1) };
+      tell?.message(answer, JSON.stringify(answer));
+      return true;
+    },
+    pause: silence,
+    resume: silence,
+    close: () => Promise.resolve(),
+  };
+  const relayed = relay(clientEnd, agentEnd);
+  const { result } = await new RawPeer(toRelay).ask(1, "initialize", introduction(1));
+  assert.deepEqual(result, welcome(1));
+  await relayed.close();
+});
 
 test("before the handshake every message that needs an answer gets one", deadline, async () => {
   const { client, relayed } = between((message, peer) => peer.answer(message, welcome(1)));

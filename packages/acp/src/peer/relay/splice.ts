@@ -17,6 +17,8 @@ export class Splice {
   readonly #gone = Promise.withResolvers<EndReason>();
   #reader: Sink | undefined;
   #answersOnly = false;
+  /** Answers of a peer that was faster than the reader who asked: in one process, a request may be answered at once. */
+  readonly #early: { readonly value: unknown; readonly text: string }[] = [];
   /** Of the request whose answer ends the handshake. */
   #askedId: unknown;
   /** The first is at `#next`: a queue that is cut at its head costs its length. */
@@ -62,9 +64,10 @@ export class Splice {
 
   /** For a connection that shakes hands: it sees answers, up to the good one to what it asked last. All else waits. */
   handshake(): Transport {
+    this.#answersOnly = true;
     const facade = this.#facade((sink) => {
-      this.#answersOnly = true;
       this.#reader = sink;
+      for (const { value, text } of this.#early.splice(0)) this.#message(value, text);
       if (this.#ended !== undefined) sink.end(this.#ended);
     });
     const send: Transport["send"] = (message, text) => {
@@ -119,11 +122,15 @@ export class Splice {
     if (!this.#answersOnly) return this.#deliver((sink) => sink.message(value, text), text.length);
     if (!isAnswer(value)) return this.#hold((sink) => sink.message(value, text), text.length);
     const reader = this.#reader;
+    if (reader === undefined) {
+      this.#early.push({ value, text });
+      return;
+    }
     if ("result" in value && "id" in value && value.id === this.#askedId) {
       this.#answersOnly = false;
       this.#reader = undefined;
     }
-    reader?.message(value, text);
+    reader.message(value, text);
   }
 
   #reject(fault: Fault): void {
