@@ -38,7 +38,15 @@ export class ClientToolbox {
       files: () => clientFiles(known(), ask, { read: readFiles, write: writeFiles }),
       terminals: () => clientTerminals(known(), ask, ignore, ignore),
     };
-    return this.#make(services);
+    try {
+      return await this.#make(services);
+    } catch (error) {
+      // a session without them is worth more than none
+      this.#front().log("error", "the client's files and terminals cannot be offered to the agent", {
+        error,
+      });
+      return undefined;
+    }
   }
 
   /** They live as long as the session does. */
