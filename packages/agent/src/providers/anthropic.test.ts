@@ -69,6 +69,24 @@ test("text comes as it is written, however slowly, and pings are not part of it"
   });
 });
 
+test("whoever stops at the end leaves the connection to end by itself, so that it can be used again", async () => {
+  const left = gate();
+  const ended = Promise.withResolvers<string>();
+  const slow: Answer = async (exchange) => {
+    exchange.open();
+    await exchange.write(anthropicEvents({ blocks: [hello] }).join(""));
+    await left.opened;
+    exchange.end();
+    ended.resolve(await exchange.closed);
+  };
+  await withFake([slow], async (fake) => {
+    for await (const event of modelAt(fake.url, sonnet).stream(requestWith()))
+      if (event.type === "end") break;
+    left.open();
+    assert.equal(await ended.promise, "complete");
+  });
+});
+
 test("thinking and its signature go back as they came, and only to the model that thought it", async () => {
   const thoughts: AnthropicBlock[] = [
     { type: "thinking", pieces: ["Let me ", "see."], signature: "SIG1" },

@@ -183,6 +183,18 @@ for (const { of, id, provider } of dialects) {
     });
   });
 
+  test(`${of}: a cut before the first event is tried again`, async () => {
+    const cut: Answer = (exchange) => {
+      exchange.open();
+      exchange.cut();
+    };
+    const never: Answer = (exchange) => exchange.cut();
+    await withFake([cut, never, hello], async (fake) => {
+      assert.equal(textOf(await ask(modelAt(fake.url, id, provider))), "Hello");
+      assert.equal(fake.requests.length, 3);
+    });
+  });
+
   test(`${of}: an abort closes the connection`, async () => {
     const ended = Promise.withResolvers<string>();
     const endless: Answer = async (exchange) => {

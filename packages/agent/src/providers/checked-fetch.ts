@@ -2,11 +2,17 @@
 
 import { ModelError } from "../model/model.ts";
 import { Failure } from "../model/retry.ts";
+import { patientFetch } from "./patient-fetch.ts";
 import type { Endpoint } from "./provider-config.ts";
+
+/** Providers on the internet are given up after five silent minutes, a server of one's own is waited for. */
+export function fetchFor({ kind }: Endpoint): typeof globalThis.fetch {
+  return kind === "compatible" ? patientFetch : globalThis.fetch;
+}
 
 export function checkedFetch(endpoint: Endpoint): typeof globalThis.fetch {
   return async (input, init) => {
-    const response = await globalThis.fetch(input, init);
+    const response = await fetchFor(endpoint)(input, init);
     const type = response.headers.get("content-type") ?? "";
     if (!response.ok) return response;
     if (type.startsWith("text/html")) {

@@ -36,14 +36,14 @@ for (const [env, id] of [
   });
 }
 
-test("the environment goes before the config, the config before a guess", () => {
+test("the user's choice goes before the environment, that before the config, and that before a guess", () => {
   const config = { model: "google/gemini-2.5-pro" };
   const env = { ANTHROPIC_API_KEY: "k", GEMINI_API_KEY: "k" };
   assert.equal(chooseModel(config, env)?.facts.id, "google/gemini-2.5-pro");
-  assert.equal(
-    chooseModel(config, { ...env, PARLEY_MODEL: "claude-opus-5" })?.facts.id,
-    "anthropic/claude-opus-5",
-  );
+  const named = { ...env, PARLEY_MODEL: "claude-opus-5" };
+  assert.equal(chooseModel(config, named)?.facts.id, "anthropic/claude-opus-5");
+  assert.equal(chooseModel(config, named, { model: "gemini-4-argon" })?.facts.id, "google/gemini-4-argon");
+  assert.equal(chooseModel(config, named, { model: "offline" }), undefined);
 });
 
 test("a provider without a key is an error that says how to get one", () => {

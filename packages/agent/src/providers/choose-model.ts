@@ -18,6 +18,8 @@ import {
 import { providerModel } from "./provider-model.ts";
 
 export interface ChooseOptions {
+  /** What the user chose in this session: goes before the environment and the config. */
+  readonly model?: string;
   readonly credentials?: Credentials;
   readonly clock?: Clock;
   readonly retries?: Partial<RetryPolicy>;
@@ -36,7 +38,7 @@ export function chooseModel(
   options: ChooseOptions = {},
 ): Model | undefined {
   const credentials = options.credentials ?? (() => undefined);
-  const wanted = env["PARLEY_MODEL"]?.trim() || config.model;
+  const wanted = options.model ?? (env["PARLEY_MODEL"]?.trim() || config.model);
   if (wanted === "offline") return undefined;
   if (wanted?.startsWith("replay/")) return replayFile(wanted.slice("replay/".length), options.placeholders);
   const ids = providerIds(config);

@@ -62,7 +62,8 @@ export function failureOf(thrown: unknown, context: FailureContext): Failure {
   const report = reportOf(thrown);
   const system = systemCode(thrown);
   if (report.status === undefined || (report.status === 200 && system !== undefined)) {
-    return unreachable(thrown, system ?? "", context, fail);
+    const hasAnswered = report.status !== undefined;
+    return unreachable(thrown, { system: system ?? "", hasAnswered }, context, fail);
   }
   return answered(report, context, fail);
 }
@@ -125,7 +126,12 @@ function answered(report: Report, { endpoint, model, now }: FailureContext, fail
 }
 
 /** No answer, or none that can be read. */
-function unreachable(thrown: unknown, system: string, context: FailureContext, fail: Fail): Failure {
+function unreachable(
+  thrown: unknown,
+  { system, hasAnswered }: { readonly system: string; readonly hasAnswered: boolean },
+  context: FailureContext,
+  fail: Fail,
+): Failure {
   const { label, baseUrl } = context.endpoint;
   const reason = shortened(deepest(thrown));
   if (/ended without a finish reason/.test(reason)) {
@@ -134,7 +140,12 @@ function unreachable(thrown: unknown, system: string, context: FailureContext, f
   if (/JSON|Type validation|normalized|Invalid response|Expected '/i.test(reason) && system === "") {
     return fail("unavailable", `${label} sent something that cannot be read: ${reason}`, true);
   }
-  if (context.hasBegun || system === "UND_ERR_SOCKET" || /terminated|other side closed/i.test(reason)) {
+  if (
+    context.hasBegun ||
+    hasAnswered ||
+    system === "UND_ERR_SOCKET" ||
+    /terminated|other side closed/i.test(reason)
+  ) {
     return fail("cut_off", `The connection to ${label} broke off (${system || reason}).`, true);
   }
   const where = URL.parse(baseUrl)?.host ?? label;

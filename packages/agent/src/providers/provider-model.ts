@@ -91,14 +91,14 @@ class Asking {
         // A stream without `finish` is an answer without an end.
         const next = done ? unfinished : part;
         if (next.type === "error") throw next.error;
-        for (const event of read(next)) {
+        const events = read(next);
+        // Before the events are given: whoever has seen the end may not come back for more.
+        isComplete = next.type === "finish";
+        for (const event of events) {
           hasBegun = true;
           yield event;
         }
-        if (next.type === "finish") {
-          isComplete = true;
-          return;
-        }
+        if (isComplete) return;
       }
     } catch (error) {
       if (request.signal.aborted) throw aborted();

@@ -1,6 +1,7 @@
 // What a server with Chat Completions has: Ollama, vLLM and LM Studio all list their models at the same place.
 
 import type { Failure } from "../model/retry.ts";
+import { fetchFor } from "./checked-fetch.ts";
 import type { Endpoint } from "./provider-config.ts";
 
 /** The first model that the server lists. `fail` makes the failure of whatever goes wrong. */
@@ -11,7 +12,7 @@ export async function firstServedModel(
 ): Promise<string> {
   try {
     const key = endpoint.key();
-    const response = await fetch(`${endpoint.baseUrl}/models`, {
+    const response = await fetchFor(endpoint)(`${endpoint.baseUrl}/models`, {
       headers: { ...endpoint.headers, ...(key && { authorization: `Bearer ${key.value}` }) },
       signal,
     });
