@@ -6,6 +6,8 @@ export interface FakeRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
+  /** The same for all requests of one connection. */
+  readonly clientPort: number | undefined;
   /** The decoded body: tests look into it as they like. */
   // biome-ignore lint/suspicious/noExplicitAny: the shape is what the test is about
   readonly body: any;
@@ -72,6 +74,7 @@ async function readRequest(message: IncomingMessage): Promise<FakeRequest> {
     method: message.method ?? "",
     path: message.url ?? "",
     headers: message.headers,
+    clientPort: message.socket.remotePort,
     body: text === "" ? undefined : JSON.parse(text),
   };
 }
