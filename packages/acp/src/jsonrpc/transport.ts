@@ -16,6 +16,8 @@ export interface Transport {
   /** Stops reading; a message that was already read may still arrive. */
   pause(): void;
   resume(): void;
+  /** Tells the peer that nothing more will be sent; what it still says is read. Nothing where that cannot be told. */
+  endOutput?(): void;
   /** Flushes what is queued, then closes both directions. Idempotent. The sink is not called any more. */
   close(reason?: Error): Promise<void>;
 }

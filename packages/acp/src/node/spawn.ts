@@ -159,6 +159,10 @@ class SpawnedAgent implements AgentProcess {
     return this.#output?.write(text) ?? true;
   }
 
+  endOutput(): void {
+    this.#child?.stdin.end();
+  }
+
   queuedBytes(): number {
     return this.#output?.queuedBytes() ?? 0;
   }

@@ -13,6 +13,8 @@ export interface ByteChannel {
   queuedBytes(): number;
   pause(): void;
   resume(): void;
+  /** Ends the output alone, where a channel can: what was written arrives, input is still read. */
+  endOutput?(): void;
   /** Flushes, then closes both directions. Idempotent; with a reason it may drop what is queued. */
   close(reason?: Error): Promise<void>;
 }

@@ -88,6 +88,11 @@ class ByteTransport implements Transport, ByteReceiver {
     return this.#room || this.#ended;
   }
 
+  endOutput(): void {
+    this.#flush();
+    this.#channel.endOutput?.();
+  }
+
   pause(): void {
     this.#paused = true;
     this.#channel.pause();

@@ -2,17 +2,17 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ByteChannel } from "../../transport/byte-channel.ts";
-import { bytePipe } from "../../transport/byte-pipe.ts";
+import { type ByteEnd, bytePipe } from "../../transport/byte-pipe.ts";
 import { byteTransport } from "../../transport/byte-transport.ts";
 import { relay } from "./relay.ts";
 
 /** A peer that is only bytes. */
-function rawPeer(channel: ByteChannel) {
+function rawPeer(channel: ByteEnd) {
   const decoder = new TextDecoder();
   let text = "";
   let wake = (): void => undefined;
   let over = false;
+  const inputOver = Promise.withResolvers<void>();
   channel.open({
     bytes(chunk) {
       text += decoder.decode(chunk, { stream: true });
@@ -21,12 +21,15 @@ function rawPeer(channel: ByteChannel) {
     drained: () => undefined,
     ended() {
       over = true;
+      inputOver.resolve();
       wake();
     },
   });
   return {
     write: (line: string) => channel.write(line),
     close: () => channel.close(),
+    endOutput: () => channel.endOutput(),
+    inputOver: inputOver.promise,
     /** Everything up to and with the mark. */
     async until(mark: string): Promise<string> {
       while (!text.includes(mark)) {
@@ -149,6 +152,19 @@ test("an agent that dies in the handshake is named as the reason", async () => {
     [refused.id, refused.error.code, refused.error.data],
     ["one", -32067, { reason: "agent_gone" }],
   );
+  await peers.running.closed;
+});
+
+test("answers that the agent still owes arrive after the client's last word (T7)", async () => {
+  const peers = between();
+  await shakeHands(peers);
+  peers.client.write('{"jsonrpc":"2.0","id":1,"method":"session/list","params":{}}\n');
+  peers.client.endOutput();
+  await peers.agent.until("session/list");
+  await peers.agent.inputOver;
+  peers.agent.write('{"jsonrpc":"2.0","id":1,"result":{"sessions":[]}}\n');
+  assert.match(await peers.client.until("\n"), /"sessions":\[\]/);
+  await peers.agent.close();
   await peers.running.closed;
 });
 

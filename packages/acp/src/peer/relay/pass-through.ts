@@ -1,55 +1,93 @@
 // Two peers of one version: what one says goes to the other as it is, unread. Slow readers slow their writers.
 
+import { type Deadline, deadline } from "../../jsonrpc/deadline.ts";
 import { rpcCodes } from "../../jsonrpc/errors.ts";
 import type { Log } from "../../jsonrpc/log.ts";
 import type { EndReason, Sink } from "../../jsonrpc/transport.ts";
 import type { Splice } from "./splice.ts";
 
+/** How long an agent may be silent after the client's last word, before it is taken to have nothing more to say. */
+const farewellMs = 3_000;
+
 /** Resolves when one of the two has ended and both are closed. */
 export function passThrough(client: Splice, agent: Splice, log: Log): Promise<EndReason> {
-  return new Promise((resolve) => {
-    let over = false;
-    const end = (from: Splice, to: Splice, reason: EndReason): void => {
-      if (over) return;
-      over = true;
-      // the other one hears of it as the end of its input, after everything that was said
-      const closing = [from.close(), to.close()];
-      void Promise.allSettled(closing).then(() => resolve(reason));
-    };
-    const sinkOf = (from: Splice, to: Splice, refuse: Sink["reject"]): Sink => ({
-      message(value, text) {
-        // every message of a wire is an object or an array
-        if (!to.send(value as object, text)) from.pause();
-      },
-      idle: () => undefined,
-      reject: refuse,
-      drain: () => to.resume(),
-      end: (reason) => end(from, to, reason),
-    });
-    client.read(
-      sinkOf(client, agent, () => {
-        const error = { code: rpcCodes.parseError, message: "this is not JSON" };
-        client.send({ jsonrpc: "2.0", id: null, error });
-      }),
-    );
-    agent.read(
-      sinkOf(agent, client, (fault) =>
-        log("warn", "skipped what the agent printed", { head: fault.head.slice(0, 200) }),
-      ),
-    );
-    passLines(client, agent);
-  });
+  return new Promise((resolve) => new Passage(client, agent, log, resolve).begin());
 }
 
-/** Where both sides write lines, nobody has to look into them. */
-function passLines(client: Splice, agent: Splice): void {
-  const ofClient = client.lines();
-  const ofAgent = agent.lines();
-  if (ofClient === undefined || ofAgent === undefined) return;
-  ofClient.receive((lines) => {
-    if (!ofAgent.send(lines)) client.pause();
-  });
-  ofAgent.receive((lines) => {
-    if (!ofClient.send(lines)) agent.pause();
-  });
+class Passage {
+  readonly #client: Splice;
+  readonly #agent: Splice;
+  readonly #log: Log;
+  readonly #over: (reason: EndReason) => void;
+  #isOver = false;
+  #clientEnded: EndReason | undefined;
+  #farewell: Deadline;
+
+  constructor(client: Splice, agent: Splice, log: Log, over: (reason: EndReason) => void) {
+    this.#client = client;
+    this.#agent = agent;
+    this.#log = log;
+    this.#over = over;
+  }
+
+  begin(): void {
+    const client = this.#client;
+    const agent = this.#agent;
+    client.read({
+      message: (value, text) => this.#fromClient(agent.send(value as object, text)), // an object or an array
+      idle: () => undefined,
+      reject: () => {
+        const error = { code: rpcCodes.parseError, message: "this is not JSON" };
+        client.send({ jsonrpc: "2.0", id: null, error });
+      },
+      drain: () => agent.resume(),
+      end: (reason) => this.#clientEnds(reason),
+    } satisfies Sink);
+    agent.read({
+      message: (value, text) => this.#fromAgent(client.send(value as object, text)),
+      idle: () => undefined,
+      reject: ({ head }) => this.#log("warn", "skipped what the agent printed", { head: head.slice(0, 200) }),
+      drain: () => client.resume(),
+      end: (reason) => this.#end(this.#clientEnded ?? reason),
+    } satisfies Sink);
+    this.#passLines();
+  }
+
+  /** Where both sides write lines, nobody has to look into them. */
+  #passLines(): void {
+    const ofClient = this.#client.lines();
+    const ofAgent = this.#agent.lines();
+    if (ofClient === undefined || ofAgent === undefined) return;
+    ofClient.receive((lines) => this.#fromClient(ofAgent.send(lines)));
+    ofAgent.receive((lines) => this.#fromAgent(ofClient.send(lines)));
+  }
+
+  #fromClient(hasRoom: boolean): void {
+    if (!hasRoom) this.#client.pause();
+  }
+
+  #fromAgent(hasRoom: boolean): void {
+    if (!hasRoom) this.#agent.pause();
+    if (this.#clientEnded !== undefined) this.#waitForFarewell();
+  }
+
+  /** The end of the client's input is the end of the agent's: what it still owes is passed on (T7). */
+  #clientEnds(reason: EndReason): void {
+    if (reason.kind !== "eof") return this.#end(reason);
+    this.#clientEnded = reason;
+    this.#agent.endOutput();
+    this.#waitForFarewell();
+  }
+
+  #waitForFarewell(): void {
+    clearTimeout(this.#farewell);
+    this.#farewell = deadline(farewellMs, () => this.#end(this.#clientEnded ?? { kind: "eof" }));
+  }
+
+  #end(reason: EndReason): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#farewell);
+    void Promise.allSettled([this.#client.close(), this.#agent.close()]).then(() => this.#over(reason));
+  }
 }

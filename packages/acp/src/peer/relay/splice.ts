@@ -85,6 +85,10 @@ export class Splice {
     return this.#inner.send(message, text);
   }
 
+  endOutput(): void {
+    this.#inner.endOutput?.();
+  }
+
   pause(): void {
     this.#inner.pause();
   }
