@@ -4,11 +4,18 @@ import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { type Model, ModelError } from "./model.ts";
 import { type Placeholders, recordingModel, replayModel } from "./recording.ts";
 
-/** An existing file is left alone: the recording goes to `path.2`, `path.3` and so on. */
+/**
+ * The file is made with the first request, since most models that can be chosen never are. An existing file is left
+ * alone: the recording goes to `path.2`, `path.3` and so on.
+ */
 export function recordToFile(model: Model, path: string, placeholders?: Placeholders): Model {
-  const file = newFile(path);
-  // Synchronous, so that a process that is killed has lost nothing.
-  return recordingModel(model, (line) => appendFileSync(file, line), placeholders);
+  let file: string | undefined;
+  const write = (line: string): void => {
+    file ??= newFile(path);
+    // Synchronous, so that a process that is killed has lost nothing.
+    appendFileSync(file, line);
+  };
+  return recordingModel(model, write, placeholders);
 }
 
 export function replayFile(path: string, placeholders?: Placeholders): Model {

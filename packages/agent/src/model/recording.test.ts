@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { chooseModel } from "../providers/choose-model.ts";
+import { configuredModels } from "../providers/configured-models.ts";
 import { anthropicError, anthropicEvents } from "../providers/fake/anthropic-wire.ts";
 import { ask, askInVain, modelAt, withFake } from "../providers/fake/asking.ts";
 import { failed, streamed } from "../providers/fake/fake-provider.ts";
@@ -152,7 +153,12 @@ test("PARLEY_RECORD makes a file that nobody else can read, and replay/FILE is i
   try {
     await withFake(answers, async (fake) => {
       const env = { ANTHROPIC_API_KEY: "secret-key", ANTHROPIC_BASE_URL: fake.url, PARLEY_RECORD: file };
-      for (const _ of answers) await ask(chooseModel({}, env)!);
+      for (const _ of answers) {
+        // All models that could be chosen are there, and only the one that is asked has a file.
+        const { models } = configuredModels({}, env);
+        await ask(models[0]!);
+      }
+      assert.deepEqual(readdirSync(folder).sort(), ["session.ndjson", "session.ndjson.2"]);
     });
     // The second session does not touch the recording of the first.
     for (const [path, text] of [

@@ -36,7 +36,7 @@ type Line =
       readonly retryAfterMs?: number | undefined;
     };
 
-/** Like `model`, with every line given to `write` as it happens. */
+/** Like `model`, with every line given to `write` as it happens, the header with the first request. */
 export function recordingModel(
   model: Model,
   write: (line: string) => void,
@@ -44,11 +44,11 @@ export function recordingModel(
 ): Model {
   const keep = (value: unknown): void => write(`${JSON.stringify(replaceAll(value, named(placeholders)))}\n`);
   let count = 0;
-  keep({ parley: "model-recording", version: recordingVersion, facts: model.facts });
   return {
     facts: model.facts,
     async *stream(request) {
       const n = ++count;
+      if (n === 1) keep({ parley: "model-recording", version: recordingVersion, facts: model.facts });
       keep({ type: "request", n, request: recorded(request) } satisfies Line);
       try {
         for await (const event of model.stream(request)) {

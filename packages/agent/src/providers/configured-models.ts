@@ -17,10 +17,9 @@ export function configuredModels(
   options: ChooseOptions = {},
 ): ConfiguredModels {
   const first = chooseModel(config, env, options);
-  const named = { ...env, PARLEY_MODEL: undefined };
   const others = listModels(config, env, options.credentials)
     .filter(({ id }) => id !== first?.facts.id)
-    .flatMap(({ id }) => chooseModel({ ...config, model: id }, named, options) ?? []);
+    .flatMap(({ id }) => chooseModel(config, env, { ...options, model: id }) ?? []);
   if (first === undefined) return { models: others, chosen: "offline" };
   return { models: [first, ...others], chosen: first.facts.id };
 }
