@@ -101,14 +101,12 @@ async function open(
 ): Promise<void> {
   const work = new SessionWork();
   session.data = work;
-  session.setOptions(sessionOptions({ mode, models, model }));
-  session.setCommands(commandList(mode));
-  if (origin === "new") return;
   const { sessionId } = session;
-  await rebuild(store.entries(sessionId), work);
-  // the library chooses what was chosen before; commands follow from the mode
-  const chosen = (await store.get(sessionId))?.config["mode"];
-  if (isMode(chosen)) session.setCommands(commandList(chosen));
+  // the library chooses what was chosen before, behind this; commands follow from the mode
+  const chosen = origin === "new" ? undefined : (await store.get(sessionId))?.config["mode"];
+  if (origin !== "new") await rebuild(store.entries(sessionId), work);
+  session.setOptions(sessionOptions({ mode, models, model }));
+  session.setCommands(commandList(isMode(chosen) ? chosen : mode));
 }
 
 async function prompt(turn: Turn, setting: Setting): Promise<TurnEnd> {

@@ -65,7 +65,7 @@ async function request(setting: LoopSetting): Promise<ModelStep> {
   } catch (error) {
     turn.signal.throwIfAborted();
     if (!(error instanceof ModelError) || error.kind !== "overflow") throw error;
-    await compact({ turn, work, model });
+    await compact({ turn, work, model, isUrgent: true });
     return await ask(setting, model, system);
   }
 }

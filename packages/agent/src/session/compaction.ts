@@ -18,6 +18,8 @@ export interface Compaction {
   readonly model: Model;
   /** What the user wants the summary to be about. */
   readonly focus?: string;
+  /** The provider has said that it is too long, so our estimate is not to be trusted. */
+  readonly isUrgent?: boolean;
 }
 
 /** Where a stored compaction says how many messages it kept. */
@@ -33,10 +35,11 @@ export function isFull({ transcript, counted }: SessionWork, { facts }: Model, s
 }
 
 /** Resolves to whether there was anything to leave out. */
-export async function compact({ turn, work, model, focus }: Compaction): Promise<boolean> {
+export async function compact({ turn, work, model, focus, isUrgent = false }: Compaction): Promise<boolean> {
   const { transcript } = work;
   const { messages } = transcript;
-  const kept = keptMessages(messages, Math.min(keepTokens, model.facts.contextWindow / 4));
+  const budget = Math.min(keepTokens, model.facts.contextWindow / 4);
+  const kept = keptMessages(messages, isUrgent ? budget / 4 : budget);
   const older = messages.slice(0, messages.length - kept);
   if (older.length === 0) return false;
   const compactionId = randomUUID();

@@ -69,6 +69,10 @@ class Rebuilding {
         if (this.#calls.size > 0) this.end();
         this.#text += update.content.text;
         return;
+      case "usage_update":
+        // said once for each answer, before its calls: calls that are here belong to the answer before
+        if (this.#calls.size > 0) this.end();
+        return;
       case "tool_call_update":
         return this.#call(update);
       case "compaction_update":
@@ -93,8 +97,6 @@ class Rebuilding {
   #call(patch: ToolPatch): void {
     const known = this.#calls.get(patch.toolCallId);
     if (known === undefined) {
-      // a call that begins when others have ended belongs to the next answer
-      if ([...this.#calls.values()].some(({ status }) => isFinal(status))) this.end();
       if (patch.name == null) return;
       this.#calls.set(patch.toolCallId, {
         id: patch.toolCallId,
@@ -119,10 +121,6 @@ class Rebuilding {
     const kept = update._meta?.[keptKey];
     this.#transcript.compact(summary, typeof kept === "number" ? kept : 0);
   }
-}
-
-function isFinal(status: string): boolean {
-  return status === "completed" || status === "failed" || status === "cancelled";
 }
 
 function outcomeOf({ id, name, content, rawOutput, status }: Call): ToolOutcome {

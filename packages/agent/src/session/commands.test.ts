@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { memoryStore } from "@parley/acp";
+import { calls, connected, inEveryVersion, said, says, scriptedModel, talk } from "../agent-probe.ts";
+import { tinyRead, tinyWrite } from "../tiny-tools.ts";
+
+const tools = [tinyRead, tinyWrite];
+const all = ["help", "plan", "test", "clear", "compact", "model", "permissions"];
+
+inEveryVersion("the commands are announced with hints, and the list follows the mode", {}, async (place) => {
+  const { session } = await talk({ ...place, tools, models: [scriptedModel([])] });
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(
+    session.commands.map(({ name }) => name),
+    all,
+  );
+  const plan = session.commands.find(({ name }) => name === "plan");
+  assert.deepEqual(plan?.type === "command" && plan.input, { type: "text", hint: "what to plan" });
+  await session.setMode("chat");
+  assert.deepEqual(
+    session.commands.map(({ name }) => name),
+    all.filter((name) => name !== "plan" && name !== "test"),
+  );
+});
+
+inEveryVersion("/help says what there is, without asking the model", {}, async (place) => {
+  const model = scriptedModel([]);
+  const { session, updates } = await talk({ ...place, tools, models: [model] });
+  assert.equal((await session.prompt("/help").outcome).stopReason, "end_turn");
+  for (const name of all) assert.match(said(updates), new RegExp(`\`/${name}\``));
+  assert.equal(model.requests.length, 0);
+});
+
+inEveryVersion(
+  "/plan changes nothing, whatever the mode, and other content may come with it",
+  {},
+  async (place) => {
+    const model = scriptedModel([calls(["write", { path: "b", content: "x" }]), says("A plan.")]);
+    const { session } = await talk({ ...place, tools, models: [model], mode: "code" });
+    await session.prompt([
+      { type: "text", text: "/plan a blue button" },
+      { type: "resource_link", uri: "file:///project/button.css", name: "button.css" },
+    ]).outcome;
+    const [request] = model.requests;
+    assert.deepEqual(
+      request?.tools.map(({ name }) => name),
+      ["read"],
+    );
+    assert.match(
+      JSON.stringify(request?.messages),
+      /change nothing:\\na blue button.*file:\/\/\/project\/button.css/,
+    );
+    assert.equal(existsSync(join(place.cwd, "b")), false);
+  },
+);
+
+inEveryVersion("/test asks the model to run the tests", {}, async (place) => {
+  const model = scriptedModel([says("They pass.")]);
+  const { session } = await talk({ ...place, tools, models: [model] });
+  await session.prompt("/test the parser").outcome;
+  assert.match(JSON.stringify(model.requests[0]?.messages), /Run the project's tests.* the parser/);
+});
+
+inEveryVersion("/clear forgets the conversation, also after a load", {}, async (place) => {
+  const store = memoryStore();
+  const model = scriptedModel([says("one"), says("two")]);
+  const first = await talk({ ...place, tools, models: [model], store });
+  await first.session.prompt("my secret is 42").outcome;
+  await first.session.prompt("/clear").outcome;
+  await first.session.prompt("hello").outcome;
+  assert.equal(model.requests[1]?.messages.length, 1);
+  await first.end();
+  const later = scriptedModel([says("three")]);
+  const again = await connected({ ...place, tools, models: [later], store });
+  const session = await again.agent.load(first.session.sessionId, { cwd: place.cwd });
+  await session.prompt("and?").outcome;
+  assert.deepEqual(
+    later.requests[0]?.messages.map(({ role }) => role),
+    ["user", "assistant", "user"],
+  );
+  assert.doesNotMatch(JSON.stringify(later.requests[0]?.messages), /42/);
+});
+
+inEveryVersion("/model lists and switches, and the option follows", {}, async (place) => {
+  const one = scriptedModel([], { id: "one", name: "One" });
+  const two = scriptedModel([says("I am two.")], { id: "two", name: "Two" });
+  const { session, updates } = await talk({ ...place, tools, models: [one, two] });
+  await session.prompt("/model").outcome;
+  assert.match(said(updates), /`one` One \(chosen\)\n- `two` Two\n- `offline`/);
+  await session.prompt("/model three").outcome;
+  assert.match(said(updates), /There is no model `three`/);
+  await session.prompt("/model two").outcome;
+  const option = session.options.find(({ category }) => category === "model");
+  assert.equal(option?.type === "select" && option.currentValue, "two");
+  updates.length = 0;
+  await session.prompt("hi").outcome;
+  assert.equal(said(updates), "I am two.");
+});
+
+inEveryVersion("a path at the beginning of a message is no command", {}, async (place) => {
+  const model = scriptedModel([says("Yes.")]);
+  const { session } = await talk({ ...place, tools, models: [model] });
+  await session.prompt("/etc/hosts is what?").outcome;
+  assert.match(JSON.stringify(model.requests[0]?.messages), /\/etc\/hosts is what/);
+});

@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { ContentBlock } from "@parley/acp";
+import { inEveryVersion, says, scriptedModel, talk, temporaryFolder } from "../agent-probe.ts";
+import { tinyRead } from "../tiny-tools.ts";
+
+const tools = [tinyRead];
+
+inEveryVersion(
+  "AGENTS.md is told from the root of the repository down to the working directory",
+  {
+    "repo/AGENTS.md": "Use tabs.",
+    "repo/app/AGENTS.md": "No, spaces.",
+    "AGENTS.md": "Not of this repository.",
+  },
+  async ({ version, cwd }) => {
+    mkdirSync(join(cwd, "repo/.git"));
+    mkdirSync(join(cwd, "repo/app/deep"));
+    const model = scriptedModel([says("ok")]);
+    const { session } = await talk({ version, cwd: join(cwd, "repo/app/deep"), tools, models: [model] });
+    await session.prompt("hi").outcome;
+    const { system = "" } = model.requests[0] ?? {};
+    assert.ok(system.indexOf("Use tabs.") < system.indexOf("No, spaces."));
+    assert.ok(system.includes("Use tabs."));
+    assert.doesNotMatch(system, /Not of this repository/);
+    assert.match(system, new RegExp(`Working directory: ${join(cwd, "repo/app/deep")}`));
+  },
+);
+
+for (const mode of ["append", "override"] as const) {
+  test(`a system prompt of the client that says ${mode} is honoured`, {
+    timeout: 20_000,
+  }, async (context) => {
+    const cwd = temporaryFolder(context, {});
+    const model = scriptedModel([says("ok")]);
+    const { agent } = await talk({
+      version: 2,
+      cwd,
+      tools,
+      models: [model],
+      clientDefinition: { unstable: ["session/new"] },
+    });
+    const systemPrompt = { mode, content: [{ type: "text" as const, text: "Speak like a pirate." }] };
+    const session = await agent.open({ cwd, systemPrompt });
+    await session.prompt("hi").outcome;
+    assert.match(model.requests[0]?.system ?? "", /Speak like a pirate/);
+    assert.equal(/You are Parley/.test(model.requests[0]?.system ?? ""), mode === "append");
+  });
+}
+
+inEveryVersion(
+  "links and embedded files reach the model, and what is for the user alone does not",
+  {},
+  async (place) => {
+    const model = scriptedModel([says("ok")]);
+    const { session } = await talk({ ...place, tools, models: [model] });
+    await session.prompt([
+      { type: "text", text: "Look at this" },
+      { type: "text", text: "only for my eyes", annotations: { audience: ["user"] } },
+      { type: "text", text: "for both", annotations: { audience: ["user", "assistant"] } },
+      { type: "resource_link", uri: "file:///project/a.ts", name: "a.ts" },
+      { type: "resource", resource: { uri: "file:///project/b.ts", text: "const b = 1;" } },
+    ]).outcome;
+    const [message] = model.requests[0]?.messages ?? [];
+    assert.ok(message?.role === "user");
+    const text = message.content.map((part) => (part.type === "text" ? part.text : "?"));
+    assert.deepEqual(text, [
+      "Look at this\n\nfor both",
+      "[The user refers to file:///project/a.ts (a.ts); read it if you need it.]",
+      '<resource uri="file:///project/b.ts">\nconst b = 1;\n</resource>',
+    ]);
+  },
+);
+
+const media: readonly (readonly [string, ContentBlock])[] = [
+  ["images", { type: "image", mimeType: "image/png", data: "AAAA" }],
+  ["sound", { type: "audio", mimeType: "audio/wav", data: "AAAA" }],
+  [
+    "file:///project/x.zip",
+    {
+      type: "resource",
+      resource: { uri: "file:///project/x.zip", blob: "AAAA", mimeType: "application/zip" },
+    },
+  ],
+];
+
+for (const [what, block] of media) {
+  inEveryVersion(`${what}: refused in words where the model does not take it`, {}, async (place) => {
+    const model = scriptedModel([says("ok")]);
+    const { session } = await talk({ ...place, tools, models: [model] });
+    const { stopReason, error } = await session.prompt([{ type: "text", text: "see" }, block]).outcome;
+    assert.equal(stopReason, "error");
+    assert.match(error?.message ?? "", new RegExp(`Scripted does not take ${what.replaceAll("/", "\\/")}`));
+    assert.equal(model.requests.length, 0);
+    await session.prompt("without it").outcome;
+    assert.equal(model.requests[0]?.messages.length, 1, "what was refused is not part of the conversation");
+  });
+}
+
+inEveryVersion(
+  "images and sound reach a model that takes them, and not the next one that does not",
+  {},
+  async (place) => {
+    const seeing = scriptedModel([says("A cat.")], { id: "seeing", takesImages: true, takesAudio: true });
+    const blind = scriptedModel([says("What cat?")], { id: "blind" });
+    const { session } = await talk({ ...place, tools, models: [seeing, blind] });
+    await session.prompt([{ type: "text", text: "see" }, ...media.slice(0, 2).map(([, block]) => block)])
+      .outcome;
+    const [first] = seeing.requests[0]?.messages ?? [];
+    assert.deepEqual(first?.role === "user" && first.content.slice(1), [
+      { type: "image", mediaType: "image/png", data: "AAAA" },
+      { type: "audio", mediaType: "audio/wav", data: "AAAA" },
+    ]);
+    await session.setOption("model", "blind");
+    await session.prompt("and now?").outcome;
+    assert.match(JSON.stringify(blind.requests[0]?.messages), /image left out/);
+    assert.doesNotMatch(JSON.stringify(blind.requests[0]?.messages), /AAAA/);
+  },
+);

@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { memoryStore, type Update } from "@parley/acp";
+import {
+  type Answer,
+  calls,
+  connected,
+  inEveryVersion,
+  said,
+  says,
+  scriptedModel,
+  talk,
+  temporaryFolder,
+} from "../agent-probe.ts";
+import type { ModelMessage } from "../model/model.ts";
+import { customTool, tinyRead, tinyWrite } from "../tiny-tools.ts";
+
+const tools = [tinyRead, tinyWrite];
+
+/** Without the ids of calls, which are the client's after a load. */
+function plain(messages: readonly ModelMessage[] | undefined): unknown {
+  return (messages ?? []).map((message) => {
+    if (message.role === "tool")
+      return message.outcomes.map(({ name, content, isError }) => ({ name, content, isError }));
+    return message.content.map((part) => (part.type === "tool_call" ? { ...part, id: "" } : part));
+  });
+}
+
+inEveryVersion(
+  "a session that is loaded by another process tells the model what was said before",
+  { "a.txt": "one\n" },
+  async (place) => {
+    const store = memoryStore();
+    const script: Answer[] = [
+      [
+        { type: "text", text: "I look." },
+        ...calls(["read", { path: "a.txt" }], ["write", { path: "b", content: "x" }]),
+      ],
+      calls(["read", { path: "absent" }]),
+      says("It says one."),
+    ];
+    const first = scriptedModel([...script, says("Once more.")]);
+    const before = await talk({ ...place, tools, models: [first], store, answers: ["reject_once"] });
+    await before.session.prompt("read a.txt").outcome;
+    await before.session.prompt("/help").outcome;
+    await before.session.prompt("and now?").outcome;
+    await before.end();
+
+    const second = scriptedModel([says("Welcome back.")]);
+    const again = await connected({ ...place, tools, models: [second], store });
+    const session = await again.agent.load(before.session.sessionId, { cwd: place.cwd });
+    await session.prompt("still there?").outcome;
+    const told = second.requests[0]?.messages ?? [];
+    const expected = [
+      ...(first.requests.at(-1)?.messages ?? []),
+      { role: "assistant" as const, content: [{ type: "text" as const, text: "Once more." }] },
+      { role: "user" as const, content: [{ type: "text" as const, text: "still there?" }] },
+    ];
+    assert.deepEqual(plain(told), plain(expected));
+  },
+);
+
+inEveryVersion("what was chosen is chosen again when a session is loaded", {}, async (place) => {
+  const store = memoryStore();
+  const first = await talk({ ...place, tools, models: [scriptedModel([])], store });
+  await first.session.setMode("chat");
+  await first.session.setOption("effort", "high");
+  await first.end();
+  const model = scriptedModel([says("ok")]);
+  const again = await connected({ ...place, tools, models: [model], store });
+  const session = await again.agent.load(first.session.sessionId, { cwd: place.cwd });
+  await session.prompt("hi").outcome;
+  assert.equal(model.requests[0]?.effort, "high");
+  assert.match(model.requests[0]?.system ?? "", /Mode chat/);
+  const names = session.commands.map(({ name }) => name);
+  assert.equal(names.includes("test"), false, "commands follow from the mode");
+});
+
+test("a forked session begins where the other one is, and goes its own way", {
+  timeout: 20_000,
+}, async (context) => {
+  const cwd = temporaryFolder(context, {});
+  const model = scriptedModel([says("one"), says("two"), says("three")]);
+  const definition = { clientDefinition: { unstable: ["session/fork"] as const } };
+  const { session, agent } = await talk({ version: 2, cwd, tools, models: [model], ...definition });
+  await session.prompt("first").outcome;
+  const fork = await agent.fork(session.sessionId, { cwd });
+  await fork.prompt("second").outcome;
+  await session.prompt("third").outcome;
+  assert.equal(model.requests[1]?.messages.length, 3);
+  assert.doesNotMatch(JSON.stringify(model.requests[2]?.messages), /second/);
+});
+
+test("a message that comes while the agent works is taken up before its next step", {
+  timeout: 20_000,
+}, async (context) => {
+  const cwd = temporaryFolder(context, {});
+  const reached = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const gate = customTool("gate", async () => {
+    reached.resolve();
+    await goOn.promise;
+    return "open";
+  });
+  const model = scriptedModel([calls(["gate", {}]), says("I heard you.")]);
+  const { session, updates } = await talk({ version: 2, cwd, tools: [gate], models: [model] });
+  const first = session.prompt("go");
+  await reached.promise;
+  const second = session.prompt("but in blue");
+  goOn.resolve();
+  assert.equal((await first.outcome).stopReason, "end_turn");
+  assert.equal((await second.outcome).joined, true);
+  const { messages = [] } = model.requests[1] ?? {};
+  assert.deepEqual(
+    messages.map(({ role }) => role),
+    ["user", "assistant", "tool", "user"],
+  );
+  assert.deepEqual(messages.at(-1), { role: "user", content: [{ type: "text", text: "but in blue" }] });
+  assert.equal(said(updates), "I heard you.");
+});
+
+test("a message that comes while the model gives its last answer is not lost", {
+  timeout: 20_000,
+}, async (context) => {
+  const cwd = temporaryFolder(context, {});
+  const speaking = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const model = scriptedModel([
+    async function* () {
+      yield { type: "text", text: "Done. " };
+      speaking.resolve();
+      await goOn.promise;
+      yield { type: "end", cause: "stop", usage: undefined };
+    },
+    says("And blue."),
+  ]);
+  const { session, updates } = await talk({ version: 2, cwd, tools, models: [model] });
+  const first = session.prompt("go");
+  await speaking.promise;
+  const second = session.prompt("but in blue");
+  goOn.resolve();
+  await Promise.all([first.outcome, second.outcome]);
+  assert.equal(said(updates), "Done. And blue.");
+});
+
+inEveryVersion("two sessions of one agent know nothing of one another", {}, async (place) => {
+  const model = scriptedModel([says("one"), says("two")]);
+  const { session, agent } = await talk({ ...place, tools, models: [model] });
+  await session.prompt("my secret is 42").outcome;
+  const updates: Update[] = [];
+  const other = await agent.open({ cwd: place.cwd, onUpdate: (update) => void updates.push(update) });
+  await other.prompt("hello").outcome;
+  assert.equal(model.requests[1]?.messages.length, 1);
+  assert.equal(said(updates), "two");
+});
