@@ -44,7 +44,7 @@ type Restore = (piece: string) => string;
 type Rule = readonly [pattern: RegExp, meaning: (get: (name: string) => string) => Intent | undefined];
 
 /** A quoted name, or a word that looks like one: with a dot, a slash or a known name without either. */
-const path = String.raw`(?:\uE000\d+\uE001|[^\s,;:]*[./][^\s,;]*|[A-Z][A-Za-z]*file|LICENSE|README|src|test|tests|docs|lib|bin)`;
+const path = String.raw`(?:\uE000\d+\uE001|[^\s,;:]*[./](?:[^\s,;]*[^\s,;:])?|[A-Z][A-Za-z]*file|LICENSE|README|src|test|tests|docs|lib|bin)`;
 const the = String.raw`(?:the\s+|a\s+|my\s+|this\s+)?(?:new\s+)?(?:file\s+|folder\s+|directory\s+)?(?:called\s+|named\s+)?`;
 
 function rule(source: string): RegExp {

@@ -43,7 +43,7 @@ export function* requestScript(request: string, means: Means): Script {
     const plan = yield* showPlan(known, means);
     const left = yield* call(
       "switch_mode",
-      { mode: "code", reason: plan },
+      { plan },
       "The plan is ready; to carry it out I must leave this mode.",
     );
     if (left.isError || !means.has("write"))
@@ -53,7 +53,8 @@ export function* requestScript(request: string, means: Means): Script {
 }
 
 function* showPlan(tasks: readonly Task[], { has }: Means): Script {
-  if (has("todo")) yield* call("todo", { items: planItems(tasks, -1) }, "I make a plan and change nothing.");
+  if (has("todo"))
+    yield* call("todo", { entries: planItems(tasks, -1) }, "I make a plan and change nothing.");
   return ["The plan:", ...tasks.map(({ words }, i) => `${i + 1}. ${words}`)].join("\n");
 }
 
@@ -63,7 +64,7 @@ function* carryOut(tasks: readonly Task[], { has }: Means): Script {
   const report: string[] = [];
   for (const [i, { intent, words }] of tasks.entries()) {
     const think = i === 0 ? `That is ${tasks.length} steps; I make a plan of them.` : undefined;
-    if (has("todo")) yield* call("todo", { items: planItems(tasks, i) }, think);
+    if (has("todo")) yield* call("todo", { entries: planItems(tasks, i) }, think);
     const done = yield* taskScript(intent);
     report.push(`${i + 1}. ${words}: ${done.words}`);
     if (!done.isError) continue;
@@ -71,7 +72,7 @@ function* carryOut(tasks: readonly Task[], { has }: Means): Script {
     if (left > 0) report.push(`I stopped there: ${left === 1 ? "one step is" : `${left} steps are`} left.`);
     return report.join("\n\n");
   }
-  if (has("todo")) yield* call("todo", { items: planItems(tasks, tasks.length) });
+  if (has("todo")) yield* call("todo", { entries: planItems(tasks, tasks.length) });
   return report.join("\n\n");
 }
 

@@ -36,7 +36,7 @@ const verbs =
   "run|execute|read|show|open|list|look|search|find|grep|explain|describe|summari[sz]e|create|make|write|add|append|" +
   "replace|change|delete|remove|move|rename|fetch|test|plan";
 const between = new RegExp(
-  `\\s*;\\s+|\\s*[.,]?\\s+(?:and\\s+)?then,?\\s+|\\.\\s+(?=(?:${verbs})\\b)|,?\\s+and\\s+(?=(?:${verbs})\\b)|,\\s+(?=(?:${verbs})\\b)`,
+  `\\s*;\\s+|\\s*[.,]?\\s+(?:and\\s+)?then,?\\s+|\\.\\s+(?=(?:${verbs})\\b)|,?\\s+and\\s+(?!explain\\s+what)(?=(?:${verbs})\\b)|,\\s+(?=(?:${verbs})\\b)`,
   "i",
 );
 
@@ -45,7 +45,18 @@ export function steps(text: string): string[] {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const items = lines.flatMap((line) => listItem.exec(line)?.[1] ?? []);
   const pieces = items.length >= 2 ? items : joinFences(lines).flatMap((line) => line.split(between));
-  return pieces.map(plain).filter((piece) => piece !== "");
+  return joinPlaces(pieces.map(plain).filter((piece) => piece !== ""));
+}
+
+/** “in a.ts, replace …” is one step. */
+function joinPlaces(pieces: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const piece of pieces) {
+    const before = joined.at(-1);
+    if (before !== undefined && /^in\s+\S+$/i.test(before)) joined[joined.length - 1] = `${before}, ${piece}`;
+    else joined.push(piece);
+  }
+  return joined;
 }
 
 /** A fence on a line of its own belongs to the line before it. */

@@ -117,14 +117,13 @@ function* explain(path: string): Script<Done> {
 }
 
 function* search(pattern: string, path: string): Script<Done> {
-  const escaped = pattern.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const result = yield* call("grep", { pattern: escaped, path }, `I search for ${pattern}.`);
+  const result = yield* call("grep", { pattern, path, literal: true }, `I search for ${pattern}.`);
   if (result.isError) return failed(`I could not search for \`${pattern}\``, result);
   return { isError: false, words: `\`${pattern}\`:\n${fenced(excerpt(result.text))}` };
 }
 
 function* find(pattern: string): Script<Done> {
-  const result = yield* call("find", { pattern: /[*?/]/.test(pattern) ? pattern : `**/*${pattern}*` });
+  const result = yield* call("find", { pattern: /[*?/]/.test(pattern) ? pattern : `*${pattern}*` });
   if (result.isError) return failed(`I could not look for \`${pattern}\``, result);
   return { isError: false, words: `Files like \`${pattern}\`:\n${fenced(excerpt(result.text))}` };
 }

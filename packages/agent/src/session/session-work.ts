@@ -6,7 +6,7 @@ import { costOf } from "../model/cost.ts";
 import type { ModelFacts, TokenUsage } from "../model/model.ts";
 import { Grants } from "../permissions/grants.ts";
 import type { Mode } from "../permissions/modes.ts";
-import { openWorkspace, type Workspace } from "../tools/workspace.ts";
+import type { Workspace, WorkspaceOptions } from "../tools/workspace.ts";
 import { modeOf } from "./options.ts";
 import { Transcript } from "./transcript.ts";
 
@@ -26,12 +26,15 @@ export class SessionWork {
   #workspace: { readonly roots: readonly string[]; readonly opened: Workspace } | undefined;
 
   /** What tools work with. Opened when it is needed first, and again when the session has other roots. */
-  async workspaceOf({ cwd, roots }: AgentSession): Promise<Workspace> {
+  async workspaceOf(
+    { cwd, roots }: AgentSession,
+    open: (options: WorkspaceOptions) => Workspace,
+  ): Promise<Workspace> {
     const current = this.#workspace;
     if (current !== undefined && current.roots.join("\n") === roots.join("\n")) return current.opened;
     this.#workspace = undefined;
     await current?.opened.close();
-    const opened = openWorkspace({ cwd, additionalDirectories: roots.slice(1) });
+    const opened = open({ cwd, additionalDirectories: roots.slice(1) });
     this.#workspace = { roots, opened };
     return opened;
   }

@@ -1,0 +1,69 @@
+// A turn of the coding agent: what the prompt means, what the model is told, what its failure is called.
+
+import { errorCodes, RequestError, type Turn, type TurnEnd } from "@parley/acp";
+import type { AgentSetting } from "./agent.ts";
+import { runLoop } from "./loop/turn-loop.ts";
+import { ModelError } from "./model/model.ts";
+import { offlineModelId } from "./offline/offline-model.ts";
+import { offeredTools } from "./permissions/offered-tools.ts";
+import { readPrompt } from "./session/commands.ts";
+import { contextFiles } from "./session/context-files.ts";
+import { runLocalCommand } from "./session/local-commands.ts";
+import { modelOf } from "./session/options.ts";
+import { userParts } from "./session/prompt-content.ts";
+import { type SessionWork, workOf } from "./session/session-work.ts";
+import { systemPrompt } from "./session/system-prompt.ts";
+import { titleOf } from "./session/title.ts";
+import { tools as codingTools } from "./tools/coding-tools.ts";
+import { openWorkspace } from "./tools/workspace.ts";
+
+/** One prompt of the user, from its first word to the title of the session. */
+export async function answerPrompt(turn: Turn, setting: AgentSetting): Promise<TurnEnd> {
+  const { session } = turn;
+  const { models, tools = codingTools } = setting;
+  const work = workOf(session);
+  const reading = readPrompt(turn.prompt);
+  work.beginTurn(reading.type === "prompt" ? reading.mode : undefined);
+  const model = () => modelOf(session, models);
+  if (reading.type === "local") {
+    const isOffline = model().facts.id === offlineModelId;
+    return runLocalCommand(reading.command, reading.argument, { turn, work, models, isOffline });
+  }
+  work.transcript.addUser(userParts(reading.prompt, model().facts));
+  const [workspace, files] = await Promise.all([
+    work.workspaceOf(session, openWorkspace),
+    contextFiles(session.roots),
+  ]);
+  try {
+    const end = await runLoop({
+      turn,
+      work,
+      model,
+      system: () => systemPrompt(session, work.modeNow(session), files),
+      tools: (mode) => offeredTools(tools, mode),
+      context: { ...workspace.services(turn.client), signal: turn.signal },
+      maxRequests: setting.maxRequests,
+    });
+    nameSession(turn, work);
+    return end;
+  } catch (error) {
+    if (error instanceof ModelError && !turn.signal.aborted) throw requestError(error);
+    throw error;
+  }
+}
+
+function nameSession(turn: Turn, work: SessionWork): void {
+  if (work.isTitled) return;
+  const title = titleOf(turn.text.replace(/^\s*\/[a-z]+\s*/, "")) ?? titleOf(turn.text);
+  if (title === undefined) return;
+  work.isTitled = true;
+  turn.title(title);
+}
+
+/** The model's words reach the user; a silent end or "internal error" helps nobody. */
+function requestError(error: ModelError): RequestError {
+  const code = error.kind === "auth" ? errorCodes.authRequired : errorCodes.unavailable;
+  const retryAfter =
+    error.retryAfterMs === undefined ? {} : { retryAfter: Math.ceil(error.retryAfterMs / 1000) };
+  return new RequestError(code, error.message, { reason: `model_${error.kind}`, ...retryAfter });
+}
