@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Entry, memoryStore, type SessionStore } from "@parley/acp";
+import {
+  calls,
+  connected,
+  inEveryVersion,
+  says,
+  scriptedModel,
+  talk,
+  temporaryFolder,
+  toolStories,
+  toolUpdates,
+} from "../agent-probe.ts";
+import type { ModelMessage } from "../model/model.ts";
+import { customTool, tinyRead, tinyWrite } from "../tiny-tools.ts";
+
+const tools = [tinyRead, tinyWrite];
+
+/** A conversation that every model takes: it begins with the user, and every call has one outcome right behind it. */
+function assertValid(messages: readonly ModelMessage[]): void {
+  assert.equal(messages[0]?.role, "user");
+  for (const [i, message] of messages.entries()) {
+    const ids =
+      message.role === "assistant"
+        ? message.content.flatMap((part) => (part.type === "tool_call" ? [part.id] : []))
+        : [];
+    const next = messages[i + 1];
+    const told = next?.role === "tool" ? next.outcomes.map(({ callId }) => callId) : [];
+    assert.deepEqual(told, ids, `message ${i}`);
+  }
+}
+
+/** Reads two files at once, then writes in order, then speaks. */
+const turn = () => [
+  [{ type: "thinking" as const, text: "hm" }, ...calls(["read", { path: "a" }], ["read", { path: "a" }])],
+  [
+    { type: "text" as const, text: "Now " },
+    ...calls(["write", { path: "b", content: "1" }], ["write", { path: "c", content: "2" }]),
+  ],
+  says("done"),
+];
+
+inEveryVersion(
+  "a cancel at any update leaves a conversation that every model takes",
+  { a: "1" },
+  async (place) => {
+    let at = 0;
+    for (let isOver = false; !isOver; at++) {
+      const model = scriptedModel([...turn(), ...turn()]);
+      const { session, agent, end } = await talk({
+        ...place,
+        tools,
+        models: [model],
+        answers: Array(20).fill("allow_once"),
+      });
+      let seen = 0;
+      session.onUpdate(() => {
+        if (seen++ === at) session.cancel();
+      });
+      const { stopReason } = await session.prompt("go").outcome;
+      isOver = stopReason === "end_turn";
+      const asked = model.requests.length;
+      await session.prompt("and now?").outcome;
+      for (const { messages } of model.requests.slice(asked)) assertValid(messages);
+      await agent.close();
+      await end();
+    }
+    assert.ok(at > 15, `${at} updates of a turn were tried`);
+  },
+);
+
+inEveryVersion(
+  "a cancel while a question is open at any of them leaves one too",
+  { a: "1" },
+  async (place) => {
+    for (const at of [1, 2]) {
+      const model = scriptedModel([...turn(), says("ok")]);
+      let asked = 0;
+      const { session } = await talk({
+        ...place,
+        tools,
+        models: [model],
+        clientDefinition: {
+          permission: (_, { session: asking }) => {
+            if (++asked === at) asking?.cancel();
+            return "allow_once";
+          },
+        },
+      });
+      assert.equal((await session.prompt("go").outcome).stopReason, "cancelled");
+      await session.prompt("and now?").outcome;
+      assertValid(model.requests.at(-1)?.messages ?? []);
+    }
+  },
+);
+
+/** What a process that is killed now leaves behind. */
+async function copyOf(store: SessionStore, sessionId: string): Promise<SessionStore> {
+  const copy = memoryStore();
+  const record = await store.get(sessionId);
+  assert.ok(record !== undefined);
+  await copy.create(record);
+  const entries: Entry[] = [];
+  for await (const entry of store.entries(sessionId)) entries.push(entry);
+  await copy.append(sessionId, entries);
+  await copy.release(sessionId);
+  return copy;
+}
+
+inEveryVersion(
+  "a session whose process was killed in the middle of a call loads and goes on",
+  { a: "1" },
+  async (place) => {
+    const store = memoryStore();
+    const reached = Promise.withResolvers<void>();
+    const gate = customTool("gate", async ({ signal }) => {
+      reached.resolve();
+      await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      return "never";
+    });
+    const model = scriptedModel([calls(["read", { path: "a" }]), calls(["gate", {}])]);
+    const killed = await talk({ ...place, tools: [...tools, gate], models: [model], store });
+    void killed.session.prompt("go").outcome.catch(() => undefined);
+    await reached.promise;
+    const left = await copyOf(store, killed.session.sessionId);
+
+    const later = scriptedModel([says("Let us see.")]);
+    const again = await connected({ ...place, tools, models: [later], store: left });
+    const session = await again.agent.load(killed.session.sessionId, { cwd: place.cwd });
+    assert.equal((await session.prompt("what happened?").outcome).stopReason, "end_turn");
+    const { messages = [] } = later.requests[0] ?? {};
+    assertValid(messages);
+    assert.match(JSON.stringify(messages), /interrupted, and nobody knows how far it came/);
+    assert.match(JSON.stringify(messages[2]), /"1"/, "what had ended is told as it was");
+    killed.session.cancel();
+  },
+);
+
+test("the user may cancel one call and let the agent go on", { timeout: 20_000 }, async (context) => {
+  const cwd = temporaryFolder(context, {});
+  const reached = Promise.withResolvers<void>();
+  const slow = customTool("slow", async ({ signal }) => {
+    reached.resolve();
+    await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    return "never";
+  });
+  const model = scriptedModel([calls(["slow", {}]), says("Then not.")]);
+  const { session, updates } = await talk({ version: 2, cwd, tools: [slow], models: [model] });
+  const prompt = session.prompt("go");
+  await reached.promise;
+  await session.cancelToolCall(toolUpdates(updates)[0]?.toolCallId ?? "");
+  assert.equal((await prompt.outcome).stopReason, "end_turn");
+  assert.deepEqual(toolStories(updates), ["slow: pending > in_progress > cancelled"]);
+  assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /The user cancelled this call/);
+});
