@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tools } from "./coding-tools.ts";
+import { probe } from "./tool-probe.ts";
 
 test("every tool has a name of its own, words for the model, and a closed schema", () => {
   const names = tools.map(({ name }) => name);
@@ -11,4 +12,38 @@ test("every tool has a name of its own, words for the model, and a closed schema
     assert.equal(inputSchema["type"], "object", name);
     assert.equal(inputSchema["additionalProperties"], false, name);
   }
+});
+
+test("every kind of the protocol is used", async (t) => {
+  const { prepare, put } = await probe(t);
+  put("a", "x");
+  const inputs: Readonly<Record<string, object>> = {
+    read: { path: "a" },
+    list: {},
+    find: { pattern: "*" },
+    grep: { pattern: "x" },
+    edit: { path: "a", edits: [{ oldText: "x", newText: "y" }] },
+    write: { path: "b", content: "" },
+    move: { from: "a", to: "c" },
+    delete: { path: "a" },
+    bash: { command: "true" },
+    fetch: { url: "https://example.org" },
+    todo: { entries: [] },
+    ask: { question: "?" },
+    switch_mode: { plan: "p" },
+  };
+  const kinds = new Set<string>();
+  for (const tool of tools) kinds.add((await prepare(tool, inputs[tool.name])).presentation.kind);
+  assert.deepEqual([...kinds].sort(), [
+    "delete",
+    "edit",
+    "execute",
+    "fetch",
+    "move",
+    "other",
+    "read",
+    "search",
+    "switch_mode",
+    "think",
+  ]);
 });

@@ -1,0 +1,42 @@
+import { defineTool, textPart } from "./define-tool.ts";
+import { shownText } from "./shown-content.ts";
+
+export const askTool = defineTool({
+  name: "ask",
+  description:
+    "Asks the user a question, when you cannot go on without the answer and cannot find it out yourself. Give the answers to choose from, or none for an answer in the user's own words.",
+  isReadOnly: false,
+  inputSchema: {
+    type: "object",
+    properties: {
+      question: { type: "string", minLength: 1 },
+      options: {
+        type: "array",
+        items: { type: "string", minLength: 1 },
+        description: "Answers to choose from",
+      },
+    },
+    required: ["question"],
+    additionalProperties: false,
+  },
+  prepare({ question, options = [] }) {
+    const choices = [...new Set(options)];
+    return {
+      presentation: { title: question, kind: "other" },
+      access: { type: "none" },
+      async run({ ask }) {
+        const answer = await ask(question, choices);
+        if (answer === undefined) {
+          const told =
+            "[the user gave no answer; do what you think is best, and say what you took for granted]";
+          return { content: [textPart(told)], rawOutput: { answer: null }, shown: [shownText("No answer.")] };
+        }
+        return {
+          content: [textPart(`the user answered: ${answer}`)],
+          rawOutput: { answer },
+          shown: [shownText(`Answer: ${answer}`)],
+        };
+      },
+    };
+  },
+});

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { htmlText } from "./html-text.ts";
+
+const base = new URL("https://example.org/docs/page.html");
+const text = (html: string) => htmlText(html, base).text;
+
+test("a page becomes Markdown, without what is there for the browser", () => {
+  const page = htmlText(
+    `<!doctype html><html><head><title> A &amp; B\n</title><style>p{}</style></head><body>
+     <nav><a href="/">Home</a></nav><script>alert("x")</script>
+     <h1>Title</h1><p>First   <b>bold</b> &lt;text&gt;
+     with <a href="../other#part">a link</a>, <a href="#top">one to itself</a> and <a href="javascript:x()">a bad one</a>.</p>
+     <p>Second<br>line with <code>code</code></p><img alt="a picture" src=x></body></html>`,
+    base,
+  );
+  assert.equal(page.title, "A & B");
+  assert.equal(
+    page.text,
+    "# Title\n\nFirst bold <text> with [a link](https://example.org/other#part), one to itself and a bad one.\n\nSecond\nline with `code`\n\n[image: a picture]".replaceAll(
+      "\\\n",
+      "\n",
+    ),
+  );
+});
+
+test("lists, code and tables keep their shape", () => {
+  assert.equal(
+    text("<ul><li>one<li><p>two</p><ul><li>deep</ul></ul><ol><li>a<li>b</ol>"),
+    "- one\n- two\n  - deep\n\n1. a\n2. b",
+  );
+  assert.equal(text("<p>x<pre>a\n  b &lt; c\n</pre>y"), "x\n\n```\na\n  b < c\n```\n\ny");
+  assert.equal(text("<table><tr><th>a<th>b<tr><td>1<td>2</table>"), "a | b\n1 | 2");
+});
+
+test("the cost of a page is that of its length", { timeout: 20_000 }, () => {
+  const many = "<div><p>word</p><ul><li><a href=x>y</a></ul></div>".repeat(20_000);
+  assert.ok(text(many).length > 100_000);
+  assert.ok(text(`<p>begin${"<div>".repeat(300_000)}`).startsWith("begin"));
+});

@@ -1,0 +1,61 @@
+// The files below a directory, in the order of their names, without what git ignores and without the innards of
+// version control. Other hidden files are files like all others. Links are not followed: they would lead in circles.
+
+import { join } from "node:path";
+import { setImmediate as immediate } from "node:timers/promises";
+import { type IgnoreRules, isIgnored, outerRules, withRulesOf } from "./ignore-rules.ts";
+import type { ToolContext } from "./tool.ts";
+
+export interface FoundEntry {
+  /** Absolute. */
+  readonly path: string;
+  /** 1 for what is in the directory itself. */
+  readonly depth: number;
+  readonly kind: "file" | "directory" | "link" | "other";
+}
+
+export interface WalkTreeOptions {
+  /** Also what git ignores. Default false. */
+  readonly withIgnored?: boolean;
+  /** How deep to go. Default: all the way. */
+  readonly maxDepth?: number;
+}
+
+const versionControl: ReadonlySet<string> = new Set([".git", ".hg", ".svn", ".jj"]);
+/** Directories that are looked at before others get their turn. */
+const atOnce = 50;
+
+/** Directories come before what is in them. One that cannot be read is taken for empty. */
+export async function* walkTree(
+  context: ToolContext,
+  directory: string,
+  options: WalkTreeOptions = {},
+): AsyncGenerator<FoundEntry> {
+  const { withIgnored = false, maxDepth = Number.POSITIVE_INFINITY } = options;
+  const { files, signal } = context;
+  const outermost = withIgnored ? [] : outerRules(directory);
+  // Whoever names an ignored directory means it.
+  const isMeant = isIgnored(outermost, directory, true);
+  const ignores = !withIgnored && !isMeant;
+  let looked = 0;
+  yield* below(directory, 1, ignores ? outermost : []);
+
+  async function* below(at: string, depth: number, outer: IgnoreRules): AsyncGenerator<FoundEntry> {
+    looked += 1;
+    if (looked % atOnce === 0) await immediate();
+    signal.throwIfAborted();
+    const entries = await files.list(at).catch((error: unknown) => {
+      if (depth === 1) throw error;
+      return [];
+    });
+    const hasRules = ignores && entries.some(({ name }) => name === ".gitignore");
+    const rules = hasRules ? await withRulesOf(files, at, outer) : outer;
+    for (const { name, kind } of entries) {
+      if (versionControl.has(name)) continue;
+      const path = join(at, name);
+      if (rules.length > 0 && isIgnored(rules, path, kind === "directory")) continue;
+      yield { path, depth, kind };
+      if (kind === "directory" && depth < maxDepth) yield* below(path, depth + 1, rules);
+    }
+  }
+}

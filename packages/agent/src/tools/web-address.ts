@@ -1,0 +1,52 @@
+// Which addresses belong to the public internet. Everything else, from loopback to the metadata service of a
+// cloud, may answer with what nobody outside was meant to see.
+
+import { BlockList, isIP } from "node:net";
+
+const notPublic = new BlockList();
+
+for (const [network, prefix] of [
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.88.99.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
+  ["224.0.0.0", 4],
+  ["240.0.0.0", 4],
+] as const) {
+  notPublic.addSubnet(network, prefix, "ipv4");
+}
+
+const publicV6 = new BlockList();
+publicV6.addSubnet("2000::", 3, "ipv6");
+
+for (const [network, prefix] of [
+  ["2001::", 23],
+  ["2001:db8::", 32],
+  ["2002::", 16],
+  ["3fff::", 20],
+] as const) {
+  notPublic.addSubnet(network, prefix, "ipv6");
+}
+
+/** An IP address, as a name was resolved to. */
+export function isPublicAddress(address: string): boolean {
+  const family = isIP(address);
+  if (family === 4) return !notPublic.check(address, "ipv4");
+  if (family !== 6) return false;
+  return publicV6.check(address, "ipv6") && !notPublic.check(address, "ipv6");
+}
+
+/** `[::1]` is how a URL writes ::1. */
+export function addressIn(host: string): string | undefined {
+  const bare = host.startsWith("[") ? host.slice(1, -1) : host;
+  return isIP(bare) === 0 ? undefined : bare;
+}
