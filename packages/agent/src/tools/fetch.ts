@@ -3,7 +3,7 @@ import { imageTypeOf, isBinary } from "./media-type.ts";
 import { shownVerbatim } from "./shown-content.ts";
 import { type RunContext, ToolError, type ToolResult } from "./tool.ts";
 import { headOf } from "./truncation.ts";
-import { requestPage, type WebAnswer } from "./web-request.ts";
+import type { WebAnswer } from "./web-request.ts";
 
 /** Of one host, one after another. */
 const maxRedirects = 5;
@@ -49,6 +49,8 @@ function webUrl(given: string): URL {
 }
 
 async function fetchPage(context: RunContext, first: URL, offset: number): Promise<ToolResult> {
+  // loaded when it is used: Node's HTTP takes longer to load than all other tools
+  const { requestPage } = await import("./web-request.ts");
   let url = first;
   for (let redirects = 0; ; redirects += 1) {
     const answer = await requestPage(url, context.web, context.signal);

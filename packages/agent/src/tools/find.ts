@@ -1,9 +1,7 @@
 import { defineTool, textPart } from "./define-tool.ts";
-import { pathPattern } from "./path-pattern.ts";
 import { shownVerbatim } from "./shown-content.ts";
 import { ToolError } from "./tool.ts";
 import { headOf } from "./truncation.ts";
-import { walkTree } from "./walk-tree.ts";
 import { absolutePath, namesOf, shownPath } from "./workspace-path.ts";
 
 const defaultLimit = 1_000;
@@ -29,6 +27,8 @@ export const findTool = defineTool({
     const shown = shownPath(context, path);
     if ((await context.files.stat(path)).kind !== "directory")
       throw new ToolError(`${shown} is not a directory`);
+    // loaded when they are used: what nobody calls must not slow down the start of the agent
+    const { pathPattern } = await import("./path-pattern.ts");
     const isWanted = pathPattern(pattern, path);
     return {
       presentation: {
@@ -38,6 +38,7 @@ export const findTool = defineTool({
       },
       access: { type: "read", paths },
       async run(run) {
+        const { walkTree } = await import("./walk-tree.ts");
         const found: string[] = [];
         let isMore = false;
         for await (const entry of walkTree(run, path, { withIgnored })) {

@@ -1,12 +1,10 @@
 import { defineTool, textPart } from "./define-tool.ts";
 import { type LineSearch, lineSearch } from "./line-search.ts";
 import { isBinary } from "./media-type.ts";
-import { pathPattern } from "./path-pattern.ts";
 import { isProtected } from "./protected-paths.ts";
 import { shownVerbatim } from "./shown-content.ts";
 import { type RunContext, ToolError, type ToolResult } from "./tool.ts";
 import { headOf, shortLine } from "./truncation.ts";
-import { walkTree } from "./walk-tree.ts";
 import { absolutePath, namesOf, shownPath } from "./workspace-path.ts";
 
 const defaultLimit = 100;
@@ -51,7 +49,7 @@ export const grepTool = defineTool({
       around: input.context ?? 0,
       limit: input.limit ?? defaultLimit,
       withIgnored: input.ignored ?? false,
-      ...(glob === undefined ? {} : { isWanted: pathPattern(glob, path) }),
+      ...(glob === undefined ? {} : { isWanted: await wantedBy(glob, path) }),
     };
     const where = [shown === "." ? "" : ` in ${shown}`, glob === undefined ? "" : ` (${glob})`].join("");
     return {
@@ -64,6 +62,11 @@ export const grepTool = defineTool({
 
 function quoted(pattern: string): string {
   return pattern.includes('"') ? `\`${pattern}\`` : `"${pattern}"`;
+}
+
+/** Loaded when it is used: what nobody calls must not slow down the start of the agent. */
+async function wantedBy(glob: string, directory: string): Promise<(path: string) => boolean> {
+  return (await import("./path-pattern.ts")).pathPattern(glob, directory);
 }
 
 interface Request {
@@ -90,6 +93,7 @@ async function searchAll(context: RunContext, request: Request): Promise<ToolRes
   const { kind } = await context.files.stat(request.path);
   if (kind !== "directory") await searchFile(context, request, request.path, findings);
   else {
+    const { walkTree } = await import("./walk-tree.ts");
     for await (const { path, kind: found } of walkTree(context, request.path, request)) {
       if (findings.matches >= request.limit) break;
       if (found !== "file" || request.isWanted?.(path) === false) continue;

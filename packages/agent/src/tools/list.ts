@@ -3,7 +3,6 @@ import { defineTool, textPart } from "./define-tool.ts";
 import { shownVerbatim } from "./shown-content.ts";
 import { ToolError } from "./tool.ts";
 import { headOf } from "./truncation.ts";
-import { walkTree } from "./walk-tree.ts";
 import { absolutePath, namesOf, shownPath } from "./workspace-path.ts";
 
 const maxEntries = 1_000;
@@ -37,6 +36,8 @@ export const listTool = defineTool({
       },
       access: { type: "read", paths },
       async run(run) {
+        // loaded when it is used: what nobody calls must not slow down the start of the agent
+        const { walkTree } = await import("./walk-tree.ts");
         const lines: string[] = [];
         let isMore = false;
         for await (const { path: found, depth, kind } of walkTree(run, path, { withIgnored, maxDepth })) {

@@ -14,8 +14,12 @@ interface DisplayTerminal {
   /** Decoded output so far. */
   text: string;
   readonly decoder: TextDecoder;
-  /** How long the text was when it was last sent: it is sent again when it has doubled, and at the end. */
+  /** How long the text is in JSON. */
+  jsonLength: number;
+  /** How long the text was when it was last sent. */
   sentLength: number;
+  /** What all sendings together took. */
+  sentTotal: number;
   exited: boolean;
 }
 
@@ -72,21 +76,33 @@ export class ToolEncoder {
     const { terminalId } = update;
     let terminal = this.#terminals.get(terminalId);
     if (terminal === undefined) {
-      terminal = { text: "", decoder: new TextDecoder(), sentLength: 0, exited: false };
+      terminal = {
+        text: "",
+        decoder: new TextDecoder(),
+        jsonLength: 0,
+        sentLength: 0,
+        sentTotal: 0,
+        exited: false,
+      };
       this.#terminals.set(terminalId, terminal);
     }
     if (update.sessionUpdate === "terminal_output_chunk") append(terminal, update.data);
     else {
-      if (update.output !== undefined) terminal.text = "";
+      if (update.output !== undefined) {
+        terminal.text = "";
+        terminal.jsonLength = 0;
+      }
       if (update.output) append(terminal, update.output.data);
       if (update.exitStatus) terminal.exited = true;
     }
-    // sent when it has doubled, so that all of it together is at most three times what is shown
+    // now and once more at the end: with what was sent before, at most three times what is shown
+    const length = terminal.jsonLength + envelopeLength;
     const due = terminal.exited
       ? terminal.text.length !== terminal.sentLength
-      : terminal.text.length >= 2 * terminal.sentLength;
+      : terminal.sentLength === 0 || terminal.sentTotal + 2 * length <= 3 * terminal.text.length;
     if (!due || terminal.text === "") return [];
     terminal.sentLength = terminal.text.length;
+    terminal.sentTotal += Math.min(length, shownChars);
     return this.#toolsShowing(terminalId).map(([toolCallId, tool]) => ({
       sessionUpdate: "tool_call_update",
       toolCallId,
@@ -120,9 +136,14 @@ export class ToolEncoder {
   }
 }
 
+/** What is around the text of an update. */
+const envelopeLength = 250;
+
 function append(terminal: DisplayTerminal, base64: string): void {
   const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  terminal.text += plainText(terminal.decoder.decode(bytes, { stream: true }));
+  const text = plainText(terminal.decoder.decode(bytes, { stream: true }));
+  terminal.text += text;
+  terminal.jsonLength += text.length + (text.match(/["\\\n\t]/g)?.length ?? 0);
 }
 
 /** Escape sequences would be shown as they are, or worse, obeyed. */
