@@ -33,15 +33,26 @@ export interface CodingAgentOptions
   readonly store?: SessionStore;
   /** How often the model may be asked in one turn. Default 200. */
   readonly maxRequests?: number;
+  /**
+   * Hosts that may be fetched though they are of this machine or of a private network, as a URL has them:
+   * `localhost:3000`, or `*` for all. The user is asked all the same. Default: none.
+   */
+  readonly privateHosts?: readonly string[];
 }
 
 export function codingAgent(options: CodingAgentOptions): Agent {
   const { version, store = memoryStore(), mode = "ask", tools, log, tap, versions, limits } = options;
-  const { unstable = ["session/fork", "session/new"] } = options;
+  const { unstable = ["session/fork", "session/new"], privateHosts = [] } = options;
   const [first = offlineModel(), ...others] = [...(options.models ?? []), offlineModel()];
   const models: readonly [Model, ...Model[]] = [first, ...others];
   const model = models.find(({ facts }) => facts.id === options.model) ?? first;
-  const setting: AgentSetting = { store, models, tools, maxRequests: options.maxRequests ?? 200 };
+  const setting: AgentSetting = {
+    store,
+    models,
+    tools,
+    maxRequests: options.maxRequests ?? 200,
+    privateHosts,
+  };
   return agent({
     name: "parley",
     title: "Parley",
@@ -73,6 +84,7 @@ export interface AgentSetting {
   /** Default: all that there are. */
   readonly tools: readonly Tool[] | undefined;
   readonly maxRequests: number;
+  readonly privateHosts: readonly string[];
 }
 
 async function open(

@@ -41,7 +41,11 @@ export async function answerPrompt(turn: Turn, setting: AgentSetting): Promise<T
       model,
       system: () => systemPrompt(session, work.modeNow(session), files),
       tools: (mode) => offeredTools(tools, mode),
-      context: { ...workspace.services(turn.client), signal: turn.signal },
+      context: {
+        ...workspace.services(turn.client),
+        signal: turn.signal,
+        web: { privateHosts: setting.privateHosts },
+      },
       maxRequests: setting.maxRequests,
     });
     nameSession(turn, work);

@@ -8,7 +8,7 @@ import { maxBytes, maxLines } from "./truncation.ts";
 /** A command that prints for ever must not fill the disk. */
 const maxFileBytes = 256 * 1024 * 1024;
 /** Counting lines in more than this would slow the command down. */
-const maxCountedBytes = 8 * 1024 * 1024;
+const maxCountedBytes = 2 * 1024 * 1024;
 
 export class CommandOutput {
   readonly #folder: OutputFolder;
@@ -87,6 +87,7 @@ export class CommandOutput {
 
 function countLineFeeds(bytes: Uint8Array): number {
   let count = 0;
-  for (let at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, at + 1)) count += 1;
+  // lines are short: a call of indexOf for each costs more than a look at each byte
+  for (let at = 0; at < bytes.length; at += 1) if (bytes[at] === 0x0a) count += 1;
   return count;
 }
