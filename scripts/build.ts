@@ -60,8 +60,13 @@ const asciiOnly: Plugin = {
 };
 
 /** Each file that an agent loads takes most of a millisecond: what all of them share is in few. */
+const rawPeers = "peer/(wire-peer|bound-wire|batch-rules|extension-name)|model/error-codes";
 const sharedCode = [
-  { name: "core", test: /\/src\/(jsonrpc|transport|peer|wire\/[^/]+\.ts)/, minShareCount: 2 },
+  {
+    name: "core",
+    test: new RegExp(`/src/(jsonrpc|transport|wire/[^/]+\\.ts|${rawPeers})`),
+    minShareCount: 2,
+  },
   { name: "node", test: /\/src\/node\/|^\0node:/, minShareCount: 2 },
 ];
 
@@ -129,15 +134,19 @@ async function bundle(built: Package, dist: string): Promise<void> {
     comments: { annotation: true, legal: true, jsdoc: false },
   });
   await input.close();
-  requireSeparateWires(output.filter((file) => file.type === "chunk"));
+  requireSeparateChunks(output.filter((file) => file.type === "chunk"));
 }
 
-/** Whoever imports one version of the wire must not pay for the other. */
-function requireSeparateWires(chunks: readonly OutputChunk[]): void {
+/** Whoever imports one version of the wire must not pay for the other, nor for what stands on it. */
+function requireSeparateChunks(chunks: readonly OutputChunk[]): void {
   const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
   for (const [entry, foreign] of [
     ["v1.js", "/wire/v2/"],
     ["v2.js", "/wire/v1/"],
+    // an agent on the raw wire starts without agent() and client()
+    ["v1.js", "/peer/agent.ts"],
+    ["node.js", "/peer/agent.ts"],
+    ["node.js", "/peer/client.ts"],
   ] as const) {
     const seen = new Set<string>();
     const queue: string[] = byName.has(entry) ? [entry] : [];
@@ -148,7 +157,7 @@ function requireSeparateWires(chunks: readonly OutputChunk[]): void {
       const intruder = chunk?.moduleIds.find((id) => id.includes(foreign));
       if (intruder !== undefined) {
         throw new Error(
-          `${entry} loads ${relative(root, intruder)} (in ${name}): the wires must stay in chunks of their own`,
+          `${entry} loads ${relative(root, intruder)} (in ${name}): it must stay in a chunk of its own`,
         );
       }
       queue.push(...(chunk?.imports ?? []));
