@@ -13,7 +13,7 @@ export interface MatchingLine {
 export type LineSearch = (text: string, limit: number) => readonly MatchingLine[] | "too slow";
 
 /** For one file. */
-const timeoutMs = 2_000;
+const timeoutMs = 1_000;
 
 export interface PatternOptions {
   readonly isLiteral: boolean;

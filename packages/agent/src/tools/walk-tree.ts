@@ -22,8 +22,8 @@ export interface WalkTreeOptions {
 }
 
 const versionControl: ReadonlySet<string> = new Set([".git", ".hg", ".svn", ".jj"]);
-/** Directories that are looked at before others get their turn. */
-const atOnce = 50;
+/** Small files are read without a pause. So often others get their turn, and a cancel is heard. */
+const atOnceMs = 10;
 
 /** Directories come before what is in them. One that cannot be read is taken for empty. */
 export async function* walkTree(
@@ -37,13 +37,11 @@ export async function* walkTree(
   // Whoever names an ignored directory means it.
   const isMeant = isIgnored(outermost, directory, true);
   const ignores = !withIgnored && !isMeant;
-  let looked = 0;
+  let since = performance.now();
   yield* below(directory, 1, ignores ? outermost : []);
 
   async function* below(at: string, depth: number, outer: IgnoreRules): AsyncGenerator<FoundEntry> {
-    looked += 1;
-    if (looked % atOnce === 0) await immediate();
-    signal.throwIfAborted();
+    await pause();
     const entries = await files.list(at).catch((error: unknown) => {
       if (depth === 1) throw error;
       return [];
@@ -55,7 +53,17 @@ export async function* walkTree(
       const path = join(at, name);
       if (rules.length > 0 && isIgnored(rules, path, kind === "directory")) continue;
       yield { path, depth, kind };
+      // whoever was given it has taken his time
+      await pause();
       if (kind === "directory" && depth < maxDepth) yield* below(path, depth + 1, rules);
     }
+  }
+
+  async function pause(): Promise<void> {
+    if (performance.now() - since > atOnceMs) {
+      await immediate();
+      since = performance.now();
+    }
+    signal.throwIfAborted();
   }
 }
