@@ -37,22 +37,22 @@ const setups: Readonly<Record<string, Setup>> = {
   },
   emacs: {
     where: "init.el, with agent-shell installed; then M-x parley",
-    block: (command) => `(with-eval-after-load 'agent-shell
-  (defun parley ()
-    "Start Parley in this project."
-    (interactive)
-    (agent-shell-start
-     :config (agent-shell-make-agent-config
-              :identifier 'parley
-              :mode-line-name "Parley"
-              :buffer-name "Parley"
-              :shell-prompt "Parley> "
-              :shell-prompt-regexp "Parley> "
-              :client-maker (lambda (buffer)
-                              (agent-shell--make-acp-client
-                               :command ${JSON.stringify(command)}
-                               :command-params '("agent")
-                               :context-buffer buffer))))))`,
+    block: (command) => `(defun parley ()
+  "Start Parley in this project."
+  (interactive)
+  (require 'agent-shell)
+  (agent-shell-start
+   :config (agent-shell-make-agent-config
+            :identifier 'parley
+            :mode-line-name "Parley"
+            :buffer-name "Parley"
+            :shell-prompt "Parley> "
+            :shell-prompt-regexp "Parley> "
+            :client-maker (lambda (buffer)
+                            (agent-shell--make-acp-client
+                             :command ${JSON.stringify(command)}
+                             :command-params '("agent")
+                             :context-buffer buffer)))))`,
   },
   vscode: {
     where: "settings.json, with the extension ACP Client (formulahendry.acp-client)",

@@ -1,13 +1,15 @@
 // The coding agent through the launcher, as an editor starts it.
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { promisify } from "node:util";
 import { client, type PermissionAsk, type ProtocolVersion, type Update } from "@parley/acp";
 import { spawnTransport } from "@parley/acp/node";
+import { editors, setupFor } from "./agent-setup.ts";
 
 const launcher = join(import.meta.dirname, "../bin/parley");
 const temporary = realpathSync(mkdtempSync(join(tmpdir(), "parley-agent-cli-test-")));
@@ -85,6 +87,46 @@ for (const version of [1, 2] as const) {
   );
 }
 
+test(
+  "a session whose process is killed while a command runs loads, and the command is gone",
+  patience,
+  async () => {
+    const { env, cwd } = home("killed");
+    const first = await start(env, 2);
+    const running = Promise.withResolvers<void>();
+    const session = await first.agent.open({
+      cwd,
+      onUpdate: (u) => {
+        if (u.sessionUpdate === "terminal_output_chunk") running.resolve();
+      },
+    });
+    const outcome = session.prompt("run `echo $$ > pid; echo begun; sleep 600`").outcome;
+    outcome.catch(() => undefined);
+    await running.promise;
+    process.kill(first.child.pid ?? assert.fail("it runs"), "SIGKILL");
+    await assert.rejects(outcome);
+    const second = await start(env, 2);
+    const statuses: unknown[] = [];
+    const loaded = await second.agent.load(session.sessionId, {
+      cwd,
+      onUpdate: (u) => {
+        if (u.sessionUpdate === "tool_call_update" && u.status != null) statuses.push(u.status);
+      },
+    });
+    assert.equal(statuses.at(-1), "failed");
+    assert.equal((await loaded.prompt("hello").outcome).stopReason, "end_turn");
+    const shell = Number(readFileSync(join(cwd, "pid"), "utf8"));
+    await gone(shell);
+    await second.agent.close();
+    await second.child.exited;
+  },
+);
+
+/** Its watchdog ends it; how soon is not this test's business. */
+async function gone(pid: number): Promise<void> {
+  await promisify(execFile)("tail", ["--pid", String(pid), "-f", "/dev/null"]);
+}
+
 test("--mode is the mode that sessions begin in", patience, async () => {
   const { env, cwd } = home("mode");
   const { agent, child } = await start(env, 1, ["--mode", "architect"]);
@@ -99,6 +141,15 @@ function parley(...args: readonly string[]) {
   const env = { ...process.env, PARLEY_HOME: join(temporary, "home") };
   return spawnSync(launcher, ["agent", ...args], { encoding: "utf8", cwd: temporary, env, input: "" });
 }
+
+test("docs/editors.md has what --setup prints", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../../docs/editors.md"), "utf8");
+  for (const editor of editors) {
+    const { where, block } = setupFor(editor, "/path/to/parley") ?? assert.fail(editor);
+    assert.ok(page.includes(`Into ${where}:`), where);
+    assert.ok(page.includes(`\n${block}\n`), block);
+  }
+});
 
 for (const editor of ["zed", "jetbrains", "vscode", "neovim", "emacs"]) {
   test(`--setup ${editor} prints the block to paste, with the path of this launcher`, patience, () => {

@@ -57,6 +57,11 @@ async function serve(mode: Mode, wanted: string | undefined): Promise<number | u
       if (level === "error" || level === "warn") console.error(`parley agent: ${message}`, data ?? "");
     },
   });
+  if (process.stdin.isTTY) {
+    process.stderr.write(
+      "parley agent speaks ACP on stdin and stdout and waits for an editor; see parley help agent\n",
+    );
+  }
   // ends the process when the editor has gone
   await serveStdio(agent);
   return 0;

@@ -178,7 +178,15 @@ function* replace({ path, oldText, newText }: Extract<Intent, { type: "replace" 
 function* run(command: string): Script<Done> {
   const result = yield* call("bash", { command });
   if (result.isError) return failed(`\`${command}\` did not work`, result);
-  return { isError: false, words: `\`${command}\`:\n${fenced(excerpt(result.text, "end"))}` };
+  const isRed = exitedBadly(result);
+  const words = `\`${command}\`${isRed ? " failed" : ""}:\n${fenced(excerpt(result.text, "end"))}`;
+  return { isError: isRed, words };
+}
+
+/** The tool says so in its last line. */
+function exitedBadly({ isError, text }: Told): boolean {
+  const last = text.trimEnd().split("\n").at(-1) ?? "";
+  return isError || /exit code [1-9]|signal|timed out/i.test(last);
 }
 
 const testCommands: readonly (readonly [file: RegExp, command: string])[] = [
@@ -202,7 +210,7 @@ function* test(which: string): Script<Done> {
   }
   const full = which === "" ? command : `${command}${command.startsWith("npm") ? " --" : ""} ${which}`;
   const result = yield* call("bash", { command: full }, `It looks like \`${full}\`.`);
-  const isRed = result.isError || /(?:exit(?:ed with)?(?: code)?|status)\D{0,3}[1-9]\d*/i.test(result.text);
+  const isRed = exitedBadly(result);
   const output = fenced(excerpt(result.text, "end"));
   return {
     isError: isRed,

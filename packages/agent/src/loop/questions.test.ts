@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { calls, inEveryVersion, says, scriptedModel, talk } from "../agent-probe.ts";
+import { customTool } from "../tiny-tools.ts";
+
+const color = customTool(
+  "color",
+  async ({ ask }) => (await ask("Which color?", ["red", "blue"])) ?? "no answer",
+);
+const name = customTool("name", async ({ ask }) => (await ask("What is its name?", [])) ?? "no answer");
+
+const script = () => scriptedModel([calls(["color", {}], ["name", {}]), says("ok")]);
+
+inEveryVersion("a tool asks by a form where the client has forms", {}, async (place) => {
+  const model = script();
+  const asked: string[] = [];
+  const { session } = await talk({
+    ...place,
+    tools: [color, name],
+    models: [model],
+    clientDefinition: {
+      elicit(ask) {
+        asked.push(ask.message);
+        return { action: "accept", content: { answer: asked.length === 1 ? "blue" : "Tom" } };
+      },
+    },
+  });
+  await session.prompt("go").outcome;
+  assert.deepEqual(asked, ["Which color?", "What is its name?"]);
+  assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /"blue".*"Tom"/);
+});
+
+inEveryVersion(
+  "a tool asks with buttons where the client has no forms, and gets no free text",
+  {},
+  async (place) => {
+    const model = script();
+    const { session, asks } = await talk({
+      ...place,
+      tools: [color, name],
+      models: [model],
+      answers: ["option-1"],
+    });
+    await session.prompt("go").outcome;
+    assert.deepEqual(
+      asks.map(({ title, options }) => [title, ...options.map((option) => option.name)]),
+      [["Which color?", "red", "blue"]],
+    );
+    assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /"blue".*"no answer"/);
+  },
+);
+
+inEveryVersion("a form that the user declines is no answer", {}, async (place) => {
+  const model = script();
+  const { session } = await talk({
+    ...place,
+    tools: [color, name],
+    models: [model],
+    clientDefinition: { elicit: () => ({ action: "decline" }) },
+  });
+  await session.prompt("go").outcome;
+  assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /"no answer".*"no answer"/);
+});
+
+inEveryVersion("effort and the longest answer reach the model", {}, async (place) => {
+  const model = scriptedModel([says("ok"), says("ok")]);
+  const { session } = await talk({ ...place, tools: [], models: [model] });
+  await session.prompt("go").outcome;
+  await session.setOption("effort", "low");
+  await session.setOption("maxTokens", "4096");
+  await session.prompt("go").outcome;
+  assert.deepEqual(
+    model.requests.map(({ effort, maxTokens }) => [effort, maxTokens]),
+    [
+      ["medium", undefined],
+      ["low", 4_096],
+    ],
+  );
+});
