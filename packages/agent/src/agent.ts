@@ -97,10 +97,7 @@ async function open(
   const { sessionId } = session;
   // the library chooses what was chosen before, behind this; commands follow from the mode
   const chosen = origin === "new" ? undefined : (await store.get(sessionId))?.config["mode"];
-  if (origin !== "new") {
-    const { rebuild } = await import("./session/rebuild.ts");
-    await rebuild(store.entries(sessionId), work);
-  }
+  work.hasHistory = origin !== "new";
   session.setOptions(sessionOptions({ mode, models, model }));
   session.setCommands(commandList(isMode(chosen) ? chosen : mode));
 }

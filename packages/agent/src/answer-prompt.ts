@@ -6,11 +6,12 @@ import { runLoop } from "./loop/turn-loop.ts";
 import { ModelError } from "./model/model.ts";
 import { offlineModelId } from "./offline/offline-model.ts";
 import { offeredTools } from "./permissions/offered-tools.ts";
-import { readPrompt } from "./session/commands.ts";
+import { type LocalCommand, readPrompt } from "./session/commands.ts";
 import { contextFiles } from "./session/context-files.ts";
 import { runLocalCommand } from "./session/local-commands.ts";
 import { modelOf } from "./session/options.ts";
 import { userParts } from "./session/prompt-content.ts";
+import { rebuild } from "./session/rebuild.ts";
 import { type SessionWork, workOf } from "./session/session-work.ts";
 import { systemPrompt } from "./session/system-prompt.ts";
 import { titleOf } from "./session/title.ts";
@@ -22,13 +23,22 @@ export async function answerPrompt(turn: Turn, setting: AgentSetting): Promise<T
   const { session } = turn;
   const { models, tools = codingTools } = setting;
   const work = workOf(session);
+  // only now, so that a session that is looked at and closed again costs nothing
+  if (work.hasHistory) {
+    await rebuild(setting.store.entries(session.sessionId), work, turn.messageId);
+    work.hasHistory = false;
+  }
   const reading = readPrompt(turn.prompt);
   work.beginTurn(reading.type === "prompt" ? reading.mode : undefined);
   const model = () => modelOf(session, models);
-  if (reading.type === "local") {
-    const isOffline = model().facts.id === offlineModelId;
-    return runLocalCommand(reading.command, reading.argument, { turn, work, models, isOffline });
-  }
+  const local = (command: LocalCommand, argument: string) =>
+    runLocalCommand(command, argument, {
+      turn,
+      work,
+      models,
+      isOffline: model().facts.id === offlineModelId,
+    });
+  if (reading.type === "local") return local(reading.command, reading.argument);
   work.transcript.addUser(userParts(reading.prompt, model().facts));
   const [workspace, files] = await Promise.all([
     work.workspaceOf(session, openWorkspace),
@@ -39,6 +49,7 @@ export async function answerPrompt(turn: Turn, setting: AgentSetting): Promise<T
       turn,
       work,
       model,
+      local,
       system: () => systemPrompt(session, work.modeNow(session), files),
       tools: (mode) => offeredTools(tools, mode),
       context: {

@@ -9,6 +9,8 @@ import type { SpokenPart } from "../session/transcript.ts";
 
 export interface ModelStep {
   readonly calls: readonly ToolCallPart[];
+  /** There was something for the user to read. */
+  readonly hasSpoken: boolean;
   readonly cause: StopCause;
   readonly usage: TokenUsage | undefined;
 }
@@ -21,6 +23,7 @@ export async function modelStep(
   said: (parts: readonly SpokenPart[]) => void,
 ): Promise<ModelStep> {
   const spoken = assistantMessage();
+  let hasSpoken = false;
   // a pause that nobody explains looks like a hang
   const onWait = ({ reason, delayMs }: Wait) => {
     void turn.think(`${reason} Trying again in ${Math.ceil(delayMs / 1000)} s.\n`);
@@ -31,7 +34,10 @@ export async function modelStep(
       switch (event.type) {
         case "text":
           spoken.add(event);
-          if (event.text !== "") await turn.say(event.text);
+          if (event.text !== "") {
+            hasSpoken = true;
+            await turn.say(event.text);
+          }
           break;
         case "thinking":
           spoken.add(event);
@@ -44,7 +50,7 @@ export async function modelStep(
           // a piece of a call that comes whole later
           break;
         case "end":
-          return { calls: spoken.calls, cause: event.cause, usage: event.usage };
+          return { calls: spoken.calls, hasSpoken, cause: event.cause, usage: event.usage };
       }
     }
   } finally {

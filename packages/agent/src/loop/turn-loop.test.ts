@@ -185,6 +185,13 @@ inEveryVersion("a failure of the model reaches the user in the model's words", {
   assert.equal((await session.prompt("again").outcome).stopReason, "end_turn");
 });
 
+inEveryVersion("a model that says nothing at all is not passed over in silence", {}, async (place) => {
+  const model = scriptedModel([[{ type: "end", cause: "stop", usage: undefined }]]);
+  const { session, updates } = await talk({ ...place, tools, models: [model] });
+  assert.equal((await session.prompt("go").outcome).stopReason, "end_turn");
+  assert.match(said(updates), /The model gave no answer/);
+});
+
 inEveryVersion("a cancel leaves a transcript in which every call has an outcome", {}, async (place) => {
   const started = Promise.withResolvers<void>();
   const slow = customTool("slow", async ({ signal }) => {

@@ -1,9 +1,16 @@
 // The turn: ask the model, run what it calls, tell it what came of it, until it has nothing more to do. Wherever it
 // is cut off, the transcript stays one that a model takes.
 
-import { RequestError, type Turn, type TurnEnd } from "@parley/acp";
-import { type Model, ModelError, type ToolDescription } from "../model/model.ts";
+import { type ContentBlock, RequestError, type Turn, type TurnEnd } from "@parley/acp";
+import {
+  type MediaPart,
+  type Model,
+  ModelError,
+  type TextPart,
+  type ToolDescription,
+} from "../model/model.ts";
 import type { Mode } from "../permissions/modes.ts";
+import { type LocalCommand, readPrompt } from "../session/commands.ts";
 import { compact, isFull } from "../session/compaction.ts";
 import { effortOf, maxTokensOf } from "../session/options.ts";
 import { userParts, withoutForeignMedia } from "../session/prompt-content.ts";
@@ -19,6 +26,8 @@ export interface LoopSetting {
   /** As chosen now; asked before each request. */
   model(): Model;
   system(): string;
+  /** Answers a command without the model. */
+  local(command: LocalCommand, argument: string): Promise<TurnEnd>;
   /** What may be called in a mode. */
   tools(mode: Mode): readonly Tool[];
   readonly context: ToolContext;
@@ -30,8 +39,10 @@ export interface LoopSetting {
 export async function runLoop(setting: LoopSetting): Promise<TurnEnd> {
   const { turn, work } = setting;
   try {
+    let hasSpoken = false;
     for (let requests = 0; requests < setting.maxRequests; requests++) {
       const step = await request(setting);
+      hasSpoken ||= step.hasSpoken;
       if (step.cause === "refusal") return "refusal";
       if (step.cause === "length") {
         work.transcript.settle("It was not run: the answer was cut off at the limit of tokens.");
@@ -44,7 +55,12 @@ export async function runLoop(setting: LoopSetting): Promise<TurnEnd> {
       );
       turn.signal.throwIfAborted();
       const isSteered = await takeInbox(setting);
-      if (step.calls.length === 0 && !isSteered) return "end_turn";
+      // what was cleared meanwhile is not taken up again
+      if (work.transcript.isEmpty) return "end_turn";
+      if (step.calls.length > 0 || isSteered) continue;
+      // silence looks like a fault of ours
+      if (!hasSpoken) await turn.say("_The model gave no answer._");
+      return "end_turn";
     }
     return "max_turn_requests";
   } finally {
@@ -111,23 +127,35 @@ async function showUsage(
   if (work.turnTokens !== undefined) turn.setTokens(work.turnTokens);
 }
 
-/** What the user said meanwhile; true when there was something. */
-async function takeInbox({ turn, work, model }: LoopSetting): Promise<boolean> {
+/** What the user said meanwhile; true when the model has something to say to it. */
+async function takeInbox(setting: LoopSetting): Promise<boolean> {
+  const { turn, work } = setting;
   let isAny = false;
   for (let message = turn.inbox.take(); message !== undefined; message = turn.inbox.take()) {
-    isAny = true;
-    try {
-      work.transcript.addUser(userParts(message.prompt, model().facts));
-    } catch (error) {
-      if (!(error instanceof RequestError)) throw error;
-      // it is part of the conversation already; the work goes on without what the model cannot take
-      await turn.notice("warning", error.message);
-      const words = message.prompt.filter(({ type }) => type === "text");
-      work.transcript.addUser([
-        ...userParts(words, model().facts),
-        { type: "text", text: `[${error.message}]` },
-      ]);
+    const reading = readPrompt(message.prompt);
+    if (reading.type === "local") {
+      await setting.local(reading.command, reading.argument);
+      continue;
     }
+    isAny = true;
+    if (reading.mode !== undefined) work.turnMode = reading.mode;
+    work.transcript.addUser(await steeringParts(setting, reading.prompt));
   }
   return isAny;
+}
+
+/** It is part of the conversation already: the work goes on without what the model cannot take. */
+async function steeringParts(
+  { turn, model }: LoopSetting,
+  prompt: readonly ContentBlock[],
+): Promise<(TextPart | MediaPart)[]> {
+  const { facts } = model();
+  try {
+    return userParts(prompt, facts);
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    await turn.notice("warning", error.message);
+    const words = prompt.filter(({ type }) => type === "text");
+    return [...userParts(words, facts), { type: "text", text: `[${error.message}]` }];
+  }
 }

@@ -13,10 +13,18 @@ import type { SpokenPart, Transcript } from "./transcript.ts";
 /** Whether the model takes media is decided when it is asked. */
 const takesAll = { name: "the model", takesImages: true, takesAudio: true } as const;
 
-export async function rebuild(entries: AsyncIterable<Entry>, work: SessionWork): Promise<void> {
+/** `until`: the id of the message that is being answered; it and what follows are not history yet. */
+export async function rebuild(
+  entries: AsyncIterable<Entry>,
+  work: SessionWork,
+  until: string,
+): Promise<void> {
+  work.transcript.clear();
   const rebuilding = new Rebuilding(work.transcript);
   for await (const entry of entries) {
-    if (entry.kind === "prompt") rebuilding.prompt(entry.prompt);
+    if (entry.kind === "prompt" && entry.messageId === until) break;
+    if (entry.kind === "prompt") rebuilding.prompt(entry.prompt, entry.messageId);
+    else if (entry.kind === "outcome") rebuilding.outcome(entry.messageId);
     else if (entry.kind === "update") {
       rebuilding.update(entry.update);
       keepFacts(entry.update, work);
@@ -48,17 +56,24 @@ class Rebuilding {
   #calls = new Map<string, Call>();
   /** The agent speaks for itself. */
   #isLocal = false;
+  /** Prompts whose work has not ended: another one joins it. */
+  readonly #open = new Set<string>();
 
   constructor(transcript: Transcript) {
     this.#transcript = transcript;
   }
 
-  prompt(prompt: Extract<Entry, { kind: "prompt" }>["prompt"]): void {
+  prompt(prompt: Extract<Entry, { kind: "prompt" }>["prompt"], messageId: string): void {
     this.end();
     const reading = readPrompt(prompt);
-    this.#isLocal = reading.type === "local";
+    if (this.#open.size === 0) this.#isLocal = reading.type === "local";
+    this.#open.add(messageId);
     if (reading.type === "prompt") this.#transcript.addUser(userParts(reading.prompt, takesAll));
     else if (reading.command === "clear") this.#transcript.clear();
+  }
+
+  outcome(messageId: string): void {
+    this.#open.delete(messageId);
   }
 
   update(update: Update): void {

@@ -20,6 +20,8 @@ export class SessionWork {
   /** Tokens of the turn that runs. */
   turnTokens: Usage | undefined;
   isTitled = false;
+  /** There is a history that the transcript does not have yet. */
+  hasHistory = false;
   /** A turn that only plans, whatever the session's mode is. */
   turnMode: Mode | undefined;
   #asking: Promise<unknown> = Promise.resolve();

@@ -143,6 +143,43 @@ test("a message that comes while the model gives its last answer is not lost", {
   assert.equal(said(updates), "Done. And blue.");
 });
 
+test("commands while the agent works are answered, and the work goes on", {
+  timeout: 20_000,
+}, async (context) => {
+  const cwd = temporaryFolder(context, {});
+  const store = memoryStore();
+  const reached = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const gate = customTool("gate", async () => {
+    reached.resolve();
+    await goOn.promise;
+    return "open";
+  });
+  const model = scriptedModel([calls(["gate", {}]), says("Done.")]);
+  const made = await talk({ version: 2, cwd, tools: [gate], models: [model], store });
+  const { session, updates } = made;
+  const first = session.prompt("go");
+  await reached.promise;
+  const second = session.prompt("/permissions");
+  const third = session.prompt([
+    { type: "text", text: "look" },
+    { type: "image", mimeType: "image/png", data: "AAAA" },
+  ]);
+  goOn.resolve();
+  await Promise.all([first.outcome, second.outcome, third.outcome]);
+  assert.match(said(updates), /Nothing is remembered.*Done\./);
+  assert.equal(model.requests.length, 2);
+  assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /look.*Scripted does not take images/);
+  assert.ok(updates.some((u) => u.sessionUpdate === "notice" && /does not take images/.test(u.title)));
+  await made.end();
+
+  const later = scriptedModel([says("ok")]);
+  const again = await connected({ version: 2, cwd, tools: [gate], models: [later], store });
+  const loaded = await again.agent.load(session.sessionId, { cwd });
+  await loaded.prompt("and?").outcome;
+  assert.match(JSON.stringify(later.requests[0]?.messages), /"go".*gate.*look.*Done.*and\?/);
+});
+
 inEveryVersion("two sessions of one agent know nothing of one another", {}, async (place) => {
   const model = scriptedModel([says("one"), says("two")]);
   const { session, agent } = await talk({ ...place, tools, models: [model] });
