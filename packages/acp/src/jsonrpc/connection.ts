@@ -224,6 +224,7 @@ export class Connection {
   }
 
   #message(value: unknown, text: string): void {
+    if (this.#phase === "draining") return this.#inbound.refuseLate(value);
     if (this.#phase !== "open") return;
     if (Array.isArray(value)) this.#batch(value, text);
     else this.#entry(value, text, undefined);

@@ -135,6 +135,26 @@ test("a handler that ignores its signal is given up after drainMs, answered -328
   }
 });
 
+test("a request that comes while the last answers are written is answered -32800, not left without (G4)", async () => {
+  const work = Promise.withResolvers<string>();
+  const { connection, peer } = withBarePeer({ request: () => work.promise });
+  peer.send(call(1));
+  await quiet();
+  const closing = connection.close();
+  peer.send(call(2));
+  peer.send({ jsonrpc: "2.0", method: "note" });
+  await quiet();
+  work.resolve("done");
+  await closing;
+  assert.deepEqual(
+    (peer.received as Answer[]).map(({ id, result, error }) => [id, result ?? error?.code]),
+    [
+      [2, -32800],
+      [1, "done"],
+    ],
+  );
+});
+
 test("a handler that itself awaits close() does not block it for ever (G2)", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const { connection, peer } = withBarePeer({ request: () => connection.close() });

@@ -66,6 +66,13 @@ export class InboundRequests {
     this.#answerError(request, error);
   }
 
+  /** Asked while the last answers are being written: nobody will do it, and whoever asks must not wait (G4). */
+  refuseLate(message: unknown): void {
+    const { id, method } = (message ?? {}) as { readonly id?: unknown; readonly method?: unknown };
+    const isNamed = typeof id === "string" || (typeof id === "number" && Number.isSafeInteger(id));
+    if (isNamed && typeof method === "string" && !this.has(id)) this.refuse(id, method, undefined, closing());
+  }
+
   #follow(request: IncomingRequest, result: PromiseLike<unknown>): void {
     this.#track(request);
     const failed = (error: unknown) => {
@@ -106,10 +113,7 @@ export class InboundRequests {
   giveUpAll(): void {
     for (const request of [...this.#running.values()]) {
       if (this.#untrack(request)) {
-        this.#answerError(
-          request,
-          new RequestError(rpcCodes.cancelled, "cancelled: the connection is closing"),
-        );
+        this.#answerError(request, closing());
       }
     }
     this.#noticeEmpty();
@@ -213,6 +217,10 @@ export class InboundRequests {
       data: { reason: "internal_error", correlationId },
     };
   }
+}
+
+function closing(): RequestError {
+  return new RequestError(rpcCodes.cancelled, "cancelled: the connection is closing");
 }
 
 export function rateLimited(message: string, scope: "connection" | "session" = "connection"): RequestError {
