@@ -1,4 +1,5 @@
-// npm run generate: writes packages/acp/src/wire/v1 and v2 from the schemas of the pinned SDK.
+// npm run generate: writes packages/acp/src/wire/v1 and v2 from the schemas of the pinned SDK, and the schema of the
+// config file from its description.
 // With --check nothing is written: exits with 1 and names every committed file that is out of date.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";

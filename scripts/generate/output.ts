@@ -1,6 +1,8 @@
-// All generated files of the wire, as text.
+// All generated files, as text: the wire, and the schema of the config file.
 
 import { join } from "node:path";
+// biome-ignore lint/style/noRestrictedImports: the generator runs before anything is built
+import { configSchema } from "../../packages/agent/src/config/config-schema.ts";
 import { methodsModule } from "./methods.ts";
 import { loadSchemas } from "./schema.ts";
 import { shapesOf } from "./shapes.ts";
@@ -19,6 +21,7 @@ export function generatedFiles(): Map<string, string> {
     files.set(join(folder, version, "validators.gen.ts"), validatorsModule(definitions));
     files.set(join(folder, version, "methods.gen.ts"), methodsModule(pair, definitions));
   }
+  files.set("packages/cli/config.schema.json", `${JSON.stringify(configSchema(), null, 2)}\n`);
   return files;
 }
 

@@ -1,6 +1,8 @@
 // The coding agent, for whoever serves it.
 
 export { type CodingAgentOptions, codingAgent } from "./agent.ts";
+export { configSchema } from "./config/config-schema.ts";
+export { type AgentConfig, type Config, ConfigError, parseConfig } from "./config/parse-config.ts";
 export {
   type Model,
   ModelError,
