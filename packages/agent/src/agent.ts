@@ -9,24 +9,34 @@ import {
   type SessionOrigin,
   type SessionStore,
 } from "@parley/acp";
-import type { Model } from "./model/model.ts";
+import type { Effort, Model } from "./model/model.ts";
 import { offlineModel } from "./offline/offline-model.ts";
-import { isMode, type Mode } from "./permissions/modes.ts";
+import { type AutoApproval, isMode, type Mode } from "./permissions/modes.ts";
+import type { ConfiguredModels } from "./providers/configured-models.ts";
 import { commandList } from "./session/commands.ts";
-import { sessionOptions } from "./session/options.ts";
+import { type OptionDefaults, sessionOptions } from "./session/options.ts";
 import { SessionWork, workOf } from "./session/session-work.ts";
 import type { Tool } from "./tools/tool.ts";
 
 export interface CodingAgentOptions
-  extends Pick<AgentDefinition, "log" | "tap" | "versions" | "limits" | "unstable"> {
+  extends Pick<
+    AgentDefinition,
+    "log" | "tap" | "versions" | "limits" | "unstable" | "authMethods" | "login" | "logout" | "isLoggedIn"
+  > {
   /** The version that clients are told. */
   readonly version: string;
   /** What can be chosen beside the offline model. */
   readonly models?: readonly Model[];
   /** The id of the model that sessions begin with. Default: the first one, and the offline model where there is none. */
   readonly model?: string;
+  /** In place of these two, asked whenever they are needed: a login may add models. */
+  readonly configured?: () => ConfiguredModels;
   /** In which mode sessions begin. Default "ask". */
   readonly mode?: Mode;
+  /** How much models think that can. Default "medium". */
+  readonly effort?: Effort;
+  /** What mode ask does not ask about. Default "reads". */
+  readonly autoApprove?: AutoApproval;
   /** Default: all that there are. */
   readonly tools?: readonly Tool[];
   /** Where sessions live. Default: memory. */
@@ -42,16 +52,25 @@ export interface CodingAgentOptions
 
 export function codingAgent(options: CodingAgentOptions): Agent {
   const { version, store = memoryStore(), mode = "ask", tools, log, tap, versions, limits } = options;
-  const { unstable = ["session/fork", "session/new"], privateHosts = [] } = options;
-  const [first = offlineModel(), ...others] = [...(options.models ?? []), offlineModel()];
-  const models: readonly [Model, ...Model[]] = [first, ...others];
-  const model = models.find(({ facts }) => facts.id === options.model) ?? first;
+  const { unstable = ["session/fork", "session/new"], effort = "medium", autoApprove = "reads" } = options;
+  const { privateHosts = [], authMethods, login, logout, isLoggedIn } = options;
+  const offline = offlineModel();
+  const configured = options.configured ?? (() => ({ models: options.models ?? [], chosen: options.model }));
   const setting: AgentSetting = {
     store,
-    models,
     tools,
     maxRequests: options.maxRequests ?? 200,
     privateHosts,
+    get models(): AgentSetting["models"] {
+      const [first = offline, ...others] = [...configured().models, offline];
+      return [first, ...others];
+    },
+  };
+  const defaults = () => {
+    const { models } = setting;
+    const { chosen } = configured();
+    const model = models.find(({ facts }) => facts.id === chosen) ?? models[0];
+    return { mode, models, model: model.facts.id, effort, autoApprove };
   };
   return agent({
     name: "parley",
@@ -64,8 +83,12 @@ export function codingAgent(options: CodingAgentOptions): Agent {
     ...(tap === undefined ? {} : { tap }),
     ...(versions === undefined ? {} : { versions }),
     ...(limits === undefined ? {} : { limits }),
+    ...(authMethods === undefined ? {} : { authMethods }),
+    ...(login === undefined ? {} : { login }),
+    ...(logout === undefined ? {} : { logout }),
+    ...(isLoggedIn === undefined ? {} : { isLoggedIn }),
     accepts: { image: true, audio: true, embeddedContext: true },
-    open: (session, origin) => open(session, origin, { ...setting, mode, model: model.facts.id }),
+    open: (session, origin) => open(session, origin, store, defaults()),
     setOption(session, configId, value) {
       if (configId !== "mode" || !isMode(value)) return;
       workOf(session).turnMode = undefined;
@@ -90,7 +113,8 @@ export interface AgentSetting {
 async function open(
   session: AgentSession,
   origin: SessionOrigin,
-  { models, store, mode, model }: AgentSetting & { readonly mode: Mode; readonly model: string },
+  store: SessionStore,
+  defaults: OptionDefaults,
 ): Promise<void> {
   const work = new SessionWork();
   session.data = work;
@@ -98,6 +122,6 @@ async function open(
   // the library chooses what was chosen before, behind this; commands follow from the mode
   const chosen = origin === "new" ? undefined : (await store.get(sessionId))?.config["mode"];
   work.hasHistory = origin !== "new";
-  session.setOptions(sessionOptions({ mode, models, model }));
-  session.setCommands(commandList(isMode(chosen) ? chosen : mode));
+  session.setOptions(sessionOptions(defaults));
+  session.setCommands(commandList(isMode(chosen) ? chosen : defaults.mode));
 }

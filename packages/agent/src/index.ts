@@ -1,6 +1,10 @@
 // The coding agent, for whoever serves it.
 
 export { type CodingAgentOptions, codingAgent } from "./agent.ts";
+export { type Account, type AccountOptions, openAccount } from "./auth/account.ts";
+export { keyProblem } from "./auth/check-key.ts";
+export { type CredentialsFile, credentialsFile } from "./auth/credentials-file.ts";
+export { loginProvider } from "./auth/login-provider.ts";
 export { configSchema } from "./config/config-schema.ts";
 export { type AgentConfig, type Config, ConfigError, parseConfig } from "./config/parse-config.ts";
 export {
@@ -12,5 +16,5 @@ export {
   type ModelRequest,
 } from "./model/model.ts";
 export { type ConfiguredModels, configuredModels } from "./providers/configured-models.ts";
-export type { ModelConfig } from "./providers/provider-config.ts";
+export type { Endpoint, ModelConfig } from "./providers/provider-config.ts";
 export { type Tool, ToolError } from "./tools/tool.ts";

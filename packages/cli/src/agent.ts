@@ -3,21 +3,23 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { ConfiguredModels } from "@parley/agent";
+import { readAgentConfig, SettingError, withFlags } from "./agent-config.ts";
 import type { Invocation } from "./commands.ts";
 import { printable } from "./wire-printer.ts";
 
-const modes = ["ask", "code", "architect", "chat"] as const;
-type Mode = (typeof modes)[number];
-
-export async function run({ values }: Invocation): Promise<number | undefined> {
-  const { setup, model, mode } = values;
+export async function run(invocation: Invocation): Promise<number | undefined> {
+  const { setup, login, model } = invocation.values;
   if (typeof setup === "string") return printSetup(setup);
-  const chosen = modes.find((each) => each === mode);
-  if (chosen === undefined) {
-    return refuse(`--mode takes one of ${modes.join(", ")}, got ${printable(String(mode))}`);
+  if (typeof login === "string") {
+    const { logIn } = await import("./agent-login.ts");
+    return logIn({ provider: login, check: false, json: false });
   }
-  return serve(chosen, typeof model === "string" ? model : undefined);
+  try {
+    return await serve(invocation, typeof model === "string" ? model : undefined);
+  } catch (error) {
+    if (error instanceof SettingError) return refuse(error.message);
+    throw error;
+  }
 }
 
 async function printSetup(editor: string): Promise<number> {
@@ -32,27 +34,30 @@ async function printSetup(editor: string): Promise<number> {
   return 0;
 }
 
-async function serve(mode: Mode, wanted: string | undefined): Promise<number | undefined> {
-  const [{ codingAgent, configuredModels, ModelError }, { serveStdio, sqliteStore }, { dataFolder }] =
-    await Promise.all([import("@parley/agent"), import("@parley/acp/node"), import("./data-folder.ts")]);
-  const store = sqliteStore({ path: join(dataFolder(), "sessions.db") });
-  let configured: ConfiguredModels;
-  try {
-    // what is typed counts for more than the environment
-    configured =
-      wanted === undefined
-        ? configuredModels({}, process.env)
-        : configuredModels({ model: wanted }, { ...process.env, PARLEY_MODEL: undefined });
-  } catch (error) {
-    if (error instanceof ModelError) return refuse(error.message);
-    throw error;
-  }
-  const agent = codingAgent({
-    models: configured.models,
-    model: configured.chosen,
-    version: await ownVersion(),
-    mode,
-    store,
+async function serve({ values }: Invocation, model: string | undefined): Promise<number | undefined> {
+  const [parley, { serveStdio, sqliteStore }, { credentialsPath, dataFolder }, written, version] =
+    await Promise.all([
+      import("@parley/agent"),
+      import("@parley/acp/node"),
+      import("./data-folder.ts"),
+      readAgentConfig(),
+      ownVersion(),
+    ]);
+  const config = withFlags(written, values);
+  const { mode, effort, autoApprove, maxTurnRequests: maxRequests } = config;
+  const credentials = parley.credentialsFile(credentialsPath());
+  const account = opened(parley, () =>
+    parley.openAccount({ config, env: process.env, credentials, ...(model && { model }) }),
+  );
+  const agent = parley.codingAgent({
+    ...account.login,
+    configured: account.models,
+    version,
+    store: sqliteStore({ path: join(dataFolder(), "sessions.db") }),
+    ...(mode && { mode }),
+    ...(effort && { effort }),
+    ...(autoApprove && { autoApprove }),
+    ...(maxRequests && { maxRequests }),
     log: (level, message, data) => {
       if (level === "error" || level === "warn") console.error(`parley agent: ${message}`, data ?? "");
     },
@@ -65,6 +70,16 @@ async function serve(mode: Mode, wanted: string | undefined): Promise<number | u
   // ends the process when the editor has gone
   await serveStdio(agent);
   return 0;
+}
+
+/** A model that cannot be used is told before anybody is served. */
+function opened<T>({ ModelError }: typeof import("@parley/agent"), open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof ModelError) throw new SettingError(error.message);
+    throw error;
+  }
 }
 
 async function ownVersion(): Promise<string> {

@@ -66,9 +66,9 @@ async function dispatch(argv: readonly string[], json: boolean): Promise<number 
 
 /** `second` is the word after it, which belongs to the name of some commands. */
 function find(name: string, second: string | undefined): Command {
-  const command = commands.find(
-    (candidate) => candidate.name === name || candidate.name === `${name} ${second}`,
-  );
+  const named = (wanted: string) => commands.find((candidate) => candidate.name === wanted);
+  // `agent login` before `agent`
+  const command = named(`${name} ${second}`) ?? named(name);
   if (command !== undefined) return command;
   const names = commands.filter(({ internal }) => internal !== true).map((candidate) => candidate.name);
   const near = names.find((candidate) => candidate.startsWith(name) || name.startsWith(candidate));

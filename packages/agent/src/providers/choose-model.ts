@@ -21,6 +21,8 @@ export interface ChooseOptions {
   /** What the user chose in this session: goes before the environment and the config. */
   readonly model?: string;
   readonly credentials?: Credentials;
+  /** A provider that lacks its key is no error before it is asked. Default false. */
+  readonly isKeyOptional?: boolean;
   readonly clock?: Clock;
   readonly retries?: Partial<RetryPolicy>;
   /** For recordings: what is another text in every run, such as the folder of the project. */
@@ -37,19 +39,39 @@ export function chooseModel(
   env: Environment,
   options: ChooseOptions = {},
 ): Model | undefined {
-  const credentials = options.credentials ?? (() => undefined);
-  const wanted = options.model ?? (env["PARLEY_MODEL"]?.trim() || config.model);
-  if (wanted === "offline") return undefined;
-  if (wanted?.startsWith("replay/")) return replayFile(wanted.slice("replay/".length), options.placeholders);
-  const ids = providerIds(config);
-  const { provider, name } =
-    wanted === undefined ? fromEnvironment(ids, env, credentials) : named(wanted, ids);
-  if (provider === undefined) return undefined;
-  const endpoint = endpointOf(provider, config, env, credentials);
-  if (endpoint.needsKey && endpoint.key() === undefined) throw missingKey(endpoint);
+  const choice = choiceOf(config, env, options);
+  if (choice.replay !== undefined) return replayFile(choice.replay, options.placeholders);
+  const { endpoint, name } = choice;
+  if (endpoint === undefined) return undefined;
+  if (endpoint.needsKey && endpoint.key() === undefined && !options.isKeyOptional) throw missingKey(endpoint);
   const model = providerModel(endpoint, factsFor(endpoint, name ?? endpoint.defaultModel), options);
   const file = env["PARLEY_RECORD"]?.trim();
   return file ? recordToFile(model, file, options.placeholders) : model;
+}
+
+/** The provider of the model that chooseModel would choose; the offline model and recordings have none. */
+export function chosenEndpoint(
+  config: ModelConfig,
+  env: Environment,
+  options: ChooseOptions = {},
+): Endpoint | undefined {
+  return choiceOf(config, env, options).endpoint;
+}
+
+function choiceOf(
+  config: ModelConfig,
+  env: Environment,
+  options: ChooseOptions,
+): { readonly endpoint?: Endpoint; readonly name?: string | undefined; readonly replay?: string } {
+  const credentials = options.credentials ?? (() => undefined);
+  const wanted = options.model ?? (env["PARLEY_MODEL"]?.trim() || config.model);
+  if (wanted === "offline") return {};
+  if (wanted?.startsWith("replay/")) return { replay: wanted.slice("replay/".length) };
+  const ids = providerIds(config);
+  const { provider, name } =
+    wanted === undefined ? fromEnvironment(ids, env, credentials) : named(wanted, ids);
+  if (provider === undefined) return {};
+  return { endpoint: endpointOf(provider, config, env, credentials), name };
 }
 
 /** The models that could be chosen now: those of providers with a key, and what the config names. */

@@ -36,6 +36,8 @@ export interface Endpoint {
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly needsKey: boolean;
+  /** The variable of the environment that has the key, where there is one. */
+  readonly variable: string | undefined;
   /** What to do about a missing key, in words. */
   readonly keyHint: string;
   /** Asked for every request, so that a login counts from the next one on. */
@@ -123,6 +125,7 @@ export function endpointOf(
     baseUrl: checkedUrl(own.baseUrl, id),
     headers: given.headers ?? {},
     needsKey,
+    variable: variables[0],
     keyHint: `Set ${variables[0] ?? `providers.${id}.apiKey in the config`} or run: parley agent login ${id}`,
     key: () => keyOf(id, given.apiKey, variables, env, credentials),
     models: given.models ?? {},

@@ -33,9 +33,17 @@ export interface OptionDefaults {
   readonly models: readonly [Model, ...Model[]];
   /** The id of one of them. */
   readonly model: string;
+  readonly effort: Effort;
+  readonly autoApprove: AutoApproval;
 }
 
-export function sessionOptions({ mode, models, model }: OptionDefaults): SessionConfigOption[] {
+export function sessionOptions({
+  mode,
+  models,
+  model,
+  effort,
+  autoApprove,
+}: OptionDefaults): SessionConfigOption[] {
   return [
     {
       configId: "mode",
@@ -60,7 +68,7 @@ export function sessionOptions({ mode, models, model }: OptionDefaults): Session
       description: "For models that think before they answer",
       category: "thought_level",
       type: "select",
-      currentValue: "medium",
+      currentValue: effort,
       options: [...efforts],
     },
     {
@@ -68,7 +76,7 @@ export function sessionOptions({ mode, models, model }: OptionDefaults): Session
       name: "Approve automatically",
       category: "_permissions",
       type: "select",
-      currentValue: "reads",
+      currentValue: autoApprove,
       options: [...autoApprovals],
     },
     {

@@ -1,0 +1,84 @@
+// Which models there are with the keys that there are now, and what a client is told where the chosen one lacks its key.
+
+import { type AgentDefinition, errorCodes, RequestError } from "@parley/acp";
+import { chosenEndpoint } from "../providers/choose-model.ts";
+import { type ConfiguredModels, configuredModels } from "../providers/configured-models.ts";
+import type { Endpoint, Environment, ModelConfig } from "../providers/provider-config.ts";
+import type { CredentialsFile } from "./credentials-file.ts";
+
+export interface AccountOptions {
+  readonly config: ModelConfig;
+  readonly env: Environment;
+  readonly credentials: CredentialsFile;
+  /** What was typed: counts for more than the environment and the config. */
+  readonly model?: string;
+}
+
+export type LoginDefinition = Pick<AgentDefinition, "authMethods" | "login" | "logout" | "isLoggedIn">;
+
+export interface Account {
+  /** Throws ModelError for a model that cannot be used. */
+  models(): ConfiguredModels;
+  /** What the library's agent() is told; nothing where no key is needed. */
+  readonly login: LoginDefinition;
+}
+
+/** Throws ModelError for a model that cannot be used; one without a key can: its user is asked to log in. */
+export function openAccount({ config, env, credentials, model }: AccountOptions): Account {
+  const choice = { credentials: credentials.key, isKeyOptional: true, ...(model && { model }) };
+  let models = configuredModels(config, env, choice);
+  let revision = credentials.revision();
+  const endpoint = chosenEndpoint(config, env, choice);
+  return {
+    models() {
+      const now = credentials.revision();
+      if (now === revision) return models;
+      revision = now;
+      const next = configuredModels(config, env, choice);
+      // a model may be in the middle of something, such as a recording
+      const kept = next.models.map(
+        (each) => models.models.find(({ facts }) => facts.id === each.facts.id) ?? each,
+      );
+      models = { ...next, models: kept };
+      return models;
+    },
+    login: endpoint?.needsKey ? loginTo(endpoint, credentials) : {},
+  };
+}
+
+function loginTo(endpoint: Endpoint, credentials: CredentialsFile): LoginDefinition {
+  const { id, label, keyHint } = endpoint;
+  // a key of the environment cannot be taken away: whoever has logged out has to log in again
+  let loggedOutAt: string | undefined;
+  const isLoggedOut = () => loggedOutAt !== undefined && loggedOutAt === credentials.revision();
+  return {
+    authMethods: [
+      {
+        type: "agent",
+        methodId: `${id}-key`,
+        name: `${label}: the key that is set or stored`,
+        description: keyHint,
+      },
+      {
+        type: "terminal",
+        methodId: `${id}-login`,
+        name: `${label}: enter a key in a terminal`,
+        description: "The key is stored on this machine, readable for you only",
+        args: ["--login", id],
+      },
+    ],
+    isLoggedIn: () => !isLoggedOut() && endpoint.key() !== undefined,
+    login() {
+      if (endpoint.key() === undefined) {
+        throw new RequestError(errorCodes.authRequired, `There is no key for ${label} yet. ${keyHint}`, {
+          reason: "no_key",
+        });
+      }
+      loggedOutAt = undefined;
+    },
+    logout() {
+      credentials.remove(id);
+      loggedOutAt = credentials.revision();
+    },
+  };
+}
