@@ -44,7 +44,7 @@ async function serve({ values }: Invocation, model: string | undefined): Promise
       ownVersion(),
     ]);
   const config = withFlags(written, values);
-  const { mode, effort, autoApprove, maxTurnRequests: maxRequests } = config;
+  const { mode, effort, autoApprove, maxTurnRequests: maxRequests, privateHosts } = config;
   const credentials = parley.credentialsFile(credentialsPath());
   const account = opened(parley, () =>
     parley.openAccount({ config, env: process.env, credentials, ...(model && { model }) }),
@@ -58,6 +58,7 @@ async function serve({ values }: Invocation, model: string | undefined): Promise
     ...(effort && { effort }),
     ...(autoApprove && { autoApprove }),
     ...(maxRequests && { maxRequests }),
+    ...(privateHosts && { privateHosts }),
     log: (level, message, data) => {
       if (level === "error" || level === "warn") console.error(`parley agent: ${message}`, data ?? "");
     },

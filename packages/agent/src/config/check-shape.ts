@@ -29,6 +29,10 @@ export function problemsOf(value: unknown, shape: Shape, path = ""): Problem[] {
       const wanted = `${shape.type === "integer" ? "a whole number" : "a number"} from ${shape.minimum} on`;
       return isRight ? [] : wrong(wanted);
     }
+    case "array":
+      return Array.isArray(value)
+        ? value.flatMap((each, index) => problemsOf(each, shape.items, `${path}[${index}]`))
+        : wrong("a list");
     case "object":
       return isObject(value) ? objectProblems(value, shape, path) : wrong("an object");
   }

@@ -28,8 +28,14 @@ export interface ObjectShape {
   readonly additionalProperties: Shape | false;
 }
 
+export interface ListShape {
+  readonly type: "array";
+  readonly description?: string;
+  readonly items: Shape;
+}
+
 /** The part of JSON Schema that is needed here. */
-export type Shape = TextShape | NumberShape | SwitchShape | ObjectShape;
+export type Shape = TextShape | NumberShape | SwitchShape | ListShape | ObjectShape;
 
 const dollars = { type: "number", minimum: 0 } as const;
 
@@ -125,6 +131,12 @@ const agent = {
       type: "integer",
       minimum: 1,
       description: "How often the model may be asked in one turn. Default 200",
+    },
+    privateHosts: {
+      type: "array",
+      items: { type: "string", minLength: 1 },
+      description:
+        "Hosts of this machine or a private network that may be fetched, such as localhost:3000; * is all. You are asked all the same",
     },
   },
   additionalProperties: false,

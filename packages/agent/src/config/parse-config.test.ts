@@ -47,7 +47,7 @@ test("a name that is not known is reported with its path, and the rest is used",
   );
   assert.equal(config.agent?.mode, "chat");
   assert.deepEqual(warnings, [
-    "config.json: agent.modle is not known; there are model, providers, mode, effort, autoApprove, maxTurnRequests",
+    "config.json: agent.modle is not known; there are model, providers, mode, effort, autoApprove, maxTurnRequests, privateHosts",
     'config.json: agent.providers."a b".url is not known; there are kind, baseUrl, apiKey, apiKeyEnv, headers, models',
     "config.json: __proto__ is not known; there are $schema, agent",
   ]);
@@ -55,10 +55,11 @@ test("a name that is not known is reported with its path, and the rest is used",
 
 test("every value that cannot be used is told at once, with what is wanted, and without what it says", () => {
   const message = failure(
-    `{"agent":{"mode":"yolo","maxTurnRequests":0.5,"model":"","providers":{"w":{"baseUrl":["sk-secret-1"],"apiKey":5,
+    `{"agent":{"privateHosts":["a",1],"mode":"yolo","maxTurnRequests":0.5,"model":"","providers":{"w":{"baseUrl":["sk-secret-1"],"apiKey":5,
       "models":{"m":{"thinks":"sk-secret-2","price":{"input":1}}}}}}}`,
   );
   assert.deepEqual(message.split("\n"), [
+    "config.json: agent.privateHosts[1] wants a text, got 1",
     "config.json: agent.mode wants one of ask, code, architect, chat, got another text",
     "config.json: agent.maxTurnRequests wants a whole number from 1 on, got 0.5",
     "config.json: agent.model wants a text that is not empty, got an empty text",

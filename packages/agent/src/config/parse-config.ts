@@ -13,6 +13,7 @@ export interface AgentConfig extends ModelConfig {
   readonly effort?: Effort;
   readonly autoApprove?: AutoApproval;
   readonly maxTurnRequests?: number;
+  readonly privateHosts?: readonly string[];
 }
 
 export interface Config {
