@@ -89,7 +89,8 @@ test("publint finds nothing to say about the packed packages", async () => {
 test("a package holds its bundle, declarations, licence and manifest, and no sources or tests", () => {
   for (const [tarball, folder] of unpacked) {
     const files = packedFiles(folder);
-    const expected = /^(?:package\.json|LICENSE|README\.md|bin\/parley|dist\/.+\.(?:js|d\.ts))$/;
+    const expected =
+      /^(?:package\.json|LICENSE|README\.md|config\.schema\.json|bin\/parley|dist\/.+\.(?:js|d\.ts))$/;
     assert.deepEqual(
       files.filter((file) => !expected.test(file) || /\btest\b/.test(file)),
       [],

@@ -1,8 +1,7 @@
 // All generated files, as text: the wire, and the schema of the config file.
 
 import { join } from "node:path";
-// biome-ignore lint/style/noRestrictedImports: the generator runs before anything is built
-import { configSchema } from "../../packages/agent/src/config/config-schema.ts";
+import { configSchema } from "@parley/agent";
 import { methodsModule } from "./methods.ts";
 import { loadSchemas } from "./schema.ts";
 import { shapesOf } from "./shapes.ts";
