@@ -133,6 +133,8 @@ async function refusalOf(
   if (verdict.type === "refuse") return { status: "failed", shown: verdict.reason, told: verdict.reason };
   const { subjects, reason } = verdict;
   const { allowed, optionId } = await call.ask(permissionOptions(access, subjects.length > 0), reason);
+  // cancelled while the question was open: nobody wants it any more, whatever the answer was
+  call.signal.throwIfAborted();
   if (optionId === "allow_always" || optionId === "reject_always") work.grants.remember(subjects, allowed);
   if (allowed) return undefined;
   return {

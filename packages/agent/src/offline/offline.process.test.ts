@@ -3,12 +3,14 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { test } from "node:test";
 import type { Update } from "@parley/acp";
 import {
   inEveryVersion,
   said,
   type TalkOptions,
   talk,
+  temporaryFolder,
   thought,
   toolStories,
   toolUpdates,
@@ -185,4 +187,28 @@ inEveryVersion("the same words have the same effect every time", project, async 
   const [first, second] = [await say(place, words), await say(place, words)];
   assert.equal(first.answer, second.answer);
   assert.deepEqual(first.stories, second.stories);
+});
+
+test("what the editor has not saved yet is what is read and changed", {
+  timeout: 20_000,
+}, async (context) => {
+  // only version 1 has files of the client
+  const place = { version: 1, cwd: temporaryFolder(context, project) } as const;
+  const buffers = new Map([[join(place.cwd, "notes.txt"), "unsaved hello\n"]]);
+  const files = {
+    canRead: true,
+    canWrite: true,
+    readText: async (path: string) => buffers.get(path) ?? readFileSync(path, "utf8"),
+    writeText: async (path: string, content: string) => void buffers.set(path, content),
+  };
+  const { answer } = await say(place, 'replace "hello" with "bye" in notes.txt', {
+    clientDefinition: { files },
+  });
+  assert.match(answer, /Replaced/);
+  assert.equal(buffers.get(join(place.cwd, "notes.txt")), "unsaved bye\n");
+  assert.equal(
+    readFileSync(join(place.cwd, "notes.txt"), "utf8"),
+    project["notes.txt"],
+    "saving is the editor's",
+  );
 });

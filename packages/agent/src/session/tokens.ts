@@ -12,7 +12,18 @@ export function tokensOfText(text: string): number {
   return Math.ceil(text.length / charactersPerToken);
 }
 
+/** Messages do not change, and a long conversation is counted again for every request. */
+const counted = new WeakMap<ModelMessage, number>();
+
 export function tokensOfMessage(message: ModelMessage): number {
+  const known = counted.get(message);
+  if (known !== undefined) return known;
+  const tokens = countTokens(message);
+  counted.set(message, tokens);
+  return tokens;
+}
+
+function countTokens(message: ModelMessage): number {
   const parts =
     message.role === "tool" ? message.outcomes.flatMap(({ content }) => [...content]) : message.content;
   return parts.reduce((sum, part) => sum + tokensOfPart(part), tokensPerMessage);
