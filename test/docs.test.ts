@@ -7,23 +7,23 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { read, repositoryFiles, root } from "./source-files.ts";
 
-const library = "packages/acp/src/";
 const pages = repositoryFiles().filter((file) =>
   /^(?:README|ARCHITECTURE|AGENTS|docs\/[^/]+)\.md$/.test(file),
 );
 
 /** The sections of the API page, and the entry points that each of them is about. */
 const sections: Readonly<Record<string, readonly string[]>> = {
-  "@parley/acp": ["index.ts"],
-  "@parley/acp/node": ["node.ts"],
-  "@parley/acp/view": ["view.ts"],
-  "@parley/acp/testing": ["testing.ts"],
-  "@parley/acp/v1 and @parley/acp/v2": ["v1.ts", "v2.ts"],
+  "@parley/acp": ["acp/src/index.ts"],
+  "@parley/acp/node": ["acp/src/node.ts"],
+  "@parley/acp/view": ["acp/src/view.ts"],
+  "@parley/acp/testing": ["acp/src/testing.ts"],
+  "@parley/acp/v1 and @parley/acp/v2": ["acp/src/v1.ts", "acp/src/v2.ts"],
+  "@parley/agent": ["agent/src/index.ts"],
 };
 
 /** The names that an entry point exports, types too; not those that come with `export *`. */
 function exportsOf(entry: string): Set<string> {
-  const text = read(library + entry).replaceAll(/\/\/.*$|\/\*[\s\S]*?\*\//gm, "");
+  const text = read(`packages/${entry}`).replaceAll(/\/\/.*$|\/\*[\s\S]*?\*\//gm, "");
   const lists = [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, list = ""]) =>
     list.split(","),
   );
@@ -99,7 +99,10 @@ for (const [section, entries] of Object.entries(sections)) {
 
 test("what is exported at run time was found by reading the sources", async () => {
   for (const entry of Object.values(sections).flat()) {
-    const path = entry === "index.ts" ? "@parley/acp" : `@parley/acp/${entry.slice(0, -3)}`;
+    const path = `@parley/${entry
+      .slice(0, -3)
+      .replace("/src/", "/")
+      .replace(/\/index$/, "")}`;
     const loaded: Record<string, unknown> = await import(path);
     const found = exportsOf(entry);
     assert.deepEqual(

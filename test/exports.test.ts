@@ -64,6 +64,7 @@ const promised = {
     "storeErrorKinds",
     "streamChannel",
   ],
+  "@parley/agent": ["ModelError", "ToolError", "codingAgent", "configuredModels"],
 } as const;
 
 interface Manifest {
@@ -89,8 +90,10 @@ for (const [entry, names] of Object.entries(promised)) {
   });
 }
 
-test("every entry point of @parley/acp has its list", () => {
-  const declared = Object.keys(acp?.exports ?? {}).map((path) => `@parley/acp${path.slice(1)}`);
+test("every entry point has its list", () => {
+  const declared = manifests.flatMap(({ name, exports = {} }) =>
+    Object.keys(exports).map((path) => `${name}${path.slice(1)}`),
+  );
   assert.deepEqual(declared.sort(), Object.keys(promised).sort());
 });
 
