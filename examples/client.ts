@@ -9,7 +9,9 @@ const session = await agent.open({ cwd: process.cwd() });
 
 const prompt = session.prompt("LICENSE");
 for await (const update of prompt) {
-  if (update.sessionUpdate === "tool_call_update") console.log(`[${update.title ?? "it"}: ${update.status}]`);
+  if (update.sessionUpdate === "tool_call_update" && update.status) {
+    console.log(`[${update.title ?? "it"}: ${update.status}]`);
+  }
   if (update.sessionUpdate !== "agent_message_chunk" || update.content.type !== "text") continue;
   process.stdout.write(update.content.text);
 }

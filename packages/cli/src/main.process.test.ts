@@ -32,10 +32,18 @@ test("an unknown command exits with 2 and says what there is and what to type", 
   assert.match(stderr, /did you mean: parley demo/);
 });
 
+test("half of a command's name exits with 2 and says which commands begin with it", () => {
+  for (const argv of [["trace"], ["trace", "--help"], ["help", "trace"]]) {
+    const { status, stderr } = parley(argv);
+    assert.equal(status, 2);
+    assert.match(stderr, /trace is no command by itself; there are trace show, trace redact, trace replay\n/);
+  }
+});
+
 test("an unknown option exits with 2 and names the command's help", () => {
   const { status, stderr } = parley(["demo", "--sideways"]);
   assert.equal(status, 2);
-  assert.match(stderr, /demo: unknown option '--sideways'/);
+  assert.match(stderr, /demo: unknown option '--sideways'; it has --pace, --json/);
   assert.match(stderr, /see parley help demo/);
 });
 

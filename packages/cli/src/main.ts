@@ -71,6 +71,13 @@ function find(name: string, second: string | undefined): Command {
   const command = named(`${name} ${second}`) ?? named(name);
   if (command !== undefined) return command;
   const names = commands.filter(({ internal }) => internal !== true).map((candidate) => candidate.name);
+  const family = names.filter((candidate) => candidate.startsWith(`${name} `));
+  if (family.length > 0) {
+    throw new UsageError(
+      `${name} is no command by itself; there are ${family.join(", ")}`,
+      "see parley --help",
+    );
+  }
   const near = names.find((candidate) => candidate.startsWith(name) || name.startsWith(candidate));
   const suggestion = near === undefined ? "see parley --help" : `did you mean: parley ${near}`;
   throw new UsageError(`unknown command ${name}; there are ${names.join(", ")}`, suggestion);
@@ -93,7 +100,9 @@ async function parse(command: Command, args: string[], json: boolean): Promise<I
     return { values: parsed.values, positionals: parsed.positionals, json };
   } catch (error) {
     if (!isParseArgsError(error)) throw error;
-    const names = Object.keys(command.options).map((option) => `--${option}`);
+    const names = [...Object.keys(command.options), ...(command.json ? ["json"] : [])].map(
+      (name) => `--${name}`,
+    );
     const known = names.length === 0 ? "it has no options" : `it has ${names.join(", ")}`;
     // Node's own advice about positionals runs over several sentences; its first one says what was got.
     const got = error.message.split(/\. |\n/)[0] ?? error.message;
