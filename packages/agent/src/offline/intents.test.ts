@@ -43,6 +43,8 @@ const sentences: readonly (readonly [words: string, ...intents: Intent[]])[] = [
   ["move the file a.txt to sub/a.txt", { type: "move", from: "a.txt", to: "sub/a.txt" }],
   ["run ls -l", { type: "run", command: "ls -l" }],
   ["run `echo a; echo b`", { type: "run", command: "echo a; echo b" }],
+  ["run the command: wc -l a.txt", { type: "run", command: "wc -l a.txt" }],
+  ["Plan: read a.txt, then delete b.txt", { type: "read", path: "a.txt" }, { type: "delete", path: "b.txt" }],
   ["$ git status", { type: "run", command: "git status" }],
   ["run the tests", { type: "test", which: "" }],
   ["Run the project's tests and explain what fails.", { type: "test", which: "" }],

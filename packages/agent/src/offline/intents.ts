@@ -100,7 +100,7 @@ const rules: readonly Rule[] = [
     (get) => ({ type: "test", which: get("which") }),
   ],
   [
-    rule(`^(?:run|execute|exec|\\$|!)\\s*(?:the\\s+(?:command|script)\\s+)?(?<command>.+)$`),
+    rule(`^(?:run|execute|exec|\\$|!)\\s*(?:the\\s+(?:command|script)[:\\s]+)?(?<command>.+)$`),
     (get) => ({ type: "run", command: get("command") }),
   ],
   [
