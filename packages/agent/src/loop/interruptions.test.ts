@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { type Entry, memoryStore, type SessionStore } from "@parley/acp";
 import {
@@ -154,3 +156,26 @@ test("the user may cancel one call and let the agent go on", { timeout: 20_000 }
   assert.deepEqual(toolStories(updates), ["slow: pending > in_progress > cancelled"]);
   assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /The user cancelled this call/);
 });
+
+inEveryVersion(
+  "F27 a working directory that is gone fails in words, and the session stays usable",
+  { "sub/a": "one" },
+  async (place) => {
+    const cwd = join(place.cwd, "sub");
+    const read = calls(["read", { path: "a" }]);
+    const model = scriptedModel([read, says("1"), read, says("2"), read, says("3")]);
+    const { session, updates } = await talk({ ...place, cwd, models: [model] });
+    await session.prompt("read it").outcome;
+    rmSync(cwd, { recursive: true });
+    const { stopReason, error } = await session.prompt("and now?").outcome;
+    assert.equal(stopReason, "error");
+    assert.ok(error?.message.includes(cwd), error?.message);
+    mkdirSync(cwd);
+    writeFileSync(join(cwd, "a"), "two");
+    assert.equal((await session.prompt("and now?").outcome).stopReason, "end_turn");
+    assert.deepEqual(
+      toolStories(updates).map((story) => story.split(" > ").at(-1)),
+      ["completed", "completed"],
+    );
+  },
+);

@@ -6,7 +6,6 @@ import {
   RequestError,
   type ToolCall,
   type ToolCallContent,
-  type ToolCallStart,
   type Turn,
 } from "@parley/acp";
 import type { ToolCallPart, ToolOutcome } from "../model/model.ts";
@@ -15,6 +14,7 @@ import { permissionOptions } from "../permissions/question.ts";
 import { autoApprovalOf, chooseMode } from "../session/options.ts";
 import type { SessionWork } from "../session/session-work.ts";
 import { type PreparedCall, type RunContext, type Tool, type ToolContext, ToolError } from "../tools/tool.ts";
+import { callStart } from "./shown-call.ts";
 
 export interface CallSetting {
   readonly turn: Turn;
@@ -82,15 +82,15 @@ async function report(
   setting: CallSetting,
   verdict: Verdict,
 ): Promise<ToolOutcome> {
-  const { presentation } = prepared;
   const { turn } = setting;
+  const start = callStart(part, prepared);
   let outcome: ToolOutcome = failed(part, "It did not end.");
   try {
-    await turn.tool(startOf(part, prepared), async (call) => {
+    await turn.tool(start, async (call) => {
       const refusal = await refusalOf(call, prepared, verdict, setting);
       if (refusal !== undefined) {
         outcome = failed(part, refusal.told);
-        const content = [...(presentation.content ?? []), shownText(refusal.shown)];
+        const content = [...(start.content ?? []), shownText(refusal.shown)];
         return call.finish(refusal.status, { content, rawOutput: refusal.told });
       }
       outcome = await perform(part, prepared, setting, call);
@@ -101,19 +101,6 @@ async function report(
     outcome = failed(part, isCancelled ? "The user cancelled this call." : inWords(error));
   }
   return outcome;
-}
-
-function startOf(part: ToolCallPart, { presentation }: PreparedCall): ToolCallStart {
-  const { title, kind, locations, content } = presentation;
-  return {
-    title,
-    kind,
-    name: part.name,
-    rawInput: part.input,
-    ...(locations === undefined ? {} : { locations: [...locations] }),
-    ...(content === undefined ? {} : { content }),
-    cancellable: true,
-  };
 }
 
 interface Refusal {

@@ -196,3 +196,29 @@ inEveryVersion("a cancel while the user is asked ends the turn, and nothing is d
   assert.equal(existsSync(join(place.cwd, "b")), false);
   assert.equal(toolStories(made.updates).length, 1);
 });
+
+inEveryVersion(
+  "N136 a title cannot be made to look like something else, and the whole command is shown",
+  {},
+  async (place) => {
+    const command = `echo ok\nrm -r ~ # \u202eApproved ${"x".repeat(1_000)}`;
+    const model = scriptedModel([calls(run(command)), says("done")]);
+    const { session, asks } = await talk({ ...place, tools, models: [model] });
+    await session.prompt("go").outcome;
+    const [ask] = asks;
+    assert.match(ask?.title ?? "", /^echo ok rm -r ~ # +Approved x+…$/);
+    assert.equal(ask?.title.length, 200);
+    const content = ask?.subject?.type === "tool_call" ? ask.subject.toolCall.content : undefined;
+    assert.deepEqual(content, [
+      { type: "content", content: { type: "text", text: `\`\`\`sh\n${command}\n\`\`\`` } },
+    ]);
+  },
+);
+
+inEveryVersion("N128 an answer that was never offered is a no", {}, async (place) => {
+  const model = scriptedModel([calls(write("b")), says("done")]);
+  await talk({ ...place, tools, models: [model], answers: ["sudo"] }).then(
+    ({ session }) => session.prompt("go").outcome,
+  );
+  assert.equal(existsSync(join(place.cwd, "b")), false);
+});

@@ -1,6 +1,7 @@
 // What the agent keeps of one session while it lives: the model's transcript, remembered answers, what was read, and
 // what it cost. The transcript is rebuilt from the history when the session comes back.
 
+import { stat } from "node:fs/promises";
 import type { AgentSession, Usage } from "@parley/acp";
 import { costOf } from "../model/cost.ts";
 import type { ModelFacts, TokenUsage } from "../model/model.ts";
@@ -25,19 +26,20 @@ export class SessionWork {
   /** A turn that only plans, whatever the session's mode is. */
   turnMode: Mode | undefined;
   #asking: Promise<unknown> = Promise.resolve();
-  #workspace: { readonly roots: readonly string[]; readonly opened: Workspace } | undefined;
+  #workspace: { readonly identity: string; readonly opened: Workspace } | undefined;
 
-  /** What tools work with. Opened when it is needed first, and again when the session has other roots. */
+  /** What tools work with. Opened when it is needed first, and again when its roots are others. */
   async workspaceOf(
     { cwd, roots }: AgentSession,
     open: (options: WorkspaceOptions) => Workspace,
   ): Promise<Workspace> {
     const current = this.#workspace;
-    if (current !== undefined && current.roots.join("\n") === roots.join("\n")) return current.opened;
+    const identity = (await Promise.all(roots.map(identityOf))).join("\n");
+    if (current?.identity === identity) return current.opened;
     this.#workspace = undefined;
     await current?.opened.close();
     const opened = open({ cwd, additionalDirectories: roots.slice(1) });
-    this.#workspace = { roots, opened };
+    this.#workspace = { identity, opened };
     return opened;
   }
 
@@ -73,6 +75,12 @@ export class SessionWork {
     const cost = costOf(price, usage);
     if (cost !== undefined) this.cost = (this.cost ?? 0) + cost;
   }
+}
+
+/** A directory that was removed and made again has the same path and is another one. */
+async function identityOf(path: string): Promise<string> {
+  const { dev, ino } = await stat(path).catch(() => ({ dev: 0, ino: 0 }));
+  return `${dev} ${ino} ${path}`;
 }
 
 /** The work of a session; `open` has put it there. */
