@@ -64,7 +64,19 @@ const promised = {
     "storeErrorKinds",
     "streamChannel",
   ],
-  "@parley/agent": ["ModelError", "ToolError", "codingAgent", "configuredModels"],
+  "@parley/agent": [
+    "ConfigError",
+    "ModelError",
+    "ToolError",
+    "codingAgent",
+    "configSchema",
+    "configuredModels",
+    "credentialsFile",
+    "keyProblem",
+    "loginProvider",
+    "openAccount",
+    "parseConfig",
+  ],
 } as const;
 
 interface Manifest {

@@ -16,6 +16,7 @@ import {
 } from "../agent-probe.ts";
 import type { ModelMessage } from "../model/model.ts";
 import { customTool, tinyRead, tinyWrite } from "../tiny-tools.ts";
+import { tools as codingTools } from "../tools/coding-tools.ts";
 
 const tools = [tinyRead, tinyWrite];
 
@@ -158,24 +159,41 @@ test("the user may cancel one call and let the agent go on", { timeout: 20_000 }
 });
 
 inEveryVersion(
-  "F27 a working directory that is gone fails in words, and the session stays usable",
+  "F27 a working directory that is deleted in a turn fails in words, and the session is usable when it is back",
   { "sub/a": "one" },
   async (place) => {
     const cwd = join(place.cwd, "sub");
-    const read = calls(["read", { path: "a" }]);
-    const model = scriptedModel([read, says("1"), read, says("2"), read, says("3")]);
-    const { session, updates } = await talk({ ...place, cwd, models: [model] });
-    await session.prompt("read it").outcome;
-    rmSync(cwd, { recursive: true });
+    const vanish = customTool("vanish", async () => {
+      rmSync(cwd, { recursive: true });
+      return "gone";
+    });
+    const model = scriptedModel([
+      calls(["write", { path: "b", content: "1" }], ["vanish", {}], ["write", { path: "c", content: "2" }]),
+      says("It failed."),
+      calls(["read", { path: "a" }]),
+      says("It is back."),
+    ]);
+    const { session, updates } = await talk({
+      ...place,
+      cwd,
+      models: [model],
+      mode: "code",
+      tools: [...codingTools, vanish],
+    });
+    assert.equal((await session.prompt("write").outcome).stopReason, "end_turn");
+    assert.deepEqual(
+      toolStories(updates).map((story) => story.split(" > ").at(-1)),
+      ["completed", "completed", "failed"],
+    );
+    const told = model.requests[1]?.messages.at(-1);
+    assert.ok(told?.role === "tool");
+    assert.ok(JSON.stringify(told.outcomes[2]).includes(cwd), "it names the path");
     const { stopReason, error } = await session.prompt("and now?").outcome;
     assert.equal(stopReason, "error");
     assert.ok(error?.message.includes(cwd), error?.message);
     mkdirSync(cwd);
     writeFileSync(join(cwd, "a"), "two");
     assert.equal((await session.prompt("and now?").outcome).stopReason, "end_turn");
-    assert.deepEqual(
-      toolStories(updates).map((story) => story.split(" > ").at(-1)),
-      ["completed", "completed"],
-    );
+    assert.match(toolStories(updates).at(-1) ?? "", /completed$/);
   },
 );

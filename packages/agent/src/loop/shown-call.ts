@@ -1,5 +1,5 @@
 // How a call is announced. What is in a title was chosen by a model, perhaps on behalf of a file or a page that it has
-// read: it must not be able to look like something else in a question (N136).
+// read: it must not be able to look like something else in a question.
 
 import type { ToolCallContent, ToolCallStart } from "@parley/acp";
 import type { ToolCallPart } from "../model/model.ts";

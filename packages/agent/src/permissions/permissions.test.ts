@@ -198,7 +198,7 @@ inEveryVersion("a cancel while the user is asked ends the turn, and nothing is d
 });
 
 inEveryVersion(
-  "N136 a title cannot be made to look like something else, and the whole command is shown",
+  "a title cannot be made to look like something else, and the whole command is shown",
   {},
   async (place) => {
     const command = `echo ok\nrm -r ~ # \u202eApproved ${"x".repeat(1_000)}`;
@@ -209,9 +209,10 @@ inEveryVersion(
     assert.match(ask?.title ?? "", /^echo ok rm -r ~ # +Approved x+…$/);
     assert.equal(ask?.title.length, 200);
     const content = ask?.subject?.type === "tool_call" ? ask.subject.toolCall.content : undefined;
-    assert.deepEqual(content, [
-      { type: "content", content: { type: "text", text: `\`\`\`sh\n${command}\n\`\`\`` } },
-    ]);
+    assert.deepEqual(content?.[0], {
+      type: "content",
+      content: { type: "text", text: `\`\`\`sh\n${command}\n\`\`\`` },
+    });
   },
 );
 
