@@ -5,6 +5,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { homedir } from "node:os";
 import { traceHeader, traceRecord } from "@parley/acp/testing";
 import type { Invocation } from "./commands.ts";
+import { leaveWithReader } from "./reader-gone.ts";
 import { missingFile, withTraceErrors } from "./trace-failure.ts";
 import { fileLines } from "./trace-lines.ts";
 import { Redactor } from "./trace-redactor.ts";
@@ -17,6 +18,7 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
     process.stderr.write("parley: --json needs --out: without it the trace itself is on stdout\n");
     return 2;
   }
+  leaveWithReader();
   return withTraceErrors(path, json, async () => {
     const redactor = new Redactor({ contents: values.contents === true, home: homedir() });
     // Twice: what turns out to be a secret late in the trace may stand in its beginning, too.

@@ -2,6 +2,7 @@
 
 import { isTraceMessage, type TraceEvent, type TraceHeader, type TraceMessage } from "@parley/acp/testing";
 import type { Invocation } from "./commands.ts";
+import { leaveWithReader } from "./reader-gone.ts";
 import { missingFile, withTraceErrors } from "./trace-failure.ts";
 import { traceItems } from "./trace-lines.ts";
 import { printable, WirePrinter } from "./wire-printer.ts";
@@ -19,6 +20,7 @@ interface Facts {
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
   const [path] = positionals;
   if (path === undefined) return missingFile("trace show", json);
+  leaveWithReader();
   return withTraceErrors(path, json, async () => {
     const output = json ? jsonOutput() : proseOutput();
     const reader = new Correlator();

@@ -195,3 +195,15 @@ test("what is no trace is refused with what it is and what to do", posix, () => 
   assert.equal(status, 2);
   assert.match(stderr, /--as takes agent or client, got nothing/);
 });
+
+test("a reader that stops early, such as head, gets no stack", posix, () => {
+  const trace = folder.file("long.trace");
+  const text = JSON.stringify({ jsonrpc: "2.0", method: "x", params: { text: "y".repeat(500) } });
+  const line = `${JSON.stringify({ t: 1, from: "agent", bytes: text.length + 1, text })}\n`;
+  writeFileSync(trace, `{"parley":"trace","version":1,"minor":0}\n${line.repeat(5000)}`);
+  for (const command of ["show", "redact"]) {
+    const piped = `"$0" trace ${command} "$1" | head -n 1 >/dev/null`;
+    const { stderr } = spawnSync("sh", ["-c", piped, launcher, trace], { encoding: "utf8", env });
+    assert.equal(stderr, "");
+  }
+});

@@ -1,0 +1,9 @@
+// For commands that print much: `parley trace show x.trace | head`.
+
+/** Whoever reads our output may stop early. The rest is then not wanted: we leave as SIGPIPE would have it, in silence. */
+export function leaveWithReader(): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit(128 + 13);
+  });
+}
