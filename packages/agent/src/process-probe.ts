@@ -49,9 +49,12 @@ export interface Home {
 }
 
 export function home(t: TestContext): Home {
-  const path = realpathSync(mkdtempSync(join(tmpdir(), "parley-agent-test-")));
-  t.after(() => rmSync(path, { recursive: true, force: true }));
-  const cwd = join(path, "project");
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-agent-test-")));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  // side by side: the agent takes what is in its own home for secret
+  const path = join(folder, "home");
+  const cwd = join(folder, "project");
+  mkdirSync(path);
   mkdirSync(cwd);
   const env: Env = { ...Object.fromEntries(foreign.map((name) => [name, undefined])), PARLEY_HOME: path };
   return {
