@@ -98,18 +98,47 @@ inEveryVersion(
   },
 );
 
-/** What a process that is killed now leaves behind. */
-async function copyOf(store: SessionStore, sessionId: string): Promise<SessionStore> {
+async function entriesOf(store: SessionStore, sessionId: string): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  for await (const entry of store.entries(sessionId)) entries.push(entry);
+  return entries;
+}
+
+/** What a process that is killed now leaves behind; with `length`, when it had stored so many entries. */
+async function copyOf(store: SessionStore, sessionId: string, length = Infinity): Promise<SessionStore> {
   const copy = memoryStore();
   const record = await store.get(sessionId);
   assert.ok(record !== undefined);
   await copy.create(record);
-  const entries: Entry[] = [];
-  for await (const entry of store.entries(sessionId)) entries.push(entry);
-  await copy.append(sessionId, entries);
+  await copy.append(sessionId, (await entriesOf(store, sessionId)).slice(0, length));
   await copy.release(sessionId);
   return copy;
 }
+
+inEveryVersion(
+  "a history that ends anywhere, since its process was killed there, is a conversation that every model takes",
+  { a: "1" },
+  async (place) => {
+    const store = memoryStore();
+    const model = scriptedModel([...turn(), says("A summary."), ...turn()]);
+    const answers = Array<string>(20).fill("allow_once");
+    const whole = await talk({ ...place, tools, models: [model], answers, store });
+    const { sessionId } = whole.session;
+    for (const words of ["go", "/compact", "again"]) await whole.session.prompt(words).outcome;
+    await whole.end();
+    const { length } = await entriesOf(store, sessionId);
+    assert.ok(length > 50, `${length} entries`);
+    for (let kept = 1; kept <= length; kept++) {
+      const left = await copyOf(store, sessionId, kept);
+      const later = scriptedModel([says("Let us see.")]);
+      const again = await connected({ ...place, tools, models: [later], store: left });
+      const session = await again.agent.load(sessionId, { cwd: place.cwd });
+      assert.equal((await session.prompt("and?").outcome).stopReason, "end_turn");
+      assertValid(later.requests[0]?.messages ?? []);
+      await again.end();
+    }
+  },
+);
 
 inEveryVersion(
   "a session whose process was killed in the middle of a call loads and goes on",
