@@ -32,12 +32,12 @@ export class AgentConnection implements AgentLink, AgentHost {
   #client: Introduction<ClientFeatures> | undefined;
 
   /** @internal Made by agent().connect(). */
-  constructor(transport: Transport, definition: AgentDefinition, store: SessionStore) {
+  constructor(transport: Transport, definition: AgentDefinition, store: SessionStore, log?: Log) {
     this.definition = definition;
-    this.log = definition.log ?? (() => undefined);
+    this.log = definition.log ?? log ?? (() => undefined);
     this.#sessions = new AgentSessions(this, store);
     const { versions = protocolVersions, unstable = [] } = definition;
-    this.#front = new AgentFront(transport, { ...definition, versions, unstable }, this);
+    this.#front = new AgentFront(transport, { ...definition, versions, unstable, log: this.log }, this);
     this.closed = this.#front.closed.then(async (reason) => {
       await this.#sessions.closeAll();
       return reason;

@@ -1,5 +1,6 @@
 // agent(): written once, speaks every version.
 
+import type { Log } from "../jsonrpc/log.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
 import { memoryStore } from "../model/memory-store.ts";
 import { AgentConnection as ServedClient } from "./agent-connection.ts";
@@ -15,13 +16,19 @@ export type AgentConnection = Pick<
 
 export interface Agent {
   readonly definition: AgentDefinition;
-  /** Serves one client. Several may be served at once; they share the store. */
-  connect(transport: Transport): AgentConnection;
+  /**
+   * Serves one client. Several may be served at once; they share the store. `log` is for an agent whose definition
+   * has none.
+   */
+  connect(transport: Transport, options?: { readonly log?: Log }): AgentConnection;
 }
 
 /** An agent from what it does with a prompt, and whatever else it wants to decide. */
 export function agent(definition: AgentDefinition): Agent {
   checkDefinition(definition);
   const store = guardedStore(definition.store ?? memoryStore(), definition.log ?? (() => undefined));
-  return { definition, connect: (transport) => new ServedClient(transport, definition, store) };
+  return {
+    definition,
+    connect: (transport, { log } = {}) => new ServedClient(transport, definition, store, log),
+  };
 }
