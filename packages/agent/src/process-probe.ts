@@ -85,6 +85,8 @@ export interface Started {
 export interface StartOptions extends Partial<ClientDefinition> {
   readonly args?: readonly string[];
   readonly env?: Env;
+  /** Arguments before `agent`, such as those of a tap in front of it. */
+  readonly before?: readonly string[];
 }
 
 /** Permissions are granted once, unless the definition says otherwise. Closed after the test. */
@@ -92,10 +94,10 @@ export async function start(
   t: TestContext,
   { env, cwd }: Home,
   version: ProtocolVersion,
-  { args = [], env: more = {}, ...definition }: StartOptions = {},
+  { args = [], env: more = {}, before = [], ...definition }: StartOptions = {},
 ): Promise<Started> {
   let output = "";
-  const { transport, process: child } = spawnTransport(launcher, ["agent", ...args], {
+  const { transport, process: child } = spawnTransport(launcher, [...before, "agent", ...args], {
     cwd,
     env: { ...env, ...more },
     onStderr: (text) => {

@@ -1,0 +1,61 @@
+// The coding agent with its offline model, as an editor runs it: a plan, tool calls, a question, an answer.
+
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { client } from "@parley/acp";
+import { spawnTransport } from "@parley/acp/node";
+
+const folder = mkdtempSync(join(tmpdir(), "parley-example-"));
+const cwd = join(folder, "project");
+mkdirSync(cwd);
+writeFileSync(join(cwd, "notes.txt"), "hello world\n");
+
+const env = { PARLEY_HOME: join(folder, "home"), PARLEY_MODEL: "offline" };
+const { transport } = spawnTransport("packages/cli/bin/parley", ["agent"], { env });
+const agent = await client({
+  name: "example-client",
+  version: "1.0.0",
+  permission({ title }) {
+    console.log(`? ${title}: allowed once`);
+    return "allow_once";
+  },
+}).connect(transport);
+
+const titles = new Map<string, string>();
+let answer = "";
+const session = await agent.open({ cwd });
+session.onUpdate((update) => {
+  if (update.sessionUpdate === "tool_call_update") {
+    const { toolCallId, title, status } = update;
+    titles.set(toolCallId, title ?? titles.get(toolCallId) ?? "");
+    if (status === "completed") console.log(`* ${titles.get(toolCallId)}`);
+  }
+  if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") {
+    answer += update.content.text;
+  }
+});
+const prompt = session.prompt('replace "hello" with "goodbye" in notes.txt, then run wc -w notes.txt');
+const { stopReason } = await prompt.outcome;
+console.log(answer.trim().replaceAll(/\n+/g, "\n"));
+console.log(`(${stopReason}) notes.txt: ${readFileSync(join(cwd, "notes.txt"), "utf8").trim()}`);
+await agent.close();
+rmSync(folder, { recursive: true });
+
+// prints:
+// * Plan: 0 of 2 done, now: replace "hello" with "goodbye" in notes.txt
+// * Read notes.txt
+// ? Edit notes.txt: allowed once
+// * Edit notes.txt
+// * Plan: 1 of 2 done, now: run wc -w notes.txt
+// ? wc -w notes.txt: allowed once
+// * wc -w notes.txt
+// * Plan: 2 of 2 done
+// 1. replace "hello" with "goodbye" in notes.txt: Replaced `hello` with `goodbye` in `notes.txt`.
+// 2. run wc -w notes.txt: `wc -w notes.txt`:
+// ```
+// 2 notes.txt
+// [exit code 0]
+// ```
+// _This is the offline model: fixed rules, no AI. For real help configure a model, see `parley help agent`._
+// (end_turn) notes.txt: goodbye world

@@ -1,0 +1,56 @@
+// No key in anything that is shown or kept, also where a provider repeats it.
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { home, launcher, patience, start } from "../process-probe.ts";
+import { anthropicError, anthropicEvents } from "../providers/fake/anthropic-wire.ts";
+import { withFake } from "../providers/fake/asking.ts";
+import { failed, streamed } from "../providers/fake/fake-provider.ts";
+
+const key = "sk-ant-test-5e5a1e5e5a1e";
+
+/** Every file below a folder that has the key in it. */
+function filesWithKey(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((file) => readFileSync(file).includes(key))
+    .map((file) => file.slice(folder.length + 1));
+}
+
+for (const version of [1, 2] as const) {
+  test(
+    `a key is in no message, error, log, trace, recording or session (v${version})`,
+    patience,
+    async (t) => {
+      const refused = failed(401, anthropicError("authentication_error", `invalid x-api-key: ${key}`));
+      const hello = streamed(anthropicEvents({ blocks: [{ type: "text", pieces: ["Hello."] }] }));
+      await withFake([refused, hello], async (fake) => {
+        const place = home(t);
+        const provider = { baseUrl: `${fake.url}/v1` };
+        place.configure({ agent: { model: "anthropic", providers: { anthropic: provider } } });
+        assert.equal(place.run(["agent", "login"], key).status, 0);
+        const trace = join(place.path, "trace.jsonl");
+        const { agent, child, output } = await start(t, place, version, {
+          before: ["tap", "--out", trace, "--", launcher],
+          env: { PARLEY_RECORD: join(place.path, "recording.jsonl") },
+        });
+        const session = await agent.open({ cwd: place.cwd });
+        const failure = await session.prompt("hello").outcome.catch((error: unknown) => error);
+        assert.match(
+          failure instanceof Error ? failure.message : JSON.stringify(failure),
+          /Anthropic did not accept the API key/,
+        );
+        assert.equal((await session.prompt("hello").outcome).stopReason, "end_turn");
+        assert.equal(fake.requests.at(-1)?.headers["x-api-key"], key);
+        await agent.close();
+        await child.exited;
+        assert.equal(output().includes(key), false);
+        assert.match(readFileSync(trace, "utf8"), /Hello\./);
+        assert.deepEqual(filesWithKey(place.path), ["data/credentials.json"]);
+      });
+    },
+  );
+}
