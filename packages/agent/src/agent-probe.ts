@@ -11,6 +11,7 @@ import {
   type ClientSession,
   type ConnectedAgent,
   client,
+  type McpServer,
   memoryPair,
   type PermissionAsk,
   type ProtocolVersion,
@@ -80,6 +81,7 @@ export interface TalkOptions extends Partial<Omit<CodingAgentOptions, "version">
   /** Option ids, question after question; then no. */
   readonly answers?: readonly string[];
   readonly clientDefinition?: Partial<ClientDefinition>;
+  readonly mcpServers?: readonly McpServer[];
 }
 
 /** The same test in both versions, each in a folder of its own with these files. */
@@ -109,7 +111,7 @@ export function temporaryFolder(context: TestContext, files: Readonly<Record<str
 export async function connected(
   options: TalkOptions,
 ): Promise<{ agent: ConnectedAgent; asks: PermissionAsk[]; log: string[]; end(): Promise<void> }> {
-  const { version, cwd: _, answers = [], clientDefinition = {}, ...agentOptions } = options;
+  const { version, cwd: _, mcpServers: __, answers = [], clientDefinition = {}, ...agentOptions } = options;
   const [left, right] = memoryPair();
   const asks: PermissionAsk[] = [];
   const log: string[] = [];
@@ -138,10 +140,10 @@ export async function connected(
 }
 
 export async function talk(options: TalkOptions): Promise<Talk> {
-  const { cwd } = options;
+  const { cwd, mcpServers = [] } = options;
   const link = await connected(options);
   const updates: Update[] = [];
-  const session = await link.agent.open({ cwd, onUpdate: (update) => void updates.push(update) });
+  const session = await link.agent.open({ cwd, mcpServers, onUpdate: (update) => void updates.push(update) });
   return { ...link, session, updates, cwd };
 }
 

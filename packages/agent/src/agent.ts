@@ -13,8 +13,7 @@ import type { Effort, Model } from "./model/model.ts";
 import { offlineModel } from "./offline/offline-model.ts";
 import { type AutoApproval, isMode, type Mode } from "./permissions/modes.ts";
 import type { ConfiguredModels } from "./providers/configured-models.ts";
-import { commandList } from "./session/commands.ts";
-import { type OptionDefaults, sessionOptions } from "./session/options.ts";
+import { modeOf, type OptionDefaults, sessionOptions } from "./session/options.ts";
 import { SessionWork, workOf } from "./session/session-work.ts";
 import type { Tool } from "./tools/tool.ts";
 
@@ -88,11 +87,13 @@ export function codingAgent(options: CodingAgentOptions): Agent {
     ...(logout === undefined ? {} : { logout }),
     ...(isLoggedIn === undefined ? {} : { isLoggedIn }),
     accepts: { image: true, audio: true, embeddedContext: true },
-    open: (session, origin) => open(session, origin, store, defaults()),
+    mcp: { http: true, sse: true },
+    open: (session, origin) => open(session, origin, { store, version, defaults: defaults() }),
     setOption(session, configId, value) {
       if (configId !== "mode" || !isMode(value)) return;
-      workOf(session).turnMode = undefined;
-      session.setCommands(commandList(value));
+      const work = workOf(session);
+      work.turnMode = undefined;
+      session.setCommands(work.commands(value));
     },
     close: (session) => workOf(session).close(),
     // loaded when it is needed first: a client that only shakes hands does not wait for it
@@ -110,18 +111,28 @@ export interface AgentSetting {
   readonly privateHosts: readonly string[];
 }
 
+interface Beginning {
+  readonly store: SessionStore;
+  readonly version: string;
+  readonly defaults: OptionDefaults;
+}
+
 async function open(
   session: AgentSession,
   origin: SessionOrigin,
-  store: SessionStore,
-  defaults: OptionDefaults,
+  { store, version, defaults }: Beginning,
 ): Promise<void> {
-  const work = new SessionWork();
+  const work = new SessionWork({
+    version,
+    changed: () => session.setCommands(work.commands(modeOf(session))),
+  });
   session.data = work;
   const { sessionId } = session;
   // the library chooses what was chosen before, behind this; commands follow from the mode
   const chosen = origin === "new" ? undefined : (await store.get(sessionId))?.config["mode"];
   work.hasHistory = origin !== "new";
   session.setOptions(sessionOptions(defaults));
-  session.setCommands(commandList(isMode(chosen) ? chosen : defaults.mode));
+  session.setCommands(work.commands(isMode(chosen) ? chosen : defaults.mode));
+  // they start while the user writes
+  work.mcp.use(session);
 }

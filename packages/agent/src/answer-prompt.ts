@@ -3,6 +3,7 @@
 import { errorCodes, RequestError, type Turn, type TurnEnd } from "@parley/acp";
 import type { AgentSetting } from "./agent.ts";
 import { runLoop } from "./loop/turn-loop.ts";
+import { serversReady } from "./mcp/servers-ready.ts";
 import { ModelError } from "./model/model.ts";
 import { offlineModelId } from "./offline/offline-model.ts";
 import { offeredTools } from "./permissions/offered-tools.ts";
@@ -39,7 +40,14 @@ export async function answerPrompt(turn: Turn, setting: AgentSetting): Promise<T
       isOffline: model().facts.id === offlineModelId,
     });
   if (reading.type === "local") return local(reading.command, reading.argument);
-  work.transcript.addUser(userParts(reading.prompt, model().facts));
+  let asked = reading.prompt;
+  try {
+    await serversReady(turn, work.mcp);
+    asked = await work.mcp.expand(asked, turn.signal);
+  } finally {
+    // also when it comes to nothing: the history has it
+    work.transcript.addUser(userParts(asked, model().facts));
+  }
   const [workspace, files] = await Promise.all([
     work.workspaceOf(session, openWorkspace),
     contextFiles(session.roots),
@@ -51,7 +59,7 @@ export async function answerPrompt(turn: Turn, setting: AgentSetting): Promise<T
       model,
       local,
       system: () => systemPrompt(session, work.modeNow(session), files),
-      tools: (mode) => offeredTools(tools, mode),
+      tools: (mode) => offeredTools([...tools, ...work.mcp.tools], mode),
       context: {
         ...workspace.services(turn.client),
         signal: turn.signal,

@@ -11,7 +11,7 @@ import {
 import type { ToolCallPart, ToolOutcome } from "../model/model.ts";
 import { decide, type Verdict } from "../permissions/decide.ts";
 import { permissionOptions } from "../permissions/question.ts";
-import { autoApprovalOf, chooseMode } from "../session/options.ts";
+import { autoApprovalOf } from "../session/options.ts";
 import type { SessionWork } from "../session/session-work.ts";
 import { type PreparedCall, type RunContext, type Tool, type ToolContext, ToolError } from "../tools/tool.ts";
 import { callStart } from "./shown-call.ts";
@@ -174,8 +174,7 @@ function runContext({ turn, work, context }: CallSetting, call: ToolCall): RunCo
     modes: {
       current: work.modeNow(turn.session),
       switchTo: async (mode) => {
-        work.turnMode = undefined;
-        chooseMode(turn.session, mode);
+        work.chooseMode(turn.session, mode);
       },
     },
   };

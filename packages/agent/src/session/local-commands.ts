@@ -2,7 +2,7 @@
 
 import type { Turn, TurnEnd } from "@parley/acp";
 import type { Model } from "../model/model.ts";
-import { commandList, type LocalCommand } from "./commands.ts";
+import type { LocalCommand } from "./commands.ts";
 import { compact } from "./compaction.ts";
 import { choose, modelOf, modeOf } from "./options.ts";
 import type { SessionWork } from "./session-work.ts";
@@ -43,9 +43,9 @@ export async function runLocalCommand(
   }
 }
 
-function help({ turn, isOffline }: LocalSetting): string {
+function help({ turn, work, isOffline }: LocalSetting): string {
   const mode = modeOf(turn.session);
-  const commands = commandList(mode).map(({ name, description }) => `- \`/${name}\` ${description}`);
+  const commands = work.commands(mode).map(({ name, description }) => `- \`/${name}\` ${description}`);
   const model = isOffline
     ? "The model is offline: fixed rules that understand plain requests, such as " +
       '`look around`, `read README.md`, `replace "a" with "b" in src/a.ts` or `run the tests`. ' +

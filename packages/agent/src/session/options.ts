@@ -11,7 +11,6 @@ import {
   type Mode,
   modes,
 } from "../permissions/modes.ts";
-import { commandList } from "./commands.ts";
 
 const efforts = [
   { value: "none", name: "None" },
@@ -122,10 +121,4 @@ export function choose(session: AgentSession, configId: string, value: string): 
       option.configId === configId && option.type === "select" ? { ...option, currentValue: value } : option,
     ),
   );
-}
-
-/** The mode, and the commands that make sense in it. */
-export function chooseMode(session: AgentSession, mode: Mode): void {
-  choose(session, "mode", mode);
-  session.setCommands(commandList(mode));
 }

@@ -2,18 +2,21 @@
 // what it cost. The transcript is rebuilt from the history when the session comes back.
 
 import { stat } from "node:fs/promises";
-import type { AgentSession, Usage } from "@parley/acp";
+import type { AgentSession, AvailableCommand, Usage } from "@parley/acp";
+import { McpServers, type ServersSetting } from "../mcp/servers.ts";
 import { costOf } from "../model/cost.ts";
 import type { ModelFacts, TokenUsage } from "../model/model.ts";
 import { Grants } from "../permissions/grants.ts";
 import type { Mode } from "../permissions/modes.ts";
 import type { Workspace, WorkspaceOptions } from "../tools/workspace.ts";
-import { modeOf } from "./options.ts";
+import { commandList } from "./commands.ts";
+import { choose, modeOf } from "./options.ts";
 import { Transcript } from "./transcript.ts";
 
 export class SessionWork {
   readonly transcript = new Transcript();
   readonly grants = new Grants();
+  readonly mcp: McpServers;
   /** US dollars since the session began, where the model's price is known. */
   cost: number | undefined;
   /** Tokens that the last request took, as its provider counted them, and how many messages it had. */
@@ -27,6 +30,10 @@ export class SessionWork {
   turnMode: Mode | undefined;
   #asking: Promise<unknown> = Promise.resolve();
   #workspace: { readonly identity: string; readonly opened: Workspace } | undefined;
+
+  constructor(setting: ServersSetting) {
+    this.mcp = new McpServers(setting);
+  }
 
   /** What tools work with. Opened when it is needed first, and again when its roots are others. */
   async workspaceOf(
@@ -46,7 +53,19 @@ export class SessionWork {
   async close(): Promise<void> {
     const current = this.#workspace;
     this.#workspace = undefined;
-    await current?.opened.close();
+    await Promise.all([current?.opened.close(), this.mcp.close()]);
+  }
+
+  /** Ours, and the prompts of the session's MCP servers. */
+  commands(mode: Mode): AvailableCommand[] {
+    return [...commandList(mode), ...this.mcp.commands];
+  }
+
+  /** The mode, and the commands that make sense in it. Every client is told. */
+  chooseMode(session: AgentSession, mode: Mode): void {
+    this.turnMode = undefined;
+    choose(session, "mode", mode);
+    session.setCommands(this.commands(mode));
   }
 
   modeNow(session: AgentSession): Mode {

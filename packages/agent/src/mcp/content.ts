@@ -1,0 +1,141 @@
+// What an MCP server answers, as the model is told it and as the user is shown it. Content that is meant for one of the
+// two goes to that one only.
+
+import type {
+  GetPromptResult,
+  ContentBlock as McpContent,
+  ReadResourceResult,
+} from "@modelcontextprotocol/client";
+import type { ContentBlock, ToolCallContent } from "@parley/acp";
+import type { MediaPart, TextPart } from "../model/model.ts";
+import { limitedContent } from "../tools/truncation.ts";
+
+export interface MappedContent {
+  readonly told: readonly (TextPart | MediaPart)[];
+  readonly shown: readonly ToolCallContent[];
+}
+
+/** Characters of base64. More of it helps no model and chokes clients. */
+const maxMediaChars = 8 * 1024 * 1024;
+
+export function mapContent(content: readonly McpContent[]): MappedContent {
+  const told = content.filter((block) => isFor(block, "assistant")).map(partOf);
+  const shown = content.filter((block) => isFor(block, "user")).map(blockOf);
+  return { told: limitedContent(told), shown: limitedBlocks(shown).map(asShown) };
+}
+
+export function mapResource({ contents }: ReadResourceResult): MappedContent {
+  return mapContent(contents.map((resource) => ({ type: "resource", resource })));
+}
+
+function isFor(block: McpContent, who: "user" | "assistant"): boolean {
+  const { audience } = block.annotations ?? {};
+  return audience === undefined || audience.length === 0 || audience.includes(who);
+}
+
+function partOf(block: McpContent): TextPart | MediaPart {
+  switch (block.type) {
+    case "text":
+      return text(block.text);
+    case "image":
+    case "audio":
+      return media(block.type, block.mimeType, block.data);
+    case "resource_link": {
+      const { uri, name, description, mimeType } = block;
+      const more = [description, mimeType].filter((each) => each !== undefined && each !== "").join(", ");
+      return text(`[resource ${uri} (${name})${more === "" ? "" : `: ${more}`}]`);
+    }
+    case "resource": {
+      const { resource } = block;
+      if ("text" in resource) {
+        return text(`<resource uri=${JSON.stringify(resource.uri)}>\n${resource.text}\n</resource>`);
+      }
+      const kind = /^(image|audio)\//.exec(resource.mimeType ?? "")?.[1];
+      if (kind === "image" || kind === "audio") return media(kind, resource.mimeType ?? "", resource.blob);
+      const type = resource.mimeType ?? "unknown type";
+      return text(`[resource ${resource.uri}: ${bytesOf(resource.blob)} bytes of ${type}]`);
+    }
+  }
+}
+
+/** What was said by the model in the example is told as such: the user's message has one author. */
+export function promptBlocks({ messages }: GetPromptResult): ContentBlock[] {
+  return messages.map(({ role, content }) => {
+    const block = blockOf(content);
+    return role === "assistant" && block.type === "text"
+      ? { type: "text", text: `Assistant: ${block.text}` }
+      : block;
+  });
+}
+
+function blockOf(block: McpContent): ContentBlock {
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: block.text };
+    case "image":
+    case "audio":
+      if (block.data.length > maxMediaChars) return { type: "text", text: tooLarge(block.type, block.data) };
+      return { type: block.type, mimeType: block.mimeType, data: block.data };
+    case "resource_link": {
+      const { uri, name, title, description, mimeType, size } = block;
+      return { type: "resource_link", uri, name, ...known({ title, description, mimeType, size }) };
+    }
+    case "resource": {
+      const { uri, mimeType } = block.resource;
+      if ("text" in block.resource) {
+        return { type: "resource", resource: { uri, text: block.resource.text, ...known({ mimeType }) } };
+      }
+      const { blob } = block.resource;
+      if (blob.length > maxMediaChars) return { type: "text", text: tooLarge(uri, blob) };
+      return { type: "resource", resource: { uri, blob, ...known({ mimeType }) } };
+    }
+  }
+}
+
+/** The user sees no more text than the model: nobody scrolls through a megabyte. */
+function limitedBlocks(blocks: readonly ContentBlock[]): ContentBlock[] {
+  const limited = limitedContent(
+    blocks.map((block) =>
+      block.type === "text" ? text(String(block.text)) : text(embeddedText(block) ?? ""),
+    ),
+  );
+  return blocks.map((block, i) => {
+    const part = limited[i];
+    const kept = part?.type === "text" ? part.text : "";
+    if (block.type === "text") return { type: "text", text: kept };
+    const whole = embeddedText(block);
+    return whole === undefined || whole === kept ? block : { type: "text", text: kept };
+  });
+}
+
+function embeddedText(block: ContentBlock): string | undefined {
+  const { resource } = block as { resource?: { text?: unknown } }; // absent but for type "resource"
+  return typeof resource?.text === "string" ? resource.text : undefined;
+}
+
+function asShown(content: ContentBlock): ToolCallContent {
+  return { type: "content", content };
+}
+
+function text(value: string): TextPart {
+  return { type: "text", text: value };
+}
+
+function media(type: "image" | "audio", mediaType: string, data: string): TextPart | MediaPart {
+  return data.length > maxMediaChars ? text(tooLarge(type, data)) : { type, mediaType, data };
+}
+
+function tooLarge(what: string, base64: string): string {
+  return `[${what} left out: ${bytesOf(base64)} bytes are too many]`;
+}
+
+function bytesOf(base64: string): number {
+  return Math.floor((base64.length * 3) / 4);
+}
+
+function known<Fields extends object>(
+  fields: Fields,
+): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> }; // what is left
+}

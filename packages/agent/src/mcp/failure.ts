@@ -1,0 +1,77 @@
+// What went wrong with an MCP server, in words for the user and for the model. Never with its credentials.
+
+import type { Transport } from "@modelcontextprotocol/client";
+import type { ServerEntry } from "./server-entry.ts";
+import { StdioTransport } from "./stdio-transport.ts";
+
+/** Of what a server wrote to stderr, as much as fits under a message. */
+const stderrLines = 5;
+const stderrChars = 500;
+
+export interface FailurePlace {
+  readonly entry: ServerEntry;
+  readonly transport: Transport | undefined;
+}
+
+export function failureInWords(error: unknown, { entry, transport }: FailurePlace): string {
+  return entry.secrets.scrub(`The MCP server ${entry.name} ${whatHappened(error, entry, transport)}`);
+}
+
+function whatHappened(error: unknown, entry: ServerEntry, transport: Transport | undefined): string {
+  const end = transport instanceof StdioTransport ? transport.end : undefined;
+  if (end !== undefined) {
+    const stderr = lastWords(end.stderr ?? "");
+    return `has gone: ${end.message ?? "it closed its output"}.${stderr === "" ? "" : `\nIt wrote:\n${stderr}`}`;
+  }
+  const { name, code, message, status } = factsOf(error);
+  if (name === "TimeoutError" || code === "REQUEST_TIMEOUT") {
+    const seconds = Math.ceil((entry.timeoutMs ?? 0) / 1000);
+    return `did not answer in time${seconds === 0 ? "" : ` (${seconds} s)`}.`;
+  }
+  if (status === 401 || status === 403 || name === "UnauthorizedError") {
+    return `refused us (${status ?? 401}): check the headers that it was given.`;
+  }
+  const cause = causeOf(error);
+  if (cause !== undefined && entry.type !== "stdio") {
+    return `cannot be reached at ${originOf(entry.url)}: ${cause}.`;
+  }
+  return `answered with an error: ${message}`;
+}
+
+interface ErrorFacts {
+  readonly name: string;
+  readonly code: unknown;
+  readonly message: string;
+  readonly status: number | undefined;
+}
+
+function factsOf(error: unknown): ErrorFacts {
+  if (!(error instanceof Error))
+    return { name: "", code: undefined, message: String(error), status: undefined };
+  const { code, data, status } = error as Error & {
+    code?: unknown;
+    data?: { status?: unknown };
+    status?: unknown;
+  }; // looked at below
+  const http = [data?.status, status, code].find((each) => typeof each === "number" && each >= 400);
+  return { name: error.name, code, message: error.message, status: http as number | undefined }; // a number or nothing
+}
+
+/** Node says "fetch failed", and why in a cause of a cause. */
+function causeOf(error: unknown): string | undefined {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; depth++) {
+    const { code } = at as NodeJS.ErrnoException;
+    if (typeof code === "string" && /^E[A-Z]+$|^UND_/.test(code)) return code;
+    at = at.cause ?? (at as AggregateError).errors?.[0];
+  }
+  return undefined;
+}
+
+function originOf(url: string): string {
+  return URL.parse(url)?.origin ?? "its address";
+}
+
+function lastWords(stderr: string): string {
+  const lines = stderr.trimEnd().split("\n").slice(-stderrLines);
+  return lines.map((line) => line.slice(0, stderrChars)).join("\n");
+}

@@ -1,0 +1,402 @@
+// MCP servers that misbehave: the conversation goes on, the user knows, and nothing is left behind.
+
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { Update } from "@parley/acp";
+import {
+  calls,
+  said,
+  says,
+  scriptedModel,
+  talk,
+  temporaryFolder,
+  thought,
+  toolStories,
+} from "../agent-probe.ts";
+import {
+  outcomesOf,
+  realServer,
+  remoteServer,
+  scriptServer,
+  servedEverything,
+  stdioServer,
+} from "./mcp-probe.ts";
+
+const patient = { timeout: 60_000 };
+
+function notices(updates: readonly Update[]): string[] {
+  return updates.flatMap((update) =>
+    update.sessionUpdate === "notice" ? [`${update.title} ${update.description ?? ""}`.trim()] : [],
+  );
+}
+
+async function isGone(pid: number): Promise<boolean> {
+  for (let look = 0; look < 250; look += 1) {
+    try {
+      process.kill(pid, 0);
+    } catch {
+      return true;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return false;
+}
+
+test("a server that does not exist is named, and the others work", patient, async (context) => {
+  const cwd = temporaryFolder(context, {});
+  const model = scriptedModel([calls(["memory/read_graph", {}]), says("done")]);
+  const link = await talk({
+    version: 2,
+    cwd,
+    models: [model],
+    answers: ["allow_once"],
+    mcpServers: [
+      { type: "stdio", name: "nowhere", command: join(cwd, "no-such-program"), args: [], env: [] },
+      realServer("memory", { env: { MEMORY_FILE_PATH: join(cwd, "memory.json") } }),
+    ],
+  });
+  assert.equal((await link.session.prompt("go").outcome).stopReason, "end_turn");
+  assert.match(
+    notices(link.updates).join("\n"),
+    /^The MCP server nowhere has gone: could not start ".*no-such-program"/,
+  );
+  assert.equal(notices(link.updates).length, 1);
+  assert.match(outcomesOf(model).join("\n"), /entities/);
+  await link.end();
+});
+
+test("a client that knows no notices sees the failure as a thought", patient, async (context) => {
+  const cwd = temporaryFolder(context, {});
+  const server = scriptServer(cwd, "broken", 'console.error("no config"); process.exit(3);');
+  const options = { version: 1 as const, cwd, models: [scriptedModel([says("done")])], mcpServers: [server] };
+  const link = await talk({ ...options, clientDefinition: { features: { notices: false } } as object });
+  await link.session.prompt("go").outcome;
+  const words = notices(link.updates).join("\n") + thought(link.updates);
+  assert.match(words, /The MCP server broken has gone: .* exited with code 3\.\s+It wrote:\s+no config/);
+  assert.equal(said(link.updates), "done");
+  await link.end();
+});
+
+test("a server that never answers initialize costs its timeout and no more", patient, async (context) => {
+  const cwd = temporaryFolder(context, {});
+  const server = scriptServer(
+    cwd,
+    "silent",
+    'writeFileSync("pid", String(process.pid)); const answer = () => undefined;',
+    { more: { _meta: { timeout: 1_500 } } },
+  );
+  const opened = performance.now();
+  const link = await talk({ version: 2, cwd, models: [scriptedModel([says("done")])], mcpServers: [server] });
+  assert.ok(performance.now() - opened < 1_400, "the session is there before its servers are");
+  await link.session.prompt("go").outcome;
+  assert.deepEqual(notices(link.updates), ["The MCP server silent did not answer in time (2 s)."]);
+  assert.match(thought(link.updates), /Waiting for MCP servers to start: silent/);
+  assert.ok(await isGone(Number(readFileSync(join(cwd, "pid"), "utf8"))));
+  await link.end();
+});
+
+test("a turn that waits for a server can be cancelled, and the session closed", patient, async (context) => {
+  const cwd = temporaryFolder(context, {});
+  const server = scriptServer(cwd, "silent", "const answer = () => undefined;");
+  const link = await talk({ version: 1, cwd, models: [scriptedModel([])], mcpServers: [server] });
+  const prompt = link.session.prompt("go");
+  prompt.cancel();
+  assert.equal((await prompt.outcome).stopReason, "cancelled");
+  await link.session.close();
+  await link.end();
+});
+
+test(
+  "a server that dies in the middle of a call fails the call, and is started again with the next turn",
+  patient,
+  async (context) => {
+    const cwd = temporaryFolder(context, {});
+    const server = scriptServer(
+      cwd,
+      "fragile",
+      `const answer = (method, params) => {
+      if (method === "initialize") return hello({ tools: {} });
+      if (method === "tools/list") return { tools: [tool("die"), tool("live")] };
+      if (params?.name === "live") return said("alive");
+      if (params?.name === "die") { console.error("out of memory"); process.exit(9); }
+    };`,
+    );
+    const model = scriptedModel([
+      calls(["fragile/die", {}], ["fragile/live", {}]),
+      says("it died"),
+      calls(["fragile/live", {}]),
+      says("done"),
+    ]);
+    const answers = ["allow_once", "allow_once", "allow_once"];
+    const link = await talk({ version: 2, cwd, models: [model], answers, mcpServers: [server] });
+    await link.session.prompt("go").outcome;
+    const [died = "", gone = ""] = outcomesOf(model);
+    assert.match(
+      died,
+      /The MCP server fragile has gone: .* exited with code 9\.\s+It wrote:\s+out of memory/,
+    );
+    assert.match(gone, /The MCP server fragile has gone/);
+    await link.session.prompt("again").outcome;
+    assert.equal(outcomesOf(model).at(-1), "alive");
+    await link.end();
+  },
+);
+
+test(
+  "a server that floods stderr and writes rubbish to stdout works all the same",
+  patient,
+  async (context) => {
+    const cwd = temporaryFolder(context, {});
+    const server = scriptServer(
+      cwd,
+      "noisy",
+      `const flood = "x".repeat(1000) + "\\n";
+    for (let n = 0; n < 20_000; n++) process.stderr.write(flood);
+    process.stdout.write("starting up...\\n");
+    const answer = (method) => {
+      if (method === "initialize") return hello({ tools: {} });
+      if (method === "tools/list") return { tools: [tool("work")] };
+      process.stdout.write("not JSON\\n");
+      return said("worked");
+    };`,
+    );
+    const model = scriptedModel([calls(["noisy/work", {}]), says("done")]);
+    const link = await talk({
+      version: 2,
+      cwd,
+      models: [model],
+      answers: ["allow_once"],
+      mcpServers: [server],
+    });
+    await link.session.prompt("go").outcome;
+    assert.deepEqual(outcomesOf(model), ["worked"]);
+    await link.end();
+  },
+);
+
+test(
+  "a call that takes longer than the timeout of its server fails, one that reports progress does not",
+  patient,
+  async (context) => {
+    const cwd = temporaryFolder(context, {});
+    const server = scriptServer(
+      cwd,
+      "slow",
+      `const answer = (method, params) => {
+      if (method === "initialize") return hello({ tools: {} });
+      if (method === "tools/list") return { tools: [tool("silent"), tool("busy")] };
+      if (params?.name !== "busy") return undefined;
+      const { progressToken } = params._meta;
+      return new Promise((resolve) => {
+        let progress = 0;
+        const step = setInterval(() => {
+          notify("notifications/progress", { progressToken, progress: ++progress, total: 6, message: "step" });
+          if (progress === 6) { clearInterval(step); resolve(said("finished")); }
+        }, 400);
+      });
+    };`,
+      { more: { _meta: { timeout: 1_500 } } },
+    );
+    const model = scriptedModel([calls(["slow/silent", {}], ["slow/busy", {}]), says("done")]);
+    const answers = ["allow_once", "allow_once"];
+    const link = await talk({ version: 2, cwd, models: [model], answers, mcpServers: [server] });
+    await link.session.prompt("go").outcome;
+    const [silent = "", busy = ""] = outcomesOf(model);
+    assert.match(silent, /The MCP server slow did not answer in time/);
+    assert.equal(busy, "finished");
+    assert.match(JSON.stringify(link.updates), /50 % step/);
+    await link.end();
+  },
+);
+
+test("cancelling the turn cancels the call at the server", patient, async (context) => {
+  const cwd = temporaryFolder(context, {});
+  const server = scriptServer(
+    cwd,
+    "patient",
+    `const answer = (method, params, id) => {
+      if (method === "initialize") return hello({ tools: {} });
+      if (method === "tools/list") return { tools: [tool("wait")] };
+      if (method === "tools/call") notify("notifications/progress", { progressToken: params._meta.progressToken, progress: 1 });
+      if (method === "notifications/cancelled") writeFileSync("cancelled", String(params.requestId));
+    };`,
+  );
+  const model = scriptedModel([calls(["patient/wait", {}])]);
+  const started = Promise.withResolvers<void>();
+  const link = await talk({
+    version: 2,
+    cwd,
+    models: [model],
+    answers: ["allow_once"],
+    mcpServers: [server],
+  });
+  const prompt = link.session.prompt("go");
+  void (async () => {
+    for await (const update of prompt) if (JSON.stringify(update).includes('"text":"1"')) started.resolve();
+  })();
+  await started.promise;
+  prompt.cancel();
+  assert.equal((await prompt.outcome).stopReason, "cancelled");
+  assert.deepEqual(toolStories(link.updates), ["patient/wait: pending > in_progress > cancelled"]);
+  while (!existsSync(join(cwd, "cancelled"))) await new Promise((resolve) => setTimeout(resolve, 10));
+  await link.end();
+});
+
+test(
+  "no process of a server outlives its session, also not one that the server started",
+  patient,
+  async (context) => {
+    const cwd = temporaryFolder(context, {});
+    const source = `import { spawn } from "node:child_process";
+    const child = spawn("sleep", ["600"], { stdio: "ignore" });
+    process.on("SIGTERM", () => undefined);
+    writeFileSync("pids", process.pid + " " + child.pid);
+    setInterval(() => undefined, 1000);
+    const answer = (method) => method === "initialize" ? hello({ tools: {} }) : method === "tools/list" ? { tools: [] } : undefined;`;
+    // it neither leaves at the end of its input nor at SIGTERM
+    const server = scriptServer(cwd, "stubborn", source.replace("process.exit", "void"), {});
+    const link = await talk({
+      version: 2,
+      cwd,
+      models: [scriptedModel([says("done")])],
+      mcpServers: [server],
+    });
+    await link.session.prompt("go").outcome;
+    const pids = readFileSync(join(cwd, "pids"), "utf8").split(" ").map(Number);
+    await link.session.close();
+    for (const pid of pids) assert.ok(await isGone(pid), `${pid} still runs`);
+    await link.end();
+  },
+);
+
+test(
+  "credentials are in no output: not in results, not in errors, not in what the server wrote",
+  patient,
+  async (context) => {
+    const cwd = temporaryFolder(context, {});
+    const secret = "hunter2-topsecret";
+    const leaky = scriptServer(
+      cwd,
+      "leaky",
+      'console.error("login with " + process.env.API_TOKEN + " failed"); process.exit(1);',
+      { env: { API_TOKEN: secret } },
+    );
+    const asking: string[] = [];
+    const refusing = createServer((request, response) => {
+      asking.push(String(request.headers.authorization));
+      response
+        .writeHead(401, { "content-type": "text/plain" })
+        .end(`bad key ${request.headers.authorization}`);
+    });
+    await new Promise<void>((resolve) => refusing.listen(0, "127.0.0.1", resolve));
+    context.after(() => refusing.close());
+    const url = `http://127.0.0.1:${(refusing.address() as AddressInfo).port}/mcp?api_key=${secret}`;
+    const model = scriptedModel([calls(["everything/get-env", {}]), says("done")]);
+    const link = await talk({
+      version: 2,
+      cwd,
+      models: [model],
+      answers: ["allow_once"],
+      mcpServers: [
+        leaky,
+        remoteServer("http", url, [{ name: "Authorization", value: `Bearer ${secret}` }]),
+        realServer("everything", { env: { MY_API_KEY: secret, PLAIN: "visible" } }),
+      ],
+    });
+    await link.session.prompt("go").outcome;
+    assert.equal(notices(link.updates).length, 2, notices(link.updates).join("\n"));
+    assert.ok(asking.includes(`Bearer ${secret}`), "the server is given its header");
+    const [env = ""] = outcomesOf(model);
+    assert.match(env, /"MY_API_KEY": "\*\*\*"/);
+    assert.match(env, /visible/);
+    const all = JSON.stringify([link.updates, link.asks, link.log, model.requests]);
+    assert.equal(all.includes(secret), false);
+    await link.end();
+  },
+);
+
+test("our own keys are not given to servers", patient, async (context) => {
+  process.env["PARLEY_TEST_API_KEY"] = "sk-our-own-key";
+  context.after(() => delete process.env["PARLEY_TEST_API_KEY"]);
+  const cwd = temporaryFolder(context, {});
+  const model = scriptedModel([calls(["everything/get-env", {}]), says("done")]);
+  const options = { version: 2 as const, cwd, models: [model], answers: ["allow_once"] };
+  const link = await talk({ ...options, mcpServers: [realServer("everything")] });
+  await link.session.prompt("go").outcome;
+  assert.match(outcomesOf(model)[0] ?? "", /"PATH"/);
+  assert.doesNotMatch(outcomesOf(model)[0] ?? "", /PARLEY_TEST_API_KEY/);
+  await link.end();
+});
+
+test(
+  "a server over HTTP that goes away in the middle of a call fails the call in words",
+  patient,
+  async (context) => {
+    const { url, child } = await servedEverything(context, "streamableHttp");
+    const cwd = temporaryFolder(context, {});
+    const wait = ["remote/trigger-long-running-operation", { duration: 600, steps: 1200 }] as const;
+    const model = scriptedModel([calls(wait), calls(["remote/echo", { message: "?" }]), says("done")]);
+    const link = await talk({
+      version: 2,
+      cwd,
+      models: [model],
+      answers: ["allow_once", "allow_once"],
+      mcpServers: [remoteServer("http", url)],
+    });
+    const prompt = link.session.prompt("go");
+    const running = Promise.withResolvers<void>();
+    void (async () => {
+      for await (const update of prompt) if (JSON.stringify(update).includes(" %")) running.resolve();
+    })();
+    await running.promise;
+    child.kill("SIGKILL");
+    assert.equal((await prompt.outcome).stopReason, "end_turn");
+    assert.match(
+      outcomesOf(model)[1] ?? "",
+      /The MCP server remote cannot be reached at http:\/\/127\.0\.0\.1/,
+    );
+    await link.end();
+  },
+);
+
+test("a result of megabytes is cut for the model and the user, with a note", patient, async (context) => {
+  const cwd = temporaryFolder(context, {});
+  const server = scriptServer(
+    cwd,
+    "long",
+    `const answer = (method) => {
+      if (method === "initialize") return hello({ tools: {} });
+      if (method === "tools/list") return { tools: [tool("read")] };
+      return said("line of text\\n".repeat(400_000));
+    };`,
+  );
+  const model = scriptedModel([calls(["long/read", {}]), says("done")]);
+  const link = await talk({
+    version: 2,
+    cwd,
+    models: [model],
+    answers: ["allow_once"],
+    mcpServers: [server],
+  });
+  await link.session.prompt("go").outcome;
+  const [told = ""] = outcomesOf(model);
+  assert.ok(told.length < 60_000);
+  assert.match(told, /\[lines 2001-400000 of 400000 were left out: too long\]$/);
+  assert.ok(JSON.stringify(link.updates).length < 400_000);
+  await link.end();
+});
+
+test("a program that is no MCP server is a failure in words", patient, async (context) => {
+  const cwd = temporaryFolder(context, {
+    "chatty.mjs": 'process.stdin.on("data", () => console.log("hello?"));',
+  });
+  const server = stdioServer("chatty", join(cwd, "chatty.mjs"), { more: { _meta: { timeout: 1_000 } } });
+  const link = await talk({ version: 2, cwd, models: [scriptedModel([says("done")])], mcpServers: [server] });
+  await link.session.prompt("go").outcome;
+  assert.deepEqual(notices(link.updates), ["The MCP server chatty did not answer in time (1 s)."]);
+  await link.end();
+});

@@ -1,0 +1,203 @@
+// The agent with the real servers from npm, over every transport.
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { ProtocolVersion } from "@parley/acp";
+import {
+  calls,
+  says,
+  scriptedModel,
+  talk,
+  temporaryFolder,
+  toolStories,
+  toolUpdates,
+} from "../agent-probe.ts";
+import { outcomesOf, realServer, remoteServer, servedEverything, shownBy } from "./mcp-probe.ts";
+
+const patient = { timeout: 60_000 };
+const both: readonly ProtocolVersion[] = [1, 2];
+
+for (const version of both) {
+  test(`a tool of a server runs when the user allows it (v${version})`, patient, async (context) => {
+    const cwd = temporaryFolder(context, {});
+    const model = scriptedModel([calls(["everything/echo", { message: "hello" }]), says("done")]);
+    const mcpServers = [realServer("everything")];
+    const link = await talk({ version, cwd, models: [model], answers: ["allow_once"], mcpServers });
+    assert.equal((await link.session.prompt("go").outcome).stopReason, "end_turn");
+    assert.deepEqual(toolStories(link.updates), ["everything/echo: pending > in_progress > completed"]);
+    assert.equal(link.asks.length, 1);
+    assert.equal(link.asks[0]?.title, "everything/echo");
+    // what is asked about can be seen
+    assert.match(JSON.stringify(link.asks[0]?.subject), /hello/);
+    assert.deepEqual(outcomesOf(model), ["Echo: hello"]);
+    await link.end();
+  });
+}
+
+test(
+  "the user is asked about each call, in mode code too, unless the answer was remembered",
+  patient,
+  async (context) => {
+    const cwd = temporaryFolder(context, {});
+    const sum = (a: number, b: number) => calls(["everything/get-sum", { a, b }]);
+    const model = scriptedModel([
+      sum(1, 2),
+      sum(3, 4),
+      sum(5, 6),
+      calls(["everything/echo", { message: "x" }]),
+      says("done"),
+    ]);
+    const link = await talk({
+      version: 2,
+      cwd,
+      mode: "code",
+      models: [model],
+      answers: ["allow_once", "allow_always", "reject_once"],
+      mcpServers: [realServer("everything")],
+    });
+    await link.session.prompt("go").outcome;
+    assert.deepEqual(
+      link.asks.map(({ title }) => title),
+      ["everything/get-sum", "everything/get-sum", "everything/echo"],
+    );
+    assert.match(outcomesOf(model).join("\n"), /3.*\n.*7.*\n.*11.*\nThe user rejected/);
+    await link.end();
+  },
+);
+
+test(
+  "modes that change nothing neither offer the tools of servers nor run them",
+  patient,
+  async (context) => {
+    const cwd = temporaryFolder(context, {});
+    const model = scriptedModel([calls(["everything/echo", { message: "hello" }]), says("done")]);
+    const link = await talk({
+      version: 2,
+      cwd,
+      mode: "architect",
+      models: [model],
+      mcpServers: [realServer("everything")],
+    });
+    await link.session.prompt("go").outcome;
+    assert.equal(
+      model.requests[0]?.tools.some(({ name }) => name.startsWith("everything/")),
+      false,
+    );
+    assert.deepEqual(toolStories(link.updates), ["everything/echo: pending > failed"]);
+    await link.end();
+  },
+);
+
+for (const [type, transport, version] of [
+  ["http", "streamableHttp", 1],
+  ["http", "streamableHttp", 2],
+  ["sse", "sse", 1],
+] as const) {
+  test(`a server is used over ${type} (v${version})`, patient, async (context) => {
+    const { url } = await servedEverything(context, transport);
+    const cwd = temporaryFolder(context, {});
+    const model = scriptedModel([calls(["remote/echo", { message: "hello" }]), says("done")]);
+    const link = await talk({
+      version,
+      cwd,
+      models: [model],
+      answers: ["allow_once"],
+      mcpServers: [remoteServer(type, url)],
+    });
+    await link.session.prompt("go").outcome;
+    assert.deepEqual(outcomesOf(model), ["Echo: hello"]);
+    await link.end();
+  });
+}
+
+test(
+  "images, links, embedded resources and structured content reach the model and the user",
+  patient,
+  async (context) => {
+    const cwd = temporaryFolder(context, {});
+    const wanted = [
+      ["everything/get-tiny-image", {}],
+      ["everything/get-resource-links", { count: 2 }],
+      ["everything/get-resource-reference", { resourceType: "Text", resourceId: 1 }],
+      ["everything/get-structured-content", { location: "New York" }],
+      ["everything/get-annotated-message", { messageType: "success", includeImage: true }],
+    ] as const;
+    const model = scriptedModel([calls(...wanted), says("done")], { takesImages: true });
+    const link = await talk({
+      version: 2,
+      cwd,
+      models: [model],
+      answers: wanted.map(() => "allow_once"),
+      mcpServers: [realServer("everything")],
+    });
+    await link.session.prompt("go").outcome;
+    const [image = "", links = "", resource = "", structured = "", annotated = ""] = outcomesOf(model);
+    assert.match(image, /\[image\]/);
+    assert.match(links, /\[resource demo:\/\/resource\/.*\n.*\[resource demo:\/\/resource\//);
+    assert.match(resource, /<resource uri="demo:\/\/resource\/dynamic\/text\/1">/);
+    assert.match(structured, /temperature/);
+    // its image is for the user alone
+    assert.doesNotMatch(annotated, /\[image\]/);
+    assert.deepEqual(shownBy(link.updates, "everything/get-tiny-image"), ["text", "image", "text"]);
+    assert.ok(shownBy(link.updates, "everything/get-resource-links").includes("resource_link"));
+    assert.ok(shownBy(link.updates, "everything/get-resource-reference").includes("resource"));
+    assert.ok(shownBy(link.updates, "everything/get-annotated-message").includes("image"));
+    const raw = toolUpdates(link.updates).find(({ rawOutput }) =>
+      JSON.stringify(rawOutput)?.includes("structuredContent"),
+    );
+    assert.ok(raw, "structured content is part of the raw output");
+    await link.end();
+  },
+);
+
+test("a server is told the session's roots, and its resources can be read", patient, async (context) => {
+  const cwd = temporaryFolder(context, {});
+  writeFileSync(join(cwd, "note.txt"), "in the workspace");
+  const model = scriptedModel([
+    calls(
+      ["filesystem/read_text_file", { path: join(cwd, "note.txt") }],
+      ["everything/read_resource", { uri: "demo://resource/dynamic/text/3" }],
+      ["everything/list_resources", {}],
+    ),
+    says("done"),
+  ]);
+  const other = temporaryFolder(context, {});
+  const link = await talk({
+    version: 2,
+    cwd,
+    models: [model],
+    answers: ["allow_once", "allow_once", "allow_once"],
+    // started for another folder: the roots of the session replace it
+    mcpServers: [realServer("filesystem", { args: [other] }), realServer("everything")],
+  });
+  await link.session.prompt("go").outcome;
+  const [file = "", resource = "", list = ""] = outcomesOf(model);
+  assert.match(file, /in the workspace/);
+  assert.match(resource, /<resource uri="demo:\/\/resource\/dynamic\/text\/3">/);
+  assert.match(list, /demo:\/\/resource\//);
+  await link.end();
+});
+
+test("a server keeps what it was told from turn to turn, and its cwd counts", patient, async (context) => {
+  const cwd = temporaryFolder(context, {});
+  const entity = { name: "Ada", entityType: "person", observations: ["wrote programs"] };
+  const model = scriptedModel([
+    calls(["memory/create_entities", { entities: [entity] }]),
+    says("kept"),
+    calls(["memory/search_nodes", { query: "Ada" }]),
+    says("done"),
+  ]);
+  const link = await talk({
+    version: 1,
+    cwd,
+    models: [model],
+    answers: ["allow_once", "allow_once"],
+    mcpServers: [realServer("memory", { env: { MEMORY_FILE_PATH: join(cwd, "memory.json") } })],
+  });
+  await link.session.prompt("remember").outcome;
+  await link.session.prompt("recall").outcome;
+  assert.match(outcomesOf(model).at(-1) ?? "", /wrote programs/);
+  await link.end();
+});

@@ -1,0 +1,48 @@
+// The prompts of MCP servers as slash commands: `/server:prompt first "second argument" name=value`.
+
+import type { Prompt } from "@modelcontextprotocol/client";
+import type { AvailableCommand } from "@parley/acp";
+
+export function commandName(server: string, prompt: string): string {
+  return `${server}:${prompt}`.replaceAll(/\s+/gu, "_");
+}
+
+export function promptCommand(server: string, prompt: Prompt): AvailableCommand {
+  const { name, title, description, arguments: args = [] } = prompt;
+  const hint = args.map((arg) => (arg.required === true ? `<${arg.name}>` : `[${arg.name}]`)).join(" ");
+  return {
+    type: "command",
+    name: commandName(server, name),
+    description: description ?? title ?? `The prompt ${name} of the MCP server ${server}`,
+    ...(hint === "" ? {} : { input: { type: "text", hint } }),
+  };
+}
+
+/** By name where a word says `name=`, else by place; the last one takes what is left. Throws words for the user. */
+export function promptArguments(prompt: Prompt, text: string): Record<string, string> {
+  const wanted = prompt.arguments ?? [];
+  const given: Record<string, string> = {};
+  const words = wordsOf(text);
+  const loose = words.filter((word) => {
+    const [, name = "", value = ""] = /^([\w-]+)=([\s\S]*)$/.exec(word) ?? [];
+    if (!wanted.some((arg) => arg.name === name)) return true;
+    given[name] = value;
+    return false;
+  });
+  const places = wanted.filter(({ name }) => given[name] === undefined);
+  for (const [i, { name }] of places.entries()) {
+    const value = i === places.length - 1 ? loose.slice(i).join(" ") : loose[i];
+    if (value !== undefined && value !== "") given[name] = value;
+  }
+  const missing = wanted.filter(({ name, required }) => required === true && given[name] === undefined);
+  if (missing.length === 0) return given;
+  throw new TypeError(
+    `The prompt ${prompt.name} needs ${missing.map(({ name }) => name).join(", ")}: give it behind the command.`,
+  );
+}
+
+function wordsOf(text: string): string[] {
+  return Array.from(text.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"']|["'])+/g), ([word]) =>
+    word.replaceAll(/"([^"]*)"|'([^']*)'/g, (_, double?: string, single?: string) => double ?? single ?? ""),
+  );
+}

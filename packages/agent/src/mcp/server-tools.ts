@@ -1,0 +1,147 @@
+// The tools of an MCP server as tools of the agent: `server/tool`. What a server claims of its tools (that they only
+// read, what they are called) decides nothing; the user is asked by the name.
+
+import type { Tool as McpTool, Progress } from "@modelcontextprotocol/client";
+import { shownText, shownVerbatim } from "../tools/shown-content.ts";
+import { type PreparedCall, type RunContext, type Tool, ToolError, type ToolResult } from "../tools/tool.ts";
+import { headOf, maxBytes } from "../tools/truncation.ts";
+import type { CallOptions, Connection } from "./connection.ts";
+import { mapContent, mapResource } from "./content.ts";
+
+/** Between two updates that show progress. */
+const progressMs = 100;
+/** Of the description of a tool; some are whole manuals. */
+const maxDescription = 8 * 1024;
+/** Of a list of resources. */
+const maxResources = 500;
+
+/** Gives the connection, or a ToolError that says why there is none. */
+export type Connected = () => Connection;
+
+type Input = Record<string, unknown>;
+
+export function serverTools(server: string, tools: readonly McpTool[], connected: Connected): Tool[] {
+  return tools.map(({ name, description, title, inputSchema, annotations }) =>
+    tool({
+      server,
+      name,
+      description: (description ?? title ?? annotations?.title ?? name).slice(0, maxDescription),
+      inputSchema: inputSchema as Input, // JSON
+      async call(input, options) {
+        const { content, structuredContent, isError } = await connected().callTool(name, input, options);
+        const hasText = content.length > 0 || structuredContent === undefined;
+        const { told, shown } = mapContent(
+          hasText ? content : [{ type: "text", text: JSON.stringify(structuredContent, null, 2) }],
+        );
+        if (isError === true) {
+          const words = told.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+          throw new ToolError(words.trim() === "" ? `${server}/${name} failed and did not say why.` : words);
+        }
+        return { content: told, shown, ...rawOutput(structuredContent) };
+      },
+    }),
+  );
+}
+
+/** For servers that have resources: results name them, and somebody must be able to read them. */
+export function resourceTools(server: string, connected: Connected): Tool[] {
+  return [
+    tool({
+      server,
+      name: "list_resources",
+      description: `Lists the resources of the MCP server ${server}.`,
+      inputSchema: { type: "object", properties: {} },
+      async call(_, options) {
+        const resources = await connected().resources(options);
+        const lines = resources.slice(0, maxResources).map(({ uri, name, description }) => {
+          return `${uri} (${name})${description === undefined ? "" : `: ${description}`}`;
+        });
+        const left = resources.length - lines.length;
+        const text = [...lines, ...(left > 0 ? [`[${left} more]`] : [])].join("\n") || "There are none.";
+        const { told, shown } = mapContent([{ type: "text", text }]);
+        return { content: told, shown };
+      },
+    }),
+    tool({
+      server,
+      name: "read_resource",
+      description: `Reads a resource of the MCP server ${server} by its URI.`,
+      inputSchema: { type: "object", properties: { uri: { type: "string" } }, required: ["uri"] },
+      async call({ uri }, options) {
+        if (typeof uri !== "string") throw new ToolError("uri must be a string: the URI of a resource.");
+        const { told, shown } = mapResource(await connected().resource(uri, options));
+        return { content: told, shown };
+      },
+    }),
+  ];
+}
+
+interface ToolSetting {
+  readonly server: string;
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: Input;
+  call(input: Input, options: CallOptions): Promise<ToolResult>;
+}
+
+function tool({ server, name, description, inputSchema, call }: ToolSetting): Tool {
+  return {
+    name: `${server}/${name}`,
+    description,
+    inputSchema,
+    isReadOnly: false,
+    async prepare(input): Promise<PreparedCall> {
+      const given = objectOf(input, `${server}/${name}`);
+      const asked = Object.keys(given).length === 0 ? [] : [shownVerbatim(json(given), "arguments.json")];
+      return {
+        presentation: { title: `${server}/${name}`, kind: "other", content: asked },
+        access: { type: "mcp", server, tool: name },
+        run: (context) =>
+          inWords(context, () => call(given, { signal: context.signal, onProgress: shown(context) })),
+      };
+      function shown({ call: toolCall }: RunContext): (progress: Progress) => void {
+        let last = 0;
+        return (progress) => {
+          const now = performance.now();
+          if (now - last < progressMs) return;
+          last = now;
+          void toolCall.update({ content: [...asked, shownText(progressText(progress))] });
+        };
+      }
+    },
+  };
+}
+
+/** What a connection says is for the model as well; an abort is none of its business. */
+async function inWords({ signal }: RunContext, work: () => Promise<ToolResult>): Promise<ToolResult> {
+  try {
+    return await work();
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error instanceof ToolError || !(error instanceof Error)
+      ? error
+      : new ToolError(error.message, { cause: error });
+  }
+}
+
+function objectOf(input: unknown, name: string): Input {
+  if (input === undefined || input === null) return {};
+  if (typeof input === "object" && !Array.isArray(input)) return input as Input; // an object
+  const got = Array.isArray(input) ? "an array" : `${typeof input} ${JSON.stringify(input).slice(0, 100)}`;
+  throw new ToolError(`The arguments of ${name} must be a JSON object, got ${got}.`);
+}
+
+function json(value: unknown): string {
+  return headOf(JSON.stringify(value, null, 2), 1, { maxLines: 100, maxBytes: 8 * 1024 }).text;
+}
+
+function progressText({ progress, total, message }: Progress): string {
+  const part =
+    total === undefined || total <= 0 ? `${progress}` : `${Math.floor((100 * progress) / total)} %`;
+  return message === undefined || message === "" ? part : `${part} ${message}`;
+}
+
+function rawOutput(structured: unknown): { rawOutput?: unknown } {
+  if (structured === undefined || JSON.stringify(structured).length > maxBytes) return {};
+  return { rawOutput: { structuredContent: structured } };
+}

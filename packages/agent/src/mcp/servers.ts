@@ -1,0 +1,136 @@
+// The MCP servers of one session. They start beside the conversation; the first turn waits for them.
+
+import {
+  type AvailableCommand,
+  type ContentBlock,
+  errorCodes,
+  type McpServer,
+  RequestError,
+} from "@parley/acp";
+import type { Tool } from "../tools/tool.ts";
+import { commandName, promptArguments, promptCommand } from "./prompts.ts";
+import { Server } from "./server.ts";
+import { readEntry } from "./server-entry.ts";
+
+export interface ServersSetting {
+  /** The agent's. */
+  readonly version: string;
+  /** The commands are others now. */
+  changed(): void;
+}
+
+/** What a session says of its servers. */
+export interface Wanted {
+  readonly mcpServers: readonly McpServer[];
+  readonly cwd: string;
+  readonly roots: readonly string[];
+}
+
+export class McpServers {
+  readonly #setting: ServersSetting;
+  /** By what the client said of each. */
+  readonly #servers = new Map<string, Server>();
+  readonly #closing = new Set<Promise<void>>();
+  #roots: readonly string[] = [];
+
+  constructor(setting: ServersSetting) {
+    this.#setting = setting;
+  }
+
+  /** Starts those that are new, ends those that are gone, and starts again what has ended by itself. */
+  use({ mcpServers, cwd, roots }: Wanted): void {
+    const areOther = this.#roots.join("\n") !== roots.join("\n");
+    this.#roots = roots;
+    const wanted = new Map(mcpServers.map((server, i) => [JSON.stringify([server, i]), server]));
+    for (const [key, server] of this.#servers) {
+      if (!wanted.has(key)) this.#end(key, server);
+      else {
+        server.revive();
+        // it cannot reject
+        if (areOther) void server.rootsChanged();
+      }
+    }
+    for (const [key, mcpServer] of wanted) {
+      if (this.#servers.has(key)) continue;
+      const entry = readEntry(mcpServer, cwd);
+      const server = new Server(this.#freeName(entry.name), entry, {
+        version: this.#setting.version,
+        roots: () => this.#roots,
+        changed: () => this.#setting.changed(),
+      });
+      this.#servers.set(key, server);
+    }
+  }
+
+  /** The names of those that are still starting. */
+  get starting(): string[] {
+    return this.#all().flatMap((server) => (server.isStarting ? [server.name] : []));
+  }
+
+  /** When all are there, or known not to be. */
+  async started(): Promise<void> {
+    await Promise.all(this.#all().map((server) => server.started));
+  }
+
+  /** Why some are not there, each said once. */
+  takeFailures(): string[] {
+    return this.#all().flatMap((server) => server.takeFailure() ?? []);
+  }
+
+  get tools(): Tool[] {
+    return this.#all().flatMap((server) => server.tools);
+  }
+
+  get commands(): AvailableCommand[] {
+    const commands = this.#all().flatMap((server) =>
+      server.prompts.map((prompt) => promptCommand(server.name, prompt)),
+    );
+    return [...new Map(commands.map((command) => [command.name, command])).values()];
+  }
+
+  /** A prompt that begins with a command of a server, as the server writes it out; others as they are. */
+  async expand(prompt: readonly ContentBlock[], signal: AbortSignal): Promise<readonly ContentBlock[]> {
+    const at = prompt.findIndex(({ type }) => type === "text");
+    const first = prompt[at];
+    const [, word, argument = ""] =
+      first?.type === "text" ? (/^\s*\/(\S+)(?:\s+([\s\S]*))?$/.exec(String(first.text)) ?? []) : [];
+    if (word === undefined) return prompt;
+    for (const server of this.#all()) {
+      const found = server.prompts.find(({ name }) => commandName(server.name, name) === word);
+      if (found === undefined) continue;
+      try {
+        const args = promptArguments(found, argument.trim());
+        const result = await server.connection().prompt(found.name, args, { signal });
+        const { promptBlocks } = await import("./content.ts");
+        return prompt.flatMap((block, i) => (i === at ? promptBlocks(result) : [block]));
+      } catch (error) {
+        signal.throwIfAborted();
+        const message = error instanceof Error ? error.message : `/${word} failed`;
+        throw new RequestError(errorCodes.invalidParams, message, { reason: "mcp_prompt", path: "/prompt" });
+      }
+    }
+    return prompt;
+  }
+
+  /** Nothing of them runs any more when this resolves. */
+  async close(): Promise<void> {
+    for (const [key, server] of this.#servers) this.#end(key, server);
+    await Promise.all(this.#closing);
+  }
+
+  #end(key: string, server: Server): void {
+    this.#servers.delete(key);
+    const closing = server.close().finally(() => this.#closing.delete(closing));
+    this.#closing.add(closing);
+  }
+
+  #all(): Server[] {
+    return [...this.#servers.values()];
+  }
+
+  #freeName(name: string): string {
+    let free = name;
+    for (let n = 2; this.#all().some((server) => server.name === free); n++) free = `${name}_${n}`;
+    return free;
+  }
+}

@@ -1,0 +1,85 @@
+// An MCP server as a child process. The library's process is used instead of the MCP client's own: it leads a group,
+// so that what the server started ends with it, and a watchdog ends both when we are killed.
+
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { byteTransport, type EndReason, type Fault, type Transport as Wire } from "@parley/acp";
+import { type AgentProcess, nodePlatform, spawnAgent } from "@parley/acp/node";
+import type { StdioEntry } from "./server-entry.ts";
+
+/** What a server gets of our environment: our own keys are none of its business. */
+const inherited =
+  /^(?:HOME|LOGNAME|PATH|SHELL|TERM|USER|LANG|LC_\w+|TZ|TMPDIR|XDG_\w+|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|(?:https?|no|all)_proxy|APPDATA|COMSPEC|HOMEDRIVE|HOMEPATH|LOCALAPPDATA|PATHEXT|PROCESSOR_ARCHITECTURE|PROGRAMDATA|PROGRAMFILES|PROGRAMFILES\(X86\)|PROGRAMW6432|SYSTEMDRIVE|SYSTEMROOT|TEMP|TMP|USERNAME|USERPROFILE|WINDIR)$/i;
+
+/** After the end of its input, and after SIGTERM. */
+const graceMs = 700;
+const killMs = 700;
+/** Of its stderr, for the user to see why it ended. */
+const stderrTailBytes = 4 * 1024;
+
+export class StdioTransport implements Transport {
+  onclose: Transport["onclose"];
+  onerror: Transport["onerror"];
+  onmessage: Transport["onmessage"];
+  readonly #entry: StdioEntry;
+  #process: AgentProcess | undefined;
+  #wire: Wire | undefined;
+  #room = Promise.withResolvers<void>();
+  #end: EndReason | undefined;
+
+  constructor(entry: StdioEntry) {
+    this.#entry = entry;
+    this.#room.resolve();
+  }
+
+  /** Why it is over; nothing while it runs. */
+  get end(): EndReason | undefined {
+    return this.#end;
+  }
+
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  async start(): Promise<void> {
+    const { command, args, cwd, env } = this.#entry;
+    const hidden = Object.keys(process.env).filter((name) => !inherited.test(name));
+    const child = spawnAgent(command, args, {
+      cwd,
+      env: { ...Object.fromEntries(hidden.map((name) => [name, undefined])), ...env },
+      graceMs,
+      killMs,
+      stderrTailBytes,
+    });
+    this.#process = child;
+    this.#wire = byteTransport(child, { framing: "ndjson", platform: nodePlatform });
+    this.#wire.start({
+      message: (value) => this.onmessage?.(value as JSONRPCMessage), // the client checks it
+      idle: () => undefined,
+      reject: (fault) => this.#reject(fault),
+      drain: () => this.#room.resolve(),
+      end: (reason) => {
+        this.#end = reason;
+        this.#room.resolve();
+        this.onclose?.();
+      },
+    });
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    await this.#room.promise;
+    if (this.#wire === undefined || this.#end !== undefined) throw new Error("the server has gone");
+    if (!this.#wire.send(message)) this.#room = Promise.withResolvers();
+  }
+
+  async close(): Promise<void> {
+    await this.#wire?.close();
+  }
+
+  /** An answer that cannot be read is an answer all the same; other noise on stdout is dropped. */
+  #reject({ kind, bytes, head }: Fault): void {
+    const id = /^\s*\{[^{[]*"id"\s*:\s*(\d+)/.exec(head)?.[1];
+    if (kind === "parse" || kind === "utf8" || id === undefined) return;
+    const message = kind === "too_large" ? `its answer has ${bytes} bytes or more` : "its answer is too deep";
+    this.onmessage?.({ jsonrpc: "2.0", id: Number(id), error: { code: -32_603, message } });
+  }
+}
