@@ -93,6 +93,7 @@ export class Connection {
     this.#client.onclose = ended;
     if (this.#entry.type === "stdio") return;
     this.#client.onerror = () => {
+      if (this.#lost.signal.aborted) return;
       this.#looking ??= this.#client
         .ping({ timeout: pingMs })
         .catch((error: unknown) => {
