@@ -49,7 +49,8 @@ export class UnreadUpdates {
   push(update: Update, chars: number): void {
     if (this.#state === "lost" || this.#state === "stopped") return;
     const count = this.#queue.length - this.#head;
-    const last = count >= unhurried ? this.#queue.at(-1) : undefined;
+    // joining costs as much as an update: only for somebody who is known to read
+    const last = this.#state === "read" && count >= unhurried ? this.#queue.at(-1) : undefined;
     const joined = last === undefined ? undefined : joinedText(last.update, update);
     this.#chars += chars;
     if (last !== undefined && joined !== undefined) {
