@@ -7,16 +7,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Update } from "@parley/acp";
-import {
-  calls,
-  said,
-  says,
-  scriptedModel,
-  talk,
-  temporaryFolder,
-  thought,
-  toolStories,
-} from "../agent-probe.ts";
+import { calls, said, says, scriptedModel, temporaryFolder, thought, toolStories } from "../agent-probe.ts";
 import {
   outcomesOf,
   realServer,
@@ -24,6 +15,7 @@ import {
   scriptServer,
   servedEverything,
   stdioServer,
+  talkUntilEnd,
 } from "./mcp-probe.ts";
 
 const patient = { timeout: 60_000 };
@@ -49,7 +41,7 @@ async function isGone(pid: number): Promise<boolean> {
 test("a server that does not exist is named, and the others work", patient, async (context) => {
   const cwd = temporaryFolder(context, {});
   const model = scriptedModel([calls(["memory/read_graph", {}]), says("done")]);
-  const link = await talk({
+  const link = await talkUntilEnd(context, {
     version: 2,
     cwd,
     models: [model],
@@ -66,19 +58,19 @@ test("a server that does not exist is named, and the others work", patient, asyn
   );
   assert.equal(notices(link.updates).length, 1);
   assert.match(outcomesOf(model).join("\n"), /entities/);
-  await link.end();
 });
 
-test("a client that knows no notices sees the failure as a thought", patient, async (context) => {
+test("what a server wrote before it left is shown", patient, async (context) => {
   const cwd = temporaryFolder(context, {});
   const server = scriptServer(cwd, "broken", 'console.error("no config"); process.exit(3);');
-  const options = { version: 1 as const, cwd, models: [scriptedModel([says("done")])], mcpServers: [server] };
-  const link = await talk({ ...options, clientDefinition: { features: { notices: false } } as object });
+  const models = [scriptedModel([says("done")])];
+  const link = await talkUntilEnd(context, { version: 1, cwd, models, mcpServers: [server] });
   await link.session.prompt("go").outcome;
-  const words = notices(link.updates).join("\n") + thought(link.updates);
-  assert.match(words, /The MCP server broken has gone: .* exited with code 3\.\s+It wrote:\s+no config/);
+  assert.match(
+    notices(link.updates).join("\n"),
+    /^The MCP server broken has gone: .* exited with code 3\.\s+It wrote:\s+no config$/,
+  );
   assert.equal(said(link.updates), "done");
-  await link.end();
 });
 
 test("a server that never answers initialize costs its timeout and no more", patient, async (context) => {
@@ -90,24 +82,32 @@ test("a server that never answers initialize costs its timeout and no more", pat
     { more: { _meta: { timeout: 1_500 } } },
   );
   const opened = performance.now();
-  const link = await talk({ version: 2, cwd, models: [scriptedModel([says("done")])], mcpServers: [server] });
+  const link = await talkUntilEnd(context, {
+    version: 2,
+    cwd,
+    models: [scriptedModel([says("done")])],
+    mcpServers: [server],
+  });
   assert.ok(performance.now() - opened < 1_400, "the session is there before its servers are");
   await link.session.prompt("go").outcome;
   assert.deepEqual(notices(link.updates), ["The MCP server silent did not answer in time (2 s)."]);
   assert.match(thought(link.updates), /Waiting for MCP servers to start: silent/);
   assert.ok(await isGone(Number(readFileSync(join(cwd, "pid"), "utf8"))));
-  await link.end();
 });
 
 test("a turn that waits for a server can be cancelled, and the session closed", patient, async (context) => {
   const cwd = temporaryFolder(context, {});
   const server = scriptServer(cwd, "silent", "const answer = () => undefined;");
-  const link = await talk({ version: 1, cwd, models: [scriptedModel([])], mcpServers: [server] });
+  const link = await talkUntilEnd(context, {
+    version: 1,
+    cwd,
+    models: [scriptedModel([])],
+    mcpServers: [server],
+  });
   const prompt = link.session.prompt("go");
   prompt.cancel();
   assert.equal((await prompt.outcome).stopReason, "cancelled");
   await link.session.close();
-  await link.end();
 });
 
 test(
@@ -132,7 +132,13 @@ test(
       says("done"),
     ]);
     const answers = ["allow_once", "allow_once", "allow_once"];
-    const link = await talk({ version: 2, cwd, models: [model], answers, mcpServers: [server] });
+    const link = await talkUntilEnd(context, {
+      version: 2,
+      cwd,
+      models: [model],
+      answers,
+      mcpServers: [server],
+    });
     await link.session.prompt("go").outcome;
     const [died = "", gone = ""] = outcomesOf(model);
     assert.match(
@@ -142,7 +148,6 @@ test(
     assert.match(gone, /The MCP server fragile has gone/);
     await link.session.prompt("again").outcome;
     assert.equal(outcomesOf(model).at(-1), "alive");
-    await link.end();
   },
 );
 
@@ -165,7 +170,7 @@ test(
     };`,
     );
     const model = scriptedModel([calls(["noisy/work", {}]), says("done")]);
-    const link = await talk({
+    const link = await talkUntilEnd(context, {
       version: 2,
       cwd,
       models: [model],
@@ -174,7 +179,6 @@ test(
     });
     await link.session.prompt("go").outcome;
     assert.deepEqual(outcomesOf(model), ["worked"]);
-    await link.end();
   },
 );
 
@@ -203,13 +207,18 @@ test(
     );
     const model = scriptedModel([calls(["slow/silent", {}], ["slow/busy", {}]), says("done")]);
     const answers = ["allow_once", "allow_once"];
-    const link = await talk({ version: 2, cwd, models: [model], answers, mcpServers: [server] });
+    const link = await talkUntilEnd(context, {
+      version: 2,
+      cwd,
+      models: [model],
+      answers,
+      mcpServers: [server],
+    });
     await link.session.prompt("go").outcome;
     const [silent = "", busy = ""] = outcomesOf(model);
     assert.match(silent, /The MCP server slow did not answer in time/);
     assert.equal(busy, "finished");
     assert.match(JSON.stringify(link.updates), /50 % step/);
-    await link.end();
   },
 );
 
@@ -227,7 +236,7 @@ test("cancelling the turn cancels the call at the server", patient, async (conte
   );
   const model = scriptedModel([calls(["patient/wait", {}])]);
   const started = Promise.withResolvers<void>();
-  const link = await talk({
+  const link = await talkUntilEnd(context, {
     version: 2,
     cwd,
     models: [model],
@@ -243,7 +252,6 @@ test("cancelling the turn cancels the call at the server", patient, async (conte
   assert.equal((await prompt.outcome).stopReason, "cancelled");
   assert.deepEqual(toolStories(link.updates), ["patient/wait: pending > in_progress > cancelled"]);
   while (!existsSync(join(cwd, "cancelled"))) await new Promise((resolve) => setTimeout(resolve, 10));
-  await link.end();
 });
 
 test(
@@ -259,7 +267,7 @@ test(
     const answer = (method) => method === "initialize" ? hello({ tools: {} }) : method === "tools/list" ? { tools: [] } : undefined;`;
     // it neither leaves at the end of its input nor at SIGTERM
     const server = scriptServer(cwd, "stubborn", source.replace("process.exit", "void"), {});
-    const link = await talk({
+    const link = await talkUntilEnd(context, {
       version: 2,
       cwd,
       models: [scriptedModel([says("done")])],
@@ -269,7 +277,6 @@ test(
     const pids = readFileSync(join(cwd, "pids"), "utf8").split(" ").map(Number);
     await link.session.close();
     for (const pid of pids) assert.ok(await isGone(pid), `${pid} still runs`);
-    await link.end();
   },
 );
 
@@ -296,7 +303,7 @@ test(
     context.after(() => refusing.close());
     const url = `http://127.0.0.1:${(refusing.address() as AddressInfo).port}/mcp?api_key=${secret}`;
     const model = scriptedModel([calls(["everything/get-env", {}]), says("done")]);
-    const link = await talk({
+    const link = await talkUntilEnd(context, {
       version: 2,
       cwd,
       models: [model],
@@ -315,7 +322,6 @@ test(
     assert.match(env, /visible/);
     const all = JSON.stringify([link.updates, link.asks, link.log, model.requests]);
     assert.equal(all.includes(secret), false);
-    await link.end();
   },
 );
 
@@ -325,11 +331,10 @@ test("our own keys are not given to servers", patient, async (context) => {
   const cwd = temporaryFolder(context, {});
   const model = scriptedModel([calls(["everything/get-env", {}]), says("done")]);
   const options = { version: 2 as const, cwd, models: [model], answers: ["allow_once"] };
-  const link = await talk({ ...options, mcpServers: [realServer("everything")] });
+  const link = await talkUntilEnd(context, { ...options, mcpServers: [realServer("everything")] });
   await link.session.prompt("go").outcome;
   assert.match(outcomesOf(model)[0] ?? "", /"PATH"/);
   assert.doesNotMatch(outcomesOf(model)[0] ?? "", /PARLEY_TEST_API_KEY/);
-  await link.end();
 });
 
 test(
@@ -340,7 +345,7 @@ test(
     const cwd = temporaryFolder(context, {});
     const wait = ["remote/trigger-long-running-operation", { duration: 600, steps: 1200 }] as const;
     const model = scriptedModel([calls(wait), calls(["remote/echo", { message: "?" }]), says("done")]);
-    const link = await talk({
+    const link = await talkUntilEnd(context, {
       version: 2,
       cwd,
       models: [model],
@@ -359,7 +364,6 @@ test(
       outcomesOf(model)[1] ?? "",
       /The MCP server remote cannot be reached at http:\/\/127\.0\.0\.1/,
     );
-    await link.end();
   },
 );
 
@@ -375,7 +379,7 @@ test("a result of megabytes is cut for the model and the user, with a note", pat
     };`,
   );
   const model = scriptedModel([calls(["long/read", {}]), says("done")]);
-  const link = await talk({
+  const link = await talkUntilEnd(context, {
     version: 2,
     cwd,
     models: [model],
@@ -387,7 +391,6 @@ test("a result of megabytes is cut for the model and the user, with a note", pat
   assert.ok(told.length < 60_000);
   assert.match(told, /\[lines 2001-400000 of 400000 were left out: too long\]$/);
   assert.ok(JSON.stringify(link.updates).length < 400_000);
-  await link.end();
 });
 
 test("a program that is no MCP server is a failure in words", patient, async (context) => {
@@ -395,8 +398,12 @@ test("a program that is no MCP server is a failure in words", patient, async (co
     "chatty.mjs": 'process.stdin.on("data", () => console.log("hello?"));',
   });
   const server = stdioServer("chatty", join(cwd, "chatty.mjs"), { more: { _meta: { timeout: 1_000 } } });
-  const link = await talk({ version: 2, cwd, models: [scriptedModel([says("done")])], mcpServers: [server] });
+  const link = await talkUntilEnd(context, {
+    version: 2,
+    cwd,
+    models: [scriptedModel([says("done")])],
+    mcpServers: [server],
+  });
   await link.session.prompt("go").outcome;
   assert.deepEqual(notices(link.updates), ["The MCP server chatty did not answer in time (1 s)."]);
-  await link.end();
 });

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { McpServer, Update } from "@parley/acp";
-import { type ScriptedModel, toolUpdates } from "../agent-probe.ts";
+import { type ScriptedModel, type Talk, type TalkOptions, talk, toolUpdates } from "../agent-probe.ts";
 
 const programs = {
   everything: import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"),
@@ -131,4 +131,11 @@ export function shownBy(updates: readonly Update[], title: string): string[] {
   const id = all.find((update) => update.title === title)?.toolCallId;
   const shown = all.filter(({ toolCallId, content }) => toolCallId === id && content != null).at(-1);
   return (shown?.content ?? []).map((item) => (item.type === "content" ? item.content.type : item.type));
+}
+
+/** A test that fails must not leave its servers behind. */
+export async function talkUntilEnd(context: TestContext, options: TalkOptions): Promise<Talk> {
+  const link = await talk(options);
+  context.after(() => link.end());
+  return link;
 }

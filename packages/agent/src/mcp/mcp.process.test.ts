@@ -5,16 +5,15 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { ProtocolVersion } from "@parley/acp";
+import { calls, says, scriptedModel, temporaryFolder, toolStories, toolUpdates } from "../agent-probe.ts";
 import {
-  calls,
-  says,
-  scriptedModel,
-  talk,
-  temporaryFolder,
-  toolStories,
-  toolUpdates,
-} from "../agent-probe.ts";
-import { outcomesOf, realServer, remoteServer, servedEverything, shownBy } from "./mcp-probe.ts";
+  outcomesOf,
+  realServer,
+  remoteServer,
+  servedEverything,
+  shownBy,
+  talkUntilEnd,
+} from "./mcp-probe.ts";
 
 const patient = { timeout: 60_000 };
 const both: readonly ProtocolVersion[] = [1, 2];
@@ -24,7 +23,13 @@ for (const version of both) {
     const cwd = temporaryFolder(context, {});
     const model = scriptedModel([calls(["everything/echo", { message: "hello" }]), says("done")]);
     const mcpServers = [realServer("everything")];
-    const link = await talk({ version, cwd, models: [model], answers: ["allow_once"], mcpServers });
+    const link = await talkUntilEnd(context, {
+      version,
+      cwd,
+      models: [model],
+      answers: ["allow_once"],
+      mcpServers,
+    });
     assert.equal((await link.session.prompt("go").outcome).stopReason, "end_turn");
     assert.deepEqual(toolStories(link.updates), ["everything/echo: pending > in_progress > completed"]);
     assert.equal(link.asks.length, 1);
@@ -32,7 +37,6 @@ for (const version of both) {
     // what is asked about can be seen
     assert.match(JSON.stringify(link.asks[0]?.subject), /hello/);
     assert.deepEqual(outcomesOf(model), ["Echo: hello"]);
-    await link.end();
   });
 }
 
@@ -49,7 +53,7 @@ test(
       calls(["everything/echo", { message: "x" }]),
       says("done"),
     ]);
-    const link = await talk({
+    const link = await talkUntilEnd(context, {
       version: 2,
       cwd,
       mode: "code",
@@ -63,7 +67,6 @@ test(
       ["everything/get-sum", "everything/get-sum", "everything/echo"],
     );
     assert.match(outcomesOf(model).join("\n"), /3.*\n.*7.*\n.*11.*\nThe user rejected/);
-    await link.end();
   },
 );
 
@@ -73,7 +76,7 @@ test(
   async (context) => {
     const cwd = temporaryFolder(context, {});
     const model = scriptedModel([calls(["everything/echo", { message: "hello" }]), says("done")]);
-    const link = await talk({
+    const link = await talkUntilEnd(context, {
       version: 2,
       cwd,
       mode: "architect",
@@ -86,7 +89,6 @@ test(
       false,
     );
     assert.deepEqual(toolStories(link.updates), ["everything/echo: pending > failed"]);
-    await link.end();
   },
 );
 
@@ -99,7 +101,7 @@ for (const [type, transport, version] of [
     const { url } = await servedEverything(context, transport);
     const cwd = temporaryFolder(context, {});
     const model = scriptedModel([calls(["remote/echo", { message: "hello" }]), says("done")]);
-    const link = await talk({
+    const link = await talkUntilEnd(context, {
       version,
       cwd,
       models: [model],
@@ -108,7 +110,6 @@ for (const [type, transport, version] of [
     });
     await link.session.prompt("go").outcome;
     assert.deepEqual(outcomesOf(model), ["Echo: hello"]);
-    await link.end();
   });
 }
 
@@ -125,7 +126,7 @@ test(
       ["everything/get-annotated-message", { messageType: "success", includeImage: true }],
     ] as const;
     const model = scriptedModel([calls(...wanted), says("done")], { takesImages: true });
-    const link = await talk({
+    const link = await talkUntilEnd(context, {
       version: 2,
       cwd,
       models: [model],
@@ -148,7 +149,6 @@ test(
       JSON.stringify(rawOutput)?.includes("structuredContent"),
     );
     assert.ok(raw, "structured content is part of the raw output");
-    await link.end();
   },
 );
 
@@ -164,7 +164,7 @@ test("a server is told the session's roots, and its resources can be read", pati
     says("done"),
   ]);
   const other = temporaryFolder(context, {});
-  const link = await talk({
+  const link = await talkUntilEnd(context, {
     version: 2,
     cwd,
     models: [model],
@@ -177,7 +177,6 @@ test("a server is told the session's roots, and its resources can be read", pati
   assert.match(file, /in the workspace/);
   assert.match(resource, /<resource uri="demo:\/\/resource\/dynamic\/text\/3">/);
   assert.match(list, /demo:\/\/resource\//);
-  await link.end();
 });
 
 test("a server keeps what it was told from turn to turn, and its cwd counts", patient, async (context) => {
@@ -189,7 +188,7 @@ test("a server keeps what it was told from turn to turn, and its cwd counts", pa
     calls(["memory/search_nodes", { query: "Ada" }]),
     says("done"),
   ]);
-  const link = await talk({
+  const link = await talkUntilEnd(context, {
     version: 1,
     cwd,
     models: [model],
@@ -199,5 +198,4 @@ test("a server keeps what it was told from turn to turn, and its cwd counts", pa
   await link.session.prompt("remember").outcome;
   await link.session.prompt("recall").outcome;
   assert.match(outcomesOf(model).at(-1) ?? "", /wrote programs/);
-  await link.end();
 });

@@ -1,0 +1,96 @@
+// What MCP servers offer beside tools, and lists that change while the session lives.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { AvailableCommand, Update } from "@parley/acp";
+import { calls, says, scriptedModel, temporaryFolder } from "../agent-probe.ts";
+import { outcomesOf, realServer, scriptServer, talkUntilEnd } from "./mcp-probe.ts";
+
+const patient = { timeout: 60_000 };
+
+function commandsOf(updates: readonly Update[]): readonly AvailableCommand[] {
+  return (
+    updates
+      .flatMap((update) =>
+        update.sessionUpdate === "available_commands_update" ? [update.availableCommands] : [],
+      )
+      .at(-1) ?? []
+  );
+}
+
+for (const version of [1, 2] as const) {
+  test(
+    `prompts of servers are slash commands, with their arguments (v${version})`,
+    patient,
+    async (context) => {
+      const cwd = temporaryFolder(context, {});
+      const model = scriptedModel([says("first"), says("second")]);
+      const link = await talkUntilEnd(context, {
+        version,
+        cwd,
+        models: [model],
+        mcpServers: [realServer("everything")],
+      });
+      await link.session.prompt("/everything:simple-prompt").outcome;
+      const commands = commandsOf(link.updates);
+      const args = commands.find(({ name }) => name === "everything:args-prompt");
+      assert.ok(
+        commands.some(({ name }) => name === "help"),
+        "our own are still there",
+      );
+      assert.match(JSON.stringify(args?.input), /<city> \[state\]/);
+      assert.match(JSON.stringify(model.requests[0]?.messages), /This is a simple prompt/);
+      await link.session.prompt("/everything:args-prompt Paris").outcome;
+      assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /weather in Paris/);
+      const incomplete = await link.session.prompt("/everything:args-prompt").outcome;
+      assert.match(JSON.stringify(incomplete), /needs city/);
+    },
+  );
+}
+
+test("tools and commands follow when a server says that its lists have changed", patient, async (context) => {
+  const cwd = temporaryFolder(context, {});
+  const server = scriptServer(
+    cwd,
+    "growing",
+    `let grown = false;
+    const answer = (method, params) => {
+      if (method === "initialize") return hello({ tools: { listChanged: true }, prompts: { listChanged: true } });
+      if (method === "tools/list") return { tools: grown ? [tool("grow"), tool("fruit")] : [tool("grow")] };
+      if (method === "prompts/list") return { prompts: grown ? [{ name: "harvest" }] : [] };
+      if (params?.name === "fruit") return said("an apple");
+      if (params?.name !== "grow") return undefined;
+      grown = true;
+      notify("notifications/tools/list_changed");
+      notify("notifications/prompts/list_changed");
+      return said("grown");
+    };`,
+  );
+  const grown = Promise.withResolvers<void>();
+  const model = scriptedModel([
+    calls(["growing/grow", {}]),
+    says("wait for it"),
+    calls(["growing/fruit", {}]),
+    says("done"),
+  ]);
+  const answers = ["allow_once", "allow_once"];
+  const link = await talkUntilEnd(context, {
+    version: 2,
+    cwd,
+    models: [model],
+    answers,
+    mcpServers: [server],
+  });
+  link.session.onUpdate((update) => {
+    if (
+      update.sessionUpdate === "available_commands_update" &&
+      JSON.stringify(update).includes("growing:harvest")
+    )
+      grown.resolve();
+  });
+  await link.session.prompt("go").outcome;
+  await grown.promise;
+  await link.session.prompt("eat").outcome;
+  assert.equal(outcomesOf(model).at(-1), "an apple");
+  assert.ok(model.requests.at(-1)?.tools.some(({ name }) => name === "growing/fruit"));
+});
