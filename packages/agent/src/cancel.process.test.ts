@@ -78,7 +78,7 @@ const isRunning = (pid: number): boolean => {
 for (const version of [1, 2] as const) {
   for (const state of states) {
     test(
-      `a cancel while ${state.name} is answered cancelled, and nothing survives (v${version})`,
+      `A50 a cancel while ${state.name} is answered cancelled, and nothing survives (v${version})`,
       patience,
       async (t) => {
         const place = home(t);

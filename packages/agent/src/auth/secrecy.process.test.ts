@@ -22,7 +22,7 @@ function filesWithKey(folder: string): string[] {
 
 for (const version of [1, 2] as const) {
   test(
-    `a key is in no message, error, log, trace, recording or session (v${version})`,
+    `A95 a key is in no message, request, error, log, trace, recording or session (v${version})`,
     patience,
     async (t) => {
       const refused = failed(401, anthropicError("authentication_error", `invalid x-api-key: ${key}`));
@@ -45,6 +45,7 @@ for (const version of [1, 2] as const) {
         );
         assert.equal((await session.prompt("hello").outcome).stopReason, "end_turn");
         assert.equal(fake.requests.at(-1)?.headers["x-api-key"], key);
+        assert.equal(JSON.stringify(fake.requests.map(({ body }) => body)).includes(key), false);
         await agent.close();
         await child.exited;
         assert.equal(output().includes(key), false);

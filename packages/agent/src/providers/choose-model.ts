@@ -15,7 +15,7 @@ import {
   missingKey,
   providerIds,
 } from "./provider-config.ts";
-import { providerModel } from "./provider-model.ts";
+import type { ProviderModelOptions } from "./provider-model.ts";
 
 export interface ChooseOptions {
   /** What the user chose in this session: goes before the environment and the config. */
@@ -44,7 +44,7 @@ export function chooseModel(
   const { endpoint, name } = choice;
   if (endpoint === undefined) return undefined;
   if (endpoint.needsKey && endpoint.key() === undefined && !options.isKeyOptional) throw missingKey(endpoint);
-  const model = providerModel(endpoint, factsFor(endpoint, name ?? endpoint.defaultModel), options);
+  const model = loadedLater(endpoint, factsFor(endpoint, name ?? endpoint.defaultModel), options);
   const file = env["PARLEY_RECORD"]?.trim();
   return file ? recordToFile(model, file, options.placeholders) : model;
 }
@@ -116,4 +116,18 @@ function named(wanted: string, ids: readonly string[]): Choice {
 function factsFor(endpoint: Endpoint, name: string): ModelFacts {
   const facts = factsOf(endpoint.id, endpoint.kind, name, endpoint.models[name]);
   return name === "auto" ? { ...facts, name: `${endpoint.label}: the first model that it has` } : facts;
+}
+
+/** How a provider is spoken to is a third of this package, and no part of a handshake. */
+function loadedLater(endpoint: Endpoint, facts: ModelFacts, options: ProviderModelOptions): Model {
+  let model: Promise<Model> | undefined;
+  return {
+    facts,
+    async *stream(request) {
+      model ??= import("./provider-model.ts").then(({ providerModel }) =>
+        providerModel(endpoint, facts, options),
+      );
+      yield* (await model).stream(request);
+    },
+  };
 }
