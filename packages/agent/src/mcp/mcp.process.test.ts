@@ -179,7 +179,7 @@ test("a server is told the session's roots, and its resources can be read", pati
   assert.match(list, /demo:\/\/resource\//);
 });
 
-test("a server keeps what it was told from turn to turn, and its cwd counts", patient, async (context) => {
+test("a server keeps what it was told from turn to turn", patient, async (context) => {
   const cwd = temporaryFolder(context, {});
   const entity = { name: "Ada", entityType: "person", observations: ["wrote programs"] };
   const model = scriptedModel([
