@@ -39,9 +39,9 @@ export const portableDescent: Descent = {
       const fd = openSync(file.at, readFlags);
       try {
         const opened = fstatSync(fd, { bigint: true });
-        if (opened.isFile() && isSameInode(opened, statSync(insidePath(file.at, root), { bigint: true }))) {
-          return fd;
-        }
+        // Between the two looks of one check the path may be swapped; of three in a row it hardly is each time.
+        const isHere = () => isSameInode(opened, statSync(insidePath(file.at, root), { bigint: true }));
+        if (opened.isFile() && isHere() && isHere() && isHere()) return fd;
         if (attempt === attempts) throw moved();
       } catch (error) {
         closeSync(fd);
