@@ -63,7 +63,7 @@ test("what is no secret stays: prose, paths, hashes, UUIDs and ids", () => {
   const clean = redactor();
   for (const text of [
     "The quick brown fox jumps over the lazy dog, again and again and again.",
-    "/work/project/packages/acp/src/jsonrpc/connection-options.test.ts",
+    "/home/me/project/packages/acp/src/jsonrpc/connection-options.test.ts",
     "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12",
     "123e4567-e89b-12d3-a456-426614174000",
     "stopReason: max_tokens",

@@ -1,13 +1,14 @@
 // MCP servers that misbehave: the conversation goes on, the user knows, and nothing is left behind.
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Update } from "@parley/acp";
 import { calls, said, says, scriptedModel, temporaryFolder, thought, toolStories } from "../agent-probe.ts";
+import { fileAppears, isGone } from "../outside-events.ts";
 import {
   outcomesOf,
   realServer,
@@ -24,18 +25,6 @@ function notices(updates: readonly Update[]): string[] {
   return updates.flatMap((update) =>
     update.sessionUpdate === "notice" ? [`${update.title} ${update.description ?? ""}`.trim()] : [],
   );
-}
-
-async function isGone(pid: number): Promise<boolean> {
-  for (let look = 0; look < 250; look += 1) {
-    try {
-      process.kill(pid, 0);
-    } catch {
-      return true;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return false;
 }
 
 test("a server that does not exist is named, and the others work", patient, async (context) => {
@@ -251,7 +240,7 @@ test("cancelling the turn cancels the call at the server", patient, async (conte
   prompt.cancel();
   assert.equal((await prompt.outcome).stopReason, "cancelled");
   assert.deepEqual(toolStories(link.updates), ["patient/wait: pending > in_progress > cancelled"]);
-  while (!existsSync(join(cwd, "cancelled"))) await new Promise((resolve) => setTimeout(resolve, 10));
+  await fileAppears(join(cwd, "cancelled"));
 });
 
 test(

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { test } from "node:test";
 import { localTerminals } from "@parley/acp/node";
+import { isGone, numberIn } from "../outside-events.ts";
 import { bashTool } from "./bash.ts";
 import { readTool } from "./read.ts";
 import { type Probe, type ProbeOptions, probe, refusal } from "./tool-probe.ts";
@@ -14,24 +15,6 @@ const places: readonly (readonly [string, (cwd: () => string) => ProbeOptions])[
   ["here (v1)", () => ({ version: 1 })],
   ["at the client", () => ({ version: 1, client: { terminals: ({ cwd }) => localTerminals({ cwd }) } })],
 ];
-
-async function isGone(pid: number): Promise<boolean> {
-  for (let look = 0; look < 200; look += 1) {
-    try {
-      process.kill(pid, 0);
-    } catch {
-      return true;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return false;
-}
-
-async function numberIn(path: string): Promise<number> {
-  while (!existsSync(path) || statSync(path).size === 0)
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  return Number(readFileSync(path, "utf8"));
-}
 
 for (const [place, options] of places) {
   const started = (t: Parameters<typeof probe>[0]): Promise<Probe> =>

@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gitPatch } from "../../model/git-patch.ts";
 import { memoryPair } from "../../transport/memory.ts";
-import { clientPeer, type SessionUpdate } from "../../v1.ts";
+import { clientPeer, agentPeer as firstAgent, type SessionUpdate } from "../../v1.ts";
 import { agentPeer } from "../../v2.ts";
 import { agent } from "../agent.ts";
+import { client } from "../client.ts";
 import type { Turn } from "../turn.ts";
 import { relay } from "./relay.ts";
 import type { RelayOptions } from "./relay-options.ts";
@@ -160,5 +161,29 @@ test("X20 files and terminals of a version 1 client are not offered to a version
   const { capabilities } = await offered.promise;
   assert.doesNotMatch(JSON.stringify(capabilities), /fs|terminal/i);
   await peer.close();
+  await between.closed;
+});
+
+test("towards version 2 the idle state that ends the work says what was lost in it", async () => {
+  const [toRelay, clientEnd] = memoryPair();
+  const [agentEnd, atAgent] = memoryPair();
+  firstAgent(atAgent, {
+    requests: {
+      initialize: () => ({ protocolVersion: 1, agentCapabilities: {} }),
+      "session/new": () => ({ sessionId: "s1" }),
+      "session/prompt": () => {
+        const update = { sessionUpdate: "current_model_update", modelId: "m" };
+        // of a kind that nobody knows, so it is written by hand
+        atAgent.send({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s1", update } });
+        return { stopReason: "end_turn" };
+      },
+    },
+  });
+  const between = relay(clientEnd, agentEnd, { as: 2 });
+  const connected = await client({ name: "editor", version: "1", versions: [2] }).connect(toRelay);
+  const session = await connected.open({ cwd: "/project" });
+  const outcome = await session.prompt("go").outcome;
+  assert.deepEqual(lostIn({ _meta: outcome.meta ?? null }), ["the update current_model_update"]);
+  await connected.close();
   await between.closed;
 });

@@ -18,10 +18,6 @@ export class Losses {
     this.#log = log;
   }
 
-  get isStrict(): boolean {
-    return this.#isStrict;
-  }
-
   /** Logs them. False when what they belong to must not be sent. */
   note(sessionId: string, lost: readonly string[]): boolean {
     if (lost.length === 0) return true;

@@ -200,6 +200,9 @@ export class RelayedSession {
       return this.#tellAll(messages, lost);
     }
     const encoded = this.#encoded(update, note);
+    // where a prompt is answered before its work, the end of the work says what was lost in it
+    if (update.sessionUpdate === "state_update" && update.state === "idle" && !Array.isArray(encoded))
+      return this.#tell(withLost(encoded as object, this.#losses.take()));
     if (Array.isArray(encoded)) this.#tellAll(encoded, lost);
     // nearly all are one message for one update, with nothing lost: no array is made for them
     else if (lost.length === 0) this.#tell(encoded as object);
