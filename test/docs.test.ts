@@ -19,6 +19,7 @@ const sections: Readonly<Record<string, readonly string[]>> = {
   "@parley/acp/testing": ["acp/src/testing.ts"],
   "@parley/acp/v1 and @parley/acp/v2": ["acp/src/v1.ts", "acp/src/v2.ts"],
   "@parley/agent": ["agent/src/index.ts"],
+  "@parley/client": ["client/src/index.ts"],
 };
 
 /** The names that an entry point exports, types too; not those that come with `export *`. */

@@ -77,6 +77,7 @@ const promised = {
     "openAccount",
     "parseConfig",
   ],
+  "@parley/client": [],
 } as const;
 
 interface Manifest {

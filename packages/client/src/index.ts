@@ -1,0 +1,1 @@
+export type { Effect, Operation, Scope, Subject, SubjectOrigin } from "./subject.ts";
