@@ -2,7 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 import type { AgentConfig } from "@parley/agent";
-import type { Invocation } from "./commands.ts";
+import type { Invocation } from "./command.ts";
 import { configPath } from "./data-folder.ts";
 import { printable } from "./wire-printer.ts";
 

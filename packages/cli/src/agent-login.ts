@@ -1,7 +1,7 @@
 // `parley agent login`: stores a provider's key for the coding agent. The key is never printed, also not in part.
 
 import { readAgentConfig, SettingError } from "./agent-config.ts";
-import type { Invocation } from "./commands.ts";
+import type { Invocation } from "./command.ts";
 import { credentialsPath } from "./data-folder.ts";
 import { askSecret } from "./secret-input.ts";
 

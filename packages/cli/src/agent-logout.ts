@@ -1,7 +1,7 @@
 // `parley agent logout`: forgets a key that was stored by a login.
 
 import { readAgentConfig, SettingError } from "./agent-config.ts";
-import type { Invocation } from "./commands.ts";
+import type { Invocation } from "./command.ts";
 import { credentialsPath } from "./data-folder.ts";
 
 export async function run({ values, positionals, json }: Invocation): Promise<number> {

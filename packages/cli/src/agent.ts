@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readAgentConfig, SettingError, withFlags } from "./agent-config.ts";
-import type { Invocation } from "./commands.ts";
+import type { Invocation } from "./command.ts";
 import { printable } from "./wire-printer.ts";
 
 export async function run(invocation: Invocation): Promise<number | undefined> {

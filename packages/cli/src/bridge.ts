@@ -5,7 +5,7 @@ import { type ByteChannel, byteTransport, type ClientToolServices, relay } from 
 import { nodePlatform, type ProcessExit, spawnTransport, stdioChannel } from "@parley/acp/node";
 import { readTextBelow } from "./bridge-file.ts";
 import { type BridgeLog, openBridgeLog } from "./bridge-log.ts";
-import type { Invocation } from "./commands.ts";
+import type { Invocation } from "./command.ts";
 
 const signals = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 } as const;
 

@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { RequestError } from "@parley/acp";
 import { stdioTransport } from "@parley/acp/node";
 import { type AgentPeer, agentPeer, type ClientCapabilities, type SessionUpdate } from "@parley/acp/v1";
-import type { Invocation } from "./commands.ts";
+import type { Invocation } from "./command.ts";
 
 interface Session {
   readonly cwd: string;

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { ConnectionError, RequestError } from "@parley/acp";
 import { spawnTransport } from "@parley/acp/node";
 import { type ClientPeer, clientPeer } from "@parley/acp/v1";
-import type { Invocation } from "./commands.ts";
+import type { Invocation } from "./command.ts";
 import { printable, WirePrinter } from "./wire-printer.ts";
 
 const launcher = fileURLToPath(new URL("../bin/parley", import.meta.url));

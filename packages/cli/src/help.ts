@@ -1,6 +1,6 @@
 // The text of help, written from the command tables so that it cannot disagree with the parser.
 
-import type { Command, Option } from "./commands.ts";
+import type { Command, Option } from "./command.ts";
 import { commands } from "./commands.ts";
 
 /** `parley --help`. */

@@ -1,18 +1,10 @@
 // The entry point of `parley`: picks a command, parses its arguments by its table, runs it. Nothing
 // is imported statically but the tables, so that a command costs only what it uses itself.
 
-import type { Command, Invocation } from "./commands.ts";
+import type { Command, Invocation } from "./command.ts";
+import { CommandError, usageError } from "./command-error.ts";
 import { commands } from "./commands.ts";
-
-/** What the user typed cannot be run. Exit code 2. */
-class UsageError extends Error {
-  readonly hint: string;
-
-  constructor(message: string, hint: string) {
-    super(message);
-    this.hint = hint;
-  }
-}
+import { printAnswer } from "./print-answer.ts";
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -22,9 +14,9 @@ async function main(argv: readonly string[]): Promise<number> {
   try {
     return (await dispatch(argv, json)) ?? 0;
   } catch (error) {
-    if (error instanceof UsageError) {
-      fail({ code: "usage", message: error.message, hint: error.hint }, json);
-      return 2;
+    if (error instanceof CommandError) {
+      fail({ code: error.code, message: error.message, hint: error.hint }, json);
+      return error.exitCode;
     }
     // A bug or a failure that the command did not foresee; the stack is what a report needs.
     const message = error instanceof Error ? error.message : String(error);
@@ -52,7 +44,7 @@ async function dispatch(argv: readonly string[], json: boolean): Promise<number 
     return topic === undefined ? showOverview(json) : showCommand(find(topic, second), json);
   }
   if (name.startsWith("-")) {
-    throw new UsageError(`unknown option ${name}`, "options come after the command; see parley --help");
+    throw usageError(`unknown option ${name}`, "options come after the command; see parley --help");
   }
   const at = argv.indexOf(name);
   const command = find(name, argv[at + 1]);
@@ -73,19 +65,16 @@ function find(name: string, second: string | undefined): Command {
   const names = commands.filter(({ internal }) => internal !== true).map((candidate) => candidate.name);
   const family = names.filter((candidate) => candidate.startsWith(`${name} `));
   if (family.length > 0) {
-    throw new UsageError(
-      `${name} is no command by itself; there are ${family.join(", ")}`,
-      "see parley --help",
-    );
+    throw usageError(`${name} is no command by itself; there are ${family.join(", ")}`, "see parley --help");
   }
   const near = names.find((candidate) => candidate.startsWith(name) || name.startsWith(candidate));
   const suggestion = near === undefined ? "see parley --help" : `did you mean: parley ${near}`;
-  throw new UsageError(`unknown command ${name}; there are ${names.join(", ")}`, suggestion);
+  throw usageError(`unknown command ${name}; there are ${names.join(", ")}`, suggestion);
 }
 
 async function parse(command: Command, args: string[], json: boolean): Promise<Invocation> {
   const help = `see parley help ${command.name}`;
-  if (json && !command.json) throw new UsageError(`${command.name} has no --json`, help);
+  if (json && !command.json) throw usageError(`${command.name} has no --json`, help);
   const { parseArgs } = await import("node:util");
   try {
     const parsed = parseArgs({
@@ -95,9 +84,11 @@ async function parse(command: Command, args: string[], json: boolean): Promise<I
     });
     const extra = parsed.positionals[0];
     if (command.positionals === undefined && extra !== undefined) {
-      throw new UsageError(`${command.name} takes no argument, got ${extra}`, help);
+      throw usageError(`${command.name} takes no argument, got ${extra}`, help);
     }
-    return { values: parsed.values, positionals: parsed.positionals, json };
+    const end = args.indexOf("--");
+    const argv = end < 0 ? [] : args.slice(end + 1);
+    return { values: parsed.values, positionals: parsed.positionals, argv, json };
   } catch (error) {
     if (!isParseArgsError(error)) throw error;
     const names = [...Object.keys(command.options), ...(command.json ? ["json"] : [])].map(
@@ -106,7 +97,7 @@ async function parse(command: Command, args: string[], json: boolean): Promise<I
     const known = names.length === 0 ? "it has no options" : `it has ${names.join(", ")}`;
     // Node's own advice about positionals runs over several sentences; its first one says what was got.
     const got = error.message.split(/\. |\n/)[0] ?? error.message;
-    throw new UsageError(`${command.name}: ${got.charAt(0).toLowerCase()}${got.slice(1)}; ${known}`, help);
+    throw usageError(`${command.name}: ${got.charAt(0).toLowerCase()}${got.slice(1)}; ${known}`, help);
   }
 }
 
@@ -135,7 +126,7 @@ async function showVersion(json: boolean): Promise<number> {
 }
 
 function answer(text: string, data: object, json: boolean): number {
-  process.stdout.write(`${json ? JSON.stringify({ v: 1, data }) : text}\n`);
+  printAnswer(text, data, json);
   return 0;
 }
 

@@ -7,7 +7,7 @@ import { constants } from "node:os";
 import { join, resolve } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Invocation } from "./commands.ts";
+import type { Invocation } from "./command.ts";
 import { openOutput, type Pass, pass } from "./tap-pass.ts";
 import type { Recorder } from "./tap-recorder.ts";
 import type { StreamName } from "./tap-worker.ts";

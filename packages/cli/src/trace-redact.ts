@@ -4,7 +4,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { homedir } from "node:os";
 import { traceHeader, traceRecord } from "@parley/acp/testing";
-import type { Invocation } from "./commands.ts";
+import type { Invocation } from "./command.ts";
 import { leaveWithReader } from "./reader-gone.ts";
 import { missingFile, withTraceErrors } from "./trace-failure.ts";
 import { fileLines } from "./trace-lines.ts";

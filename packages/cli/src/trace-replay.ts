@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import type { Transport } from "@parley/acp";
 import { spawnTransport, stdioTransport } from "@parley/acp/node";
 import { type Replay, type ReplayReport, readTrace, replayAgent, replayClient } from "@parley/acp/testing";
-import type { Invocation } from "./commands.ts";
+import type { Invocation } from "./command.ts";
 import { missingFile, withTraceErrors } from "./trace-failure.ts";
 
 /** The live peer did something else than the recorded one. */

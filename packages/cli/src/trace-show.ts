@@ -1,7 +1,7 @@
 // `parley trace show FILE`: a trace for people, one line per message and event, or one JSON object per line.
 
 import { isTraceMessage, type TraceEvent, type TraceHeader, type TraceMessage } from "@parley/acp/testing";
-import type { Invocation } from "./commands.ts";
+import type { Invocation } from "./command.ts";
 import { leaveWithReader } from "./reader-gone.ts";
 import { missingFile, withTraceErrors } from "./trace-failure.ts";
 import { traceItems } from "./trace-lines.ts";
