@@ -31,6 +31,7 @@ const promised = {
   "@parley/acp/v1": ["agentPeer", "clientPeer"],
   "@parley/acp/v2": ["agentPeer", "clientPeer"],
   "@parley/acp/view": ["applyEntry", "changesSince", "createView", "snapshot", "viewFrom"],
+  "@parley/acp/redact": ["Redactor"],
   "@parley/acp/testing": [
     "ScenarioError",
     "TraceError",

@@ -10,7 +10,14 @@ import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { root } from "./source-files.ts";
 
-const entries = ["@parley/acp", "@parley/acp/v1", "@parley/acp/v2", "@parley/acp/view", "@parley/acp/node"];
+const entries = [
+  "@parley/acp",
+  "@parley/acp/v1",
+  "@parley/acp/v2",
+  "@parley/acp/view",
+  "@parley/acp/redact",
+  "@parley/acp/node",
+];
 const temporary = mkdtempSync(join(tmpdir(), "parley packed "));
 const project = join(temporary, "a project");
 const unpacked = new Map<string, string>();

@@ -3,12 +3,12 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { homedir } from "node:os";
+import { Redactor } from "@parley/acp/redact";
 import { traceHeader, traceRecord } from "@parley/acp/testing";
 import type { Invocation } from "./command.ts";
 import { leaveWithReader } from "./reader-gone.ts";
 import { missingFile, withTraceErrors } from "./trace-failure.ts";
 import { fileLines } from "./trace-lines.ts";
-import { Redactor } from "./trace-redactor.ts";
 
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
   const [path] = positionals;
@@ -21,9 +21,11 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
   leaveWithReader();
   return withTraceErrors(path, json, async () => {
     const redactor = new Redactor({ contents: values.contents === true, home: homedir() });
-    // Twice: what turns out to be a secret late in the trace may stand in its beginning, too.
-    for await (const _ of redactedLines(path, redactor));
-    redactor.secrets.counts.clear();
+    // What turns out to be a secret late in the trace may stand in its beginning, too, and some are said in pieces.
+    for (let pass = 0; pass < 2; pass += 1) {
+      for await (const _ of redactedLines(path, redactor));
+      redactor.again();
+    }
     const target = out === undefined ? undefined : await create(out);
     try {
       for await (const line of redactedLines(path, redactor)) await write(target, `${line}\n`);
@@ -78,7 +80,7 @@ function redactedRecord(line: string, number: number, redactor: Redactor): strin
   if (typeof message === "string") clean.message = redactor.text(message);
   if (typeof base64 === "string") {
     // what cannot be read cannot be cleaned
-    redactor.secrets.count("unreadable line");
+    redactor.count("unreadable line");
     delete clean.base64;
     clean.text = `[${Buffer.from(base64, "base64").length} bytes that are not UTF-8]`;
   }
@@ -88,13 +90,11 @@ function redactedRecord(line: string, number: number, redactor: Redactor): strin
   return JSON.stringify(clean);
 }
 
-function report({ secrets }: Redactor, out: string | undefined, json: boolean): void {
-  const replaced = Object.fromEntries([...secrets.counts].sort(([, a], [, b]) => b - a));
+function report({ counts, distinct }: Redactor, out: string | undefined, json: boolean): void {
+  const replaced = Object.fromEntries([...counts].sort(([, a], [, b]) => b - a));
   const total = Object.values(replaced).reduce((sum, count) => sum + count, 0);
   if (json) {
-    process.stdout.write(
-      `${JSON.stringify({ v: 1, data: { out, total, replaced, secrets: secrets.distinct } })}\n`,
-    );
+    process.stdout.write(`${JSON.stringify({ v: 1, data: { out, total, replaced, secrets: distinct } })}\n`);
     return;
   }
   const list = Object.entries(replaced).map(([why, count]) => `${count} by ${why}`);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Redactor } from "./trace-redactor.ts";
+import { Redactor, type RedactorOptions } from "@parley/acp/redact";
 
 // Written in pieces: they are no secrets, but look like some, which is what scanners of repositories look for.
 const openAi = ["sk", "proj", "Abc123Def456Ghi789Jkl012"].join("-");
@@ -8,8 +8,7 @@ const github = ["ghp", "AbcdefGhijkl0123456789mnopqrstuvwx"].join("_");
 const webToken = ["eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiIxMjM0In0", "c2lnbmF0dXJlLXNpZ25hdHVyZQ"].join(".");
 const pem = ["-----BEGIN", "PRIVATE KEY-----\nMIIEvQIBADANBg\n-----END", "PRIVATE KEY-----"].join(" ");
 
-const redactor = (options: Partial<ConstructorParameters<typeof Redactor>[0]> = {}) =>
-  new Redactor({ contents: false, home: "/srv/people/ann", ...options });
+const redactor = (options: RedactorOptions = {}) => new Redactor({ home: "/srv/people/ann", ...options });
 
 const message = (value: object) => JSON.stringify({ jsonrpc: "2.0", ...value });
 
@@ -82,7 +81,7 @@ test("a secret has the same mark everywhere, also in a text that does not look l
     clean.text("correct%20horse%20battery, Y29ycmVjdCBob3JzZSBiYXR0ZXJ5"),
     "[secret 1], [secret 1]",
   );
-  assert.equal(clean.secrets.distinct, 1);
+  assert.equal(clean.distinct, 1);
 });
 
 test("arguments after an option that takes a secret are replaced", () => {
@@ -139,6 +138,54 @@ test("logins and what people typed into forms are replaced as a whole", () => {
     id: 7,
     result: { action: "accept", content: { pin: "[redacted]" } },
   });
+});
+
+test("numbers that people typed into forms are replaced, and those that count are not", () => {
+  const clean = redactor();
+  clean.line("agent", message({ id: 7, method: "elicitation/create", params: { message: "PIN?" } }));
+  assert.deepEqual(
+    redacted({ id: 7, result: { action: "accept", content: { pin: 1234, agree: true } } }, clean),
+    {
+      jsonrpc: "2.0",
+      id: 7,
+      result: { action: "accept", content: { pin: 0, agree: false } },
+    },
+  );
+  const params = { password: 1234, tokens: { input: 5 } };
+  assert.deepEqual(redacted({ method: "m", params }, clean), {
+    jsonrpc: "2.0",
+    method: "m",
+    params: { password: 0, tokens: { input: 5 } },
+  });
+});
+
+test("a secret that is said in pieces is replaced in all of them", () => {
+  const clean = redactor({ secrets: ["correct horse battery"] });
+  const chunk = (text: string) => ({
+    kind: "update",
+    update: { sessionUpdate: "agent_message_chunk", messageId: "m", content: { type: "text", text } },
+  });
+  const pieces = [
+    "it is c",
+    "orrect ",
+    "horse",
+    " batt",
+    "ery, as you know, and ",
+    openAi.slice(0, 9),
+    openAi.slice(9),
+  ];
+  const pass = () => {
+    clean.again();
+    return pieces.map((piece) => JSON.stringify(clean.value(chunk(piece))));
+  };
+  pass();
+  pass();
+  assert.deepEqual(
+    pass(),
+    ["it is [secret 1]", "", "", "", ", as you know, and ", "[secret 2]", ""].map((text) =>
+      JSON.stringify(chunk(text)),
+    ),
+  );
 });
 
 test("contents are hidden when asked for, with their lengths and lines", () => {

@@ -1,0 +1,305 @@
+// Takes secrets, names and, if asked, contents out of messages and entries. The shape stays: keys, ids, methods,
+// kinds and the order of everything, so that what is left can be replayed.
+
+import { byteString } from "./secret-forms.ts";
+import { countKey, isDistinctive, secretKey, secretOption } from "./secret-patterns.ts";
+import { Secrets } from "./secrets.ts";
+import { SplitSecrets } from "./split-secrets.ts";
+
+export interface RedactorOptions {
+  /** Also hides texts, keeping their lengths. */
+  readonly contents?: boolean;
+  /** The home directory of this machine's user. */
+  readonly home?: string | undefined;
+  /** Secrets that are known from elsewhere, such as stored keys. */
+  readonly secrets?: Iterable<string>;
+}
+
+/** Values that a replay or a reader needs as they are. */
+const keptKey =
+  /^(?:jsonrpc|id|method|type|kind|status|sessionUpdate|stopReason|outcome|mimeType|role|action|mode|priority)$|(?:^|[a-z_])ids?$|Ids?$/;
+const contentKey =
+  /^(?:text|content|oldText|newText|data|blob|output|thought|summary|patch|title|description)$/;
+const rawKey = /^(?:rawInput|rawOutput)$/;
+const commonUsers =
+  /^(?:root|user|users?|me|you|home|admin|runner|ubuntu|node|app|vscode|shared|public|guest)$/i;
+const loginMethod = /^(?:authenticate|auth\/login)$/;
+
+/**
+ * Redacts what it is given, in the order in which it was said. Secrets that turn up late, and those that are said
+ * piece by piece, are known after they have been seen: for everything, pass three times, with `again()` between.
+ */
+export class Redactor {
+  readonly #secrets = new Secrets();
+  readonly #split = new SplitSecrets(this.#secrets);
+  readonly #contents: boolean;
+  readonly #home: string;
+  readonly #users = new Set<string>();
+  /** Methods of open requests, by who asked and the id: some answers are secret as a whole. */
+  readonly #open = new Map<string, string>();
+  #session = "";
+  /** The stream of which the texts that are looked at now are pieces. */
+  #stream: string | undefined;
+
+  constructor({ contents = false, home = "", secrets = [] }: RedactorOptions = {}) {
+    this.#contents = contents;
+    this.#home = home;
+    for (const secret of secrets) this.#secrets.mark(secret, "given", { everywhere: true });
+    this.#secrets.counts.clear();
+  }
+
+  /** How much was replaced in this pass, by the reason. */
+  get counts(): ReadonlyMap<string, number> {
+    return this.#secrets.counts;
+  }
+
+  /** How many different secrets were found. */
+  get distinct(): number {
+    return this.#secrets.distinct;
+  }
+
+  /** Begins another pass over the same things: what was found so far is now replaced from the start. */
+  again(): void {
+    this.#split.again();
+    this.#open.clear();
+    this.#secrets.counts.clear();
+  }
+
+  /** Counts something that the caller has replaced. */
+  count(why: string): void {
+    this.#secrets.count(why);
+  }
+
+  /** One line of the wire. Text that is no JSON is cleaned as text. */
+  line(from: string, text: string): string {
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      return this.#contents ? this.#hidden(text) : this.text(text);
+    }
+    const clean = Array.isArray(value)
+      ? value.map((message) => this.#message(from, message))
+      : this.#message(from, value);
+    const result = JSON.stringify(clean);
+    // what has not changed stays as it was written, to the last blank
+    return result === JSON.stringify(value) ? text : result;
+  }
+
+  /** An entry of a session, or any other JSON value; what was given is not changed. */
+  value(value: unknown): unknown {
+    return this.#value(value, "");
+  }
+
+  /** Prose, a path, an argument: whatever a person or a program wrote. */
+  text(text: string): string {
+    return this.#names(this.#secrets.clean(text));
+  }
+
+  command(args: readonly string[]): string[] {
+    return args.map((argument, index) => this.#argument(argument, args[index - 1]));
+  }
+
+  #message(from: string, message: unknown): unknown {
+    if (!isObject(message)) return this.#value(message, "");
+    const { id, method } = message;
+    if (typeof method === "string") {
+      if (id !== undefined) this.#open.set(`${from} ${JSON.stringify(id)}`, method);
+      if (!loginMethod.test(method)) return this.#value(message, "");
+      return this.#object(message, (key, item) =>
+        key === "params" && isObject(item)
+          ? this.#object(item, (name, each) =>
+              name === "methodId" ? each : this.#secret(each, "login", secretKey.test(name)),
+            )
+          : undefined,
+      );
+    }
+    const key = `${from === "client" ? "agent" : "client"} ${JSON.stringify(id)}`;
+    const answered = this.#open.get(key);
+    this.#open.delete(key);
+    if (answered !== "elicitation/create") return this.#value(message, "");
+    return this.#object(message, (name, item) => (name === "result" ? this.#form(item) : undefined));
+  }
+
+  /** What a person typed into a form. */
+  #form(answer: unknown): unknown {
+    if (!isObject(answer)) return this.#value(answer, "");
+    return this.#object(answer, (name, item) => {
+      if (name !== "content") return isObject(item) ? this.#form(item) : undefined;
+      if (!isObject(item)) return this.#secret(item, "form", false);
+      return this.#object(item, (field, each) => this.#secret(each, "form", secretKey.test(field)));
+    });
+  }
+
+  #value(value: unknown, key: string): unknown {
+    if (typeof value === "string") return this.#string(value, key);
+    if (Array.isArray(value)) {
+      if (key === "env" || key === "headers") return value.map((item) => this.#pair(item, key));
+      const strings = value.every((item) => typeof item === "string");
+      if (strings && /^(?:args|argv|command)$/.test(key)) return this.command(value);
+      return value.map((item) => this.#value(item, key));
+    }
+    if (!isObject(value)) return value;
+    if (key === "env" || key === "headers") {
+      return this.#object(value, (name, item) => this.#secret(item, key, secretKey.test(name)));
+    }
+    const { sessionId, sessionUpdate, kind } = value;
+    if (typeof sessionId === "string") this.#session = sessionId;
+    if (typeof sessionUpdate === "string") return this.#update(value, sessionUpdate);
+    // an entry that holds what the form was answered
+    return this.#object(value, (name, item) =>
+      kind === "answer" && name === "elicitation" ? this.#form(item) : undefined,
+    );
+  }
+
+  #update(update: Record<string, unknown>, kind: string): unknown {
+    const { messageId, toolCallId, terminalId, compactionId } = update;
+    const id = messageId ?? toolCallId ?? terminalId ?? compactionId ?? "";
+    const outer = this.#stream;
+    this.#stream = kind.endsWith("_chunk") ? `${this.#session} ${kind} ${String(id)}` : undefined;
+    const clean = this.#object(update, (name, item) => {
+      if (name === "data" && kind === "terminal_output_chunk") return this.#output(item);
+      return name === "output" && kind === "terminal_update" && isObject(item)
+        ? this.#object(item, (field, each) => (field === "data" ? this.#output(each) : undefined))
+        : undefined;
+    });
+    this.#stream = outer;
+    return clean;
+  }
+
+  /** Bytes of a terminal, in base64. */
+  #output(data: unknown): unknown {
+    if (typeof data !== "string") return undefined;
+    let bytes: string;
+    try {
+      bytes = atob(data);
+    } catch {
+      return undefined;
+    }
+    const clean = this.#contents ? this.#hidden(bytes) : this.#piece(bytes);
+    // a name in a text may be replaced by letters that are no bytes
+    return clean === bytes ? data : btoa(/[^\0-\xff]/.test(clean) ? byteString(clean) : clean);
+  }
+
+  /** `special` answers undefined where nothing is special. */
+  #object(value: object, special: (key: string, item: unknown) => unknown): object {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => {
+        const name = this.#secrets.cleanKnown(key);
+        const replaced = special(key, item);
+        if (replaced !== undefined) return [name, replaced];
+        if (secretKey.test(key)) {
+          return [name, this.#secret(item, countKey.test(key) ? "counting key" : "key", true)];
+        }
+        if (this.#contents && rawKey.test(key)) {
+          return [name, this.#everyString(item, (text) => this.#hidden(text))];
+        }
+        return [name, this.#value(item, key)];
+      }),
+    );
+  }
+
+  #string(text: string, key: string): string {
+    if (keptKey.test(key)) return this.#secrets.cleanKnown(text);
+    if (this.#contents && contentKey.test(key)) return this.#hidden(text);
+    return key === "text" ? this.#piece(text) : this.text(text);
+  }
+
+  #piece(text: string): string {
+    return this.text(this.#stream === undefined ? text : this.#split.piece(this.#stream, text));
+  }
+
+  /** `{ name, value }`, of an environment or of headers. */
+  #pair(item: unknown, key: string): unknown {
+    if (!isObject(item)) return this.#secret(item, key, false);
+    const isSecret = secretKey.test(String(item.name));
+    return this.#object(item, (name, each) =>
+      name === "value" ? this.#secret(each, key, isSecret) : undefined,
+    );
+  }
+
+  /** `everywhere`: also what could be a word that others use, too. */
+  #secret(value: unknown, why: string, everywhere: boolean): unknown {
+    if (typeof value === "number" && why !== "counting key") return this.#replacedBy(0, why);
+    if (typeof value === "boolean" && (why === "form" || why === "login")) {
+      return this.#replacedBy(false, why);
+    }
+    if (Array.isArray(value)) return value.map((item) => this.#secret(item, why, everywhere));
+    if (isObject(value)) return this.#object(value, (_, item) => this.#secret(item, why, everywhere));
+    if (typeof value !== "string") return value;
+    return this.#secrets.mark(value, why === "counting key" ? "key" : why, {
+      everywhere: everywhere || isDistinctive(value),
+    });
+  }
+
+  #replacedBy(value: unknown, why: string): unknown {
+    this.#secrets.count(why);
+    return value;
+  }
+
+  #everyString(value: unknown, replace: (text: string) => string): unknown {
+    if (typeof value === "string") return replace(value);
+    if (Array.isArray(value)) return value.map((item) => this.#everyString(item, replace));
+    if (!isObject(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [
+        this.#secrets.cleanKnown(key),
+        this.#everyString(item, replace),
+      ]),
+    );
+  }
+
+  #argument(argument: string, before: string | undefined): string {
+    if (before !== undefined && secretOption.test(before)) {
+      // `-e NAME=value`, `-H "Name: value"`, `--token value`
+      const [, name = "", secret = argument] = /^([\w-]+(?:=|:\s*))(.*)$/s.exec(argument) ?? [];
+      const isSecret = name === "" || secretKey.test(name.replace(/\W+$/, ""));
+      return `${name}${this.#secrets.mark(secret, "argument", { everywhere: isSecret || isDistinctive(secret) })}`;
+    }
+    const [, option, value] = /^(--?[\w-]+)=(.+)$/s.exec(argument) ?? [];
+    if (option !== undefined && value !== undefined && secretOption.test(option)) {
+      return `${option}=${this.#secrets.mark(value, "argument", { everywhere: true })}`;
+    }
+    return this.text(argument);
+  }
+
+  /** Homes and the names of their users. */
+  #names(text: string): string {
+    let clean = text;
+    if (this.#home.length > 1 && clean.includes(this.#home)) {
+      clean = clean.replaceAll(boundary(this.#home), () => this.#named("/home/user"));
+    }
+    clean = clean.replace(
+      /(\/home\/|\/Users\/|[A-Za-z]:\\+Users\\+)([\w.-]+)/g,
+      (all, folder: string, user: string) => {
+        if (commonUsers.test(user)) return all;
+        if (user.length > 2) this.#users.add(user);
+        return this.#named(`${folder}user`);
+      },
+    );
+    for (const user of this.#users) {
+      if (clean.includes(user)) clean = clean.replaceAll(boundary(user), () => this.#named("user"));
+    }
+    return clean;
+  }
+
+  #named(replacement: string): string {
+    this.#secrets.count("home or user");
+    return replacement;
+  }
+
+  #hidden(text: string): string {
+    if (!/[^\sx]/.test(text)) return text;
+    this.#secrets.count("content");
+    return text.replaceAll(/\S/g, "x");
+  }
+}
+
+/** The text where no longer word or path component has it. */
+function boundary(text: string): RegExp {
+  return new RegExp(`(?<![\\w.-])${text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\w-])`, "g");
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

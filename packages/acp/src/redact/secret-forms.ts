@@ -1,0 +1,42 @@
+// How programs write a secret down: as it is, inside JSON, in an address, in a header, in the middle of something
+// that is base64 as a whole.
+
+export function formsOf(secret: string): Set<string> {
+  const inJson = JSON.stringify(secret).slice(1, -1);
+  const inAddress = encodeURIComponent(secret);
+  const bytes = byteString(secret);
+  return new Set(
+    [
+      secret,
+      bytes,
+      inJson,
+      JSON.stringify(inJson).slice(1, -1),
+      inJson.replaceAll("/", "\\/"),
+      inJson.replaceAll(/[^ -~]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`),
+      inAddress,
+      inAddress.replaceAll(/%[\dA-F]{2}/g, (escaped) => escaped.toLowerCase()),
+      inAddress.replaceAll("%20", "+"),
+      encodeURI(secret),
+      ...[0, 1, 2].flatMap((before) => base64Of(bytes, before)),
+    ].filter((form) => form.length >= 8),
+  );
+}
+
+/** What of the base64 of a longer text is the secret's alone, if so many bytes stand before it. */
+function base64Of(bytes: string, before: number): string[] {
+  const whole = btoa("\0".repeat(before) + bytes).replace(/=+$/, "");
+  const begin = Math.ceil((before * 8) / 6);
+  const end = Math.floor(((before + bytes.length) * 8) / 6);
+  const middle = whole.slice(begin, end);
+  return (before === 0 ? [whole, middle] : [middle]).flatMap((form) => [
+    form,
+    form.replaceAll("+", "-").replaceAll("/", "_"),
+  ]);
+}
+
+/** A character for each byte of its UTF-8: what `atob` makes of base64. */
+export function byteString(text: string): string {
+  let bytes = "";
+  for (const byte of new TextEncoder().encode(text)) bytes += String.fromCharCode(byte);
+  return bytes;
+}

@@ -1,0 +1,99 @@
+// What secrets look like, and where they stand.
+//
+// Every repetition is bounded, or begins at something rare, where a text without end could make it start over at
+// each of its characters.
+
+/** Keys whose values are secrets, whatever they look like. */
+export const secretKey =
+  /^(?:.*[-_.]|.*[a-z](?=[A-Z]))?(?:authorization|cookies?|passw(?:or)?d|passphrase|secrets?|tokens?|api[-_]?keys?|private[-_]?keys?|access[-_]?keys?|credentials?|bearer)$/i;
+
+/** Those of them whose numbers are no secrets: they count. */
+export const countKey = /tokens?$/i;
+
+/** Options of a command whose next argument is one, or holds one. */
+export const secretOption =
+  /^(?:-e|-H|--env|--header|--?.*(?:token|secret|password|passwd|api-?key|auth|credentials?))$/i;
+
+export interface Pattern {
+  readonly name: string;
+  readonly expression: RegExp;
+  /** The group that is the secret; 0 is all of it. */
+  readonly group: number;
+  /** It is recognised wherever it stands, so nobody has to look for it by its text. */
+  readonly evident?: boolean;
+  /** It may be something harmless, so it is looked for elsewhere only if it is like nothing else. */
+  readonly doubtful?: boolean;
+}
+
+export const patterns: readonly Pattern[] = [
+  {
+    name: "private key",
+    expression: /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
+    group: 0,
+  },
+  { name: "bearer token", expression: /\b(?:bearer|basic)\s+([\w.~+/-]{8,}=*)/gi, group: 1 },
+  { name: "JSON web token", expression: /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, group: 0, evident: true },
+  {
+    name: "API key",
+    expression:
+      /\b(?:sk|pk|rk)[-_][\w-]{16,}|\bgh[pousr]_\w{16,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bxox[abeoprs]-[\w-]{10,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[\w-]{30,}|\bya29\.[\w-]{10,}|\bnpm_[A-Za-z0-9]{30,}|\bhf_[A-Za-z0-9]{20,}/g,
+    group: 0,
+    evident: true,
+  },
+  {
+    name: "assignment",
+    expression:
+      /\b[\w-]{0,64}(?:TOKEN|SECRET|PASSWORD|PASSWD|API[-_]?KEY|PRIVATE[-_]?KEY|ACCESS[-_]?KEY)\b["']?\s*[=:]\s*["']?([^\s"',;&]{6,})/gi,
+    group: 1,
+  },
+  {
+    name: "header",
+    expression: /\bauthorization["']?\s*[=:]\s*["']?(?:[a-z]{1,20}\s+)?([\w.~+/=-]{8,})/gi,
+    group: 1,
+  },
+  { name: "header", expression: /\bcookie["']?\s*:\s*["']?([\w.-]{1,64}=[^\r\n"']+)/gi, group: 1 },
+  {
+    name: "header",
+    expression: /(?<=^|\s)(?:-H|--header)[=\s]\s{0,4}["']?[\w-]{1,64}:\s{0,4}([^\r\n"']+)/g,
+    group: 1,
+    doubtful: true,
+  },
+  {
+    name: "argument",
+    expression:
+      /(?<=^|\s)--?[\w-]{0,64}(?:token|secret|password|passwd|api-?key|credentials?)[=\s]\s{0,4}["']?([^\s"'-][^\s"']*)/gi,
+    group: 1,
+    doubtful: true,
+  },
+  {
+    name: "argument",
+    expression: /(?<=^|\s)(?:-e|--env)[=\s]\s{0,4}["']?[A-Za-z_]\w{0,64}=([^\s"']+)/g,
+    group: 1,
+    doubtful: true,
+  },
+];
+
+export const userInfo = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)([^\s/@"']+)@/gi;
+/** In the query and, as some logins answer, in the fragment. */
+export const queryValue = /([?&#][\w.~-]{1,64}=)([^&#\s"'<>)]+)/g;
+export const address = /\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>]+/gi;
+export const randomWord = /(?<![\w/+-])[\w+/-]{32,200}={0,2}(?![\w/+-])/g;
+
+/** Upper case, lower case and digits in no order; a path, a hash in hex or a UUID is none of them. */
+export function looksRandom(word: string): boolean {
+  if (!/[a-z]/.test(word) || !/[A-Z]/.test(word) || !/\d/.test(word)) return false;
+  if (word.split("/").length > 3 || /^[\da-f-]+$/i.test(word)) return false;
+  const counts = new Map<string, number>();
+  for (const letter of word) counts.set(letter, (counts.get(letter) ?? 0) + 1);
+  let bits = 0;
+  for (const count of counts.values()) bits -= (count / word.length) * Math.log2(count / word.length);
+  return bits > 4;
+}
+
+const pathOrType =
+  /^(?:[/~.]|[A-Za-z]:\\|(?:text|application|image|audio|video|multipart|font|model)\/|[a-z][a-z0-9+.-]{0,20}:\/\/)/;
+
+/** Whether a text is so much like nothing else that it can be replaced wherever it stands. */
+export function isDistinctive(text: string): boolean {
+  return !/^(?:[A-Za-z]*|[\d.]*)$/.test(text) && !pathOrType.test(text);
+}

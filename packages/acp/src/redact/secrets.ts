@@ -1,0 +1,119 @@
+// The one list of secrets that were found or given: the same secret becomes the same mark wherever it stands, so
+// that what was redacted still tells what belongs together. Marks are numbers, not hashes: with a hash one can
+// try passwords.
+
+import { formsOf } from "./secret-forms.ts";
+import {
+  address,
+  isDistinctive,
+  looksRandom,
+  type Pattern,
+  patterns,
+  queryValue,
+  randomWord,
+  userInfo,
+} from "./secret-patterns.ts";
+
+const isMark = /^\[(?:redacted|secret \d+)\]$/;
+/** A pattern may match what another one has replaced, or the first word of it. */
+const hasMark = /\[(?:redacted|secret \d+)\]|^\[secret$/;
+
+export interface KnownForm {
+  readonly form: string;
+  readonly mark: string;
+  /** Why it is a secret. */
+  readonly why: string;
+}
+
+export class Secrets {
+  readonly #marks = new Map<string, string>();
+  /** Those that have to be looked for by their text. */
+  readonly #known = new Map<string, KnownForm>();
+  #longestFirst: readonly KnownForm[] | undefined;
+  /** How often each kind was replaced. */
+  readonly counts = new Map<string, number>();
+
+  get distinct(): number {
+    return this.#marks.size;
+  }
+
+  /** Longest first: a secret that holds another one goes as a whole. */
+  get known(): readonly KnownForm[] {
+    this.#longestFirst ??= [...this.#known.values()].sort((a, b) => b.form.length - a.form.length);
+    return this.#longestFirst;
+  }
+
+  /** The mark of a secret. `everywhere` replaces it in other texts too, so it must be no common word. */
+  mark(secret: string, why: string, { everywhere = false, evident = false } = {}): string {
+    if (secret === "" || isMark.test(secret)) return secret;
+    this.count(why);
+    if (!everywhere || secret.length < 8) return "[redacted]";
+    const mark = this.#marks.get(secret) ?? `[secret ${this.#marks.size + 1}]`;
+    this.#marks.set(secret, mark);
+    if (!evident && !this.#known.has(secret)) {
+      for (const form of formsOf(secret)) this.#known.set(form, { form, mark, why });
+      this.#longestFirst = undefined;
+    }
+    return mark;
+  }
+
+  count(why: string): void {
+    this.counts.set(why, (this.counts.get(why) ?? 0) + 1);
+  }
+
+  /** What is known to be a secret, and nothing that only looks like one. */
+  cleanKnown(text: string): string {
+    let clean = text;
+    for (const { form, mark, why } of this.known) {
+      if (!clean.includes(form)) continue;
+      clean = clean.replaceAll(form, mark);
+      this.count(why);
+    }
+    return clean;
+  }
+
+  /** Everything in a text that is known to be a secret, or looks like one. */
+  clean(text: string): string {
+    let clean = this.#cleanPatterns(this.cleanKnown(text), true);
+    clean = clean.replace(
+      userInfo,
+      (_, scheme: string, secret: string) => `${scheme}${this.mark(secret, "address", distinctive(secret))}@`,
+    );
+    return clean.replace(address, (url) =>
+      url.replace(
+        queryValue,
+        (_, key: string, value: string) => `${key}${this.mark(value, "address", distinctive(value))}`,
+      ),
+    );
+  }
+
+  /** Remembers what looks like a secret in a text that nobody sees as a whole, so that its pieces are found. */
+  learn(text: string): void {
+    this.#cleanPatterns(text, false);
+  }
+
+  #cleanPatterns(text: string, mayBeEvident: boolean): string {
+    let clean = text;
+    for (const pattern of patterns) {
+      clean = clean.replace(pattern.expression, (all: string, ...groups: unknown[]) =>
+        this.#replaced(pattern, all, groups, mayBeEvident),
+      );
+    }
+    return clean.replace(randomWord, (word) =>
+      looksRandom(word) ? this.mark(word, "random text", { everywhere: true, evident: mayBeEvident }) : word,
+    );
+  }
+
+  #replaced(pattern: Pattern, all: string, groups: unknown[], mayBeEvident: boolean): string {
+    const { name, group, evident = false, doubtful = false } = pattern;
+    const secret = group === 0 ? all : String(groups[group - 1]);
+    if (hasMark.test(secret)) return all;
+    const options = { everywhere: !doubtful || isDistinctive(secret), evident: evident && mayBeEvident };
+    const at = all.lastIndexOf(secret);
+    return `${all.slice(0, at)}${this.mark(secret, name, options)}${all.slice(at + secret.length)}`;
+  }
+}
+
+function distinctive(secret: string): { readonly everywhere: boolean } {
+  return { everywhere: isDistinctive(secret) };
+}

@@ -1,0 +1,114 @@
+// Secrets that are said piece by piece, in the chunks of a message or of a terminal's output. No piece shows one, so
+// what is found when its last piece has come is replaced in the next pass over the same pieces.
+
+import type { Secrets } from "./secrets.ts";
+
+/** Of a line that is said in pieces, so much is kept to look for what looks like a secret. */
+const longestLine = 4096;
+
+interface Piece {
+  readonly number: number;
+  readonly text: string;
+}
+
+interface Cut {
+  readonly from: number;
+  readonly to: number;
+  readonly mark: string;
+}
+
+interface Stream {
+  /** The last pieces: as many as the longest secret can reach back into. */
+  tail: Piece[];
+  line: string;
+}
+
+export class SplitSecrets {
+  readonly #secrets: Secrets;
+  readonly #streams = new Map<string, Stream>();
+  #count = 0;
+  #cuts = new Map<number, Cut[]>();
+  #found = new Map<number, Cut[]>();
+
+  constructor(secrets: Secrets) {
+    this.#secrets = secrets;
+  }
+
+  /** One piece of a stream, without those parts of secrets that the pass before has found. */
+  piece(name: string, text: string): string {
+    let stream = this.#streams.get(name);
+    if (stream === undefined) {
+      stream = { tail: [], line: "" };
+      this.#streams.set(name, stream);
+    }
+    this.#count += 1;
+    const number = this.#count;
+    this.#learn(stream, text);
+    this.#find(stream, { number, text });
+    let clean = text;
+    const cuts = this.#cuts.get(number) ?? [];
+    for (const { from, to, mark } of cuts.sort((a, b) => b.from - a.from)) {
+      clean = clean.slice(0, from) + mark + clean.slice(to);
+    }
+    return clean;
+  }
+
+  /** The same pieces will come again. */
+  again(): void {
+    for (const { line } of this.#streams.values()) this.#secrets.learn(line);
+    this.#streams.clear();
+    this.#count = 0;
+    this.#cuts = this.#found;
+    this.#found = new Map();
+  }
+
+  #learn(stream: Stream, text: string): void {
+    const lineEnd = text.lastIndexOf("\n");
+    if (lineEnd === -1) {
+      stream.line = (stream.line + text).slice(-longestLine);
+      return;
+    }
+    if (stream.line !== "") this.#secrets.learn(stream.line + text.slice(0, text.indexOf("\n")));
+    stream.line = text.slice(lineEnd + 1).slice(-longestLine);
+  }
+
+  #find(stream: Stream, piece: Piece): void {
+    const longest = this.#secrets.known[0]?.form.length ?? 0;
+    const before = stream.tail.map(({ text }) => text).join("");
+    const all = before + piece.text.slice(0, longest);
+    const taken: Cut[] = [];
+    for (const { form, mark, why } of before === "" ? [] : this.#secrets.known) {
+      const from = all.indexOf(form, Math.max(0, before.length - form.length + 1));
+      const to = from + form.length;
+      if (from === -1 || from >= before.length || to <= before.length) continue;
+      if (taken.some((other) => from < other.to && to > other.from)) continue;
+      taken.push({ from, to, mark });
+      this.#secrets.count(why);
+      this.#cut([...stream.tail, piece], { from, to, mark });
+    }
+    stream.tail.push(piece);
+    let length = stream.tail.reduce((sum, { text }) => sum + text.length, 0);
+    for (let first = stream.tail[0]; first !== undefined; first = stream.tail[0]) {
+      if (length - first.text.length < longest) break;
+      length -= first.text.length;
+      stream.tail.shift();
+    }
+  }
+
+  /** Spreads a cut over the pieces: the first one gets the mark. */
+  #cut(pieces: readonly Piece[], cut: Cut): void {
+    let at = 0;
+    let mark = cut.mark;
+    for (const { number, text } of pieces) {
+      const from = Math.max(cut.from - at, 0);
+      const to = Math.min(cut.to - at, text.length);
+      at += text.length;
+      if (from >= to) continue;
+      const cuts = this.#found.get(number) ?? [];
+      this.#found.set(number, cuts);
+      if (cuts.some((other) => from < other.to && to > other.from)) continue;
+      cuts.push({ from, to, mark });
+      mark = "";
+    }
+  }
+}
