@@ -64,6 +64,16 @@ export const calls = (...wanted: readonly (readonly [name: string, input: unknow
   { type: "end", cause: "tool_calls", usage: { input: 100, output: 10 } },
 ];
 
+/** The same, as a model writes it that is heard while it writes. */
+export const written = (...wanted: readonly (readonly [name: string, input: unknown])[]): ModelEvent[] => [
+  ...wanted.flatMap(([name, input], i) => {
+    const text = JSON.stringify(input);
+    const pieces = ["", text.slice(0, 12), text.slice(12)];
+    return pieces.map((piece) => ({ type: "tool_input" as const, id: `call-${i}`, name, text: piece }));
+  }),
+  ...calls(...wanted),
+];
+
 export interface Talk {
   readonly agent: ConnectedAgent;
   readonly session: ClientSession;

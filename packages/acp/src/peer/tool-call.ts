@@ -14,6 +14,8 @@ export interface ToolHost {
   /** Aborts with the host. */
   readonly signal: AbortSignal;
   update(update: Update): Promise<void> | undefined;
+  /** Whether the call was shown before, while it was being written; once. */
+  takeAnnounced?(toolCallId: string): boolean;
 }
 
 export interface ToolCallStart {
@@ -25,7 +27,7 @@ export interface ToolCallStart {
   readonly locations?: readonly ToolCallLocation[];
   readonly rawInput?: unknown;
   readonly content?: readonly ToolCallContent[];
-  /** Default: a new one. */
+  /** Default: a new one. That of a call which was announced (`turn.announce`) goes on with it. */
   readonly toolCallId?: string;
   /** The user may cancel this call alone (v2): its `signal` aborts. Default false. */
   readonly cancellable?: boolean;
@@ -54,7 +56,8 @@ export class ToolCall {
     this.#title = title;
     this.#content = [...content];
     this.toolCallId = start.toolCallId ?? session.newId();
-    if (session.parts.isOpen("tool_call", this.toolCallId)) {
+    const isAnnounced = host.takeAnnounced?.(this.toolCallId) === true;
+    if (!isAnnounced && session.parts.isOpen("tool_call", this.toolCallId)) {
       const got = JSON.stringify(this.toolCallId);
       throw new TypeError(`a tool call with the id ${got} is running: leave toolCallId out, or take another`);
     }

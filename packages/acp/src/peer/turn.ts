@@ -34,6 +34,7 @@ export class Turn {
   readonly #questions: Questions;
   readonly #tools = new Set<ToolCall>();
   readonly #terminals = new Set<DisplayTerminal>();
+  readonly #announced = new Set<string>();
   #message: { kind: string; id: string } | undefined;
   #usage: Usage | undefined;
 
@@ -85,6 +86,22 @@ export class Turn {
     // its status says how it ended: a call that nobody awaits must not end the process
     running.catch(() => undefined);
     return running;
+  }
+
+  /**
+   * Shows a call before all of it is known, such as one that a model is still writing, and gives its id: `tool` with
+   * that id runs it, `update` changes what is shown until then. One that is never run ends with the turn.
+   */
+  announce(start: Pick<ToolCallStart, "title" | "kind" | "name">): string {
+    const toolCallId = this.session.newId();
+    this.#announced.add(toolCallId);
+    void this.update({ sessionUpdate: "tool_call_update", toolCallId, ...start, status: "pending" });
+    return toolCallId;
+  }
+
+  /** @internal */
+  takeAnnounced(toolCallId: string): boolean {
+    return this.#announced.delete(toolCallId);
   }
 
   async #tool<Result>(
@@ -166,7 +183,10 @@ export class Turn {
   /** @internal Whatever is still open ends with the turn. */
   async finish(): Promise<{ readonly usage?: Usage }> {
     this.#questions.close();
-    for (const tool of this.#tools) await tool.finish(this.signal.aborted ? "cancelled" : "failed");
+    const status = this.signal.aborted ? "cancelled" : "failed";
+    for (const toolCallId of this.#announced)
+      await this.session.updateStored({ sessionUpdate: "tool_call_update", toolCallId, status });
+    for (const tool of this.#tools) await tool.finish(status);
     for (const terminal of this.#terminals) terminal.close();
     this.client.close();
     return this.#usage === undefined ? {} : { usage: this.#usage };

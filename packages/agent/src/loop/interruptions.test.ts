@@ -13,6 +13,7 @@ import {
   temporaryFolder,
   toolStories,
   toolUpdates,
+  written,
 } from "../agent-probe.ts";
 import type { ModelMessage } from "../model/model.ts";
 import { customTool, tinyRead, tinyWrite } from "../tiny-tools.ts";
@@ -39,7 +40,7 @@ const turn = () => [
   [{ type: "thinking" as const, text: "hm" }, ...calls(["read", { path: "a" }], ["read", { path: "a" }])],
   [
     { type: "text" as const, text: "Now " },
-    ...calls(["write", { path: "b", content: "1" }], ["write", { path: "c", content: "2" }]),
+    ...written(["write", { path: "b", content: "1" }], ["write", { path: "c", content: "2" }]),
   ],
   says("done"),
 ];

@@ -6,6 +6,7 @@ import { assistantMessage } from "../model/assistant-message.ts";
 import type { Model, ModelRequest, StopCause, TokenUsage, ToolCallPart, Wait } from "../model/model.ts";
 import { ModelError } from "../model/model.ts";
 import type { SpokenPart } from "../session/transcript.ts";
+import { type Drafts, drafts } from "./drafts.ts";
 
 export interface ModelStep {
   readonly calls: readonly ToolCallPart[];
@@ -13,6 +14,8 @@ export interface ModelStep {
   readonly hasSpoken: boolean;
   readonly cause: StopCause;
   readonly usage: TokenUsage | undefined;
+  /** What was shown of calls while they were written. */
+  readonly drafts: Drafts;
 }
 
 /** `said` gets the parts whatever happens, before this returns or throws. */
@@ -23,6 +26,7 @@ export async function modelStep(
   said: (parts: readonly SpokenPart[]) => void,
 ): Promise<ModelStep> {
   const spoken = assistantMessage();
+  const drafted = drafts(turn);
   let hasSpoken = false;
   // a pause that nobody explains looks like a hang
   const onWait = ({ reason, delayMs }: Wait) => {
@@ -43,14 +47,23 @@ export async function modelStep(
           spoken.add(event);
           if (event.text !== "") await turn.think(event.text);
           break;
-        case "tool_call":
-          spoken.add({ ...event, id: uniqueId(event.id, spoken.calls) });
+        case "tool_call": {
+          const call = { ...event, id: uniqueId(event.id, spoken.calls) };
+          drafted.settle(event.id, call);
+          spoken.add(call);
           break;
+        }
         case "tool_input":
-          // a piece of a call that comes whole later
+          drafted.add(event);
           break;
         case "end":
-          return { calls: spoken.calls, hasSpoken, cause: event.cause, usage: event.usage };
+          return {
+            calls: spoken.calls,
+            hasSpoken,
+            cause: event.cause,
+            usage: event.usage,
+            drafts: drafted,
+          };
       }
     }
   } finally {

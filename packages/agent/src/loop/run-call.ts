@@ -14,6 +14,7 @@ import { permissionOptions } from "../permissions/question.ts";
 import { autoApprovalOf } from "../session/options.ts";
 import type { SessionWork } from "../session/session-work.ts";
 import { type PreparedCall, type RunContext, type Tool, type ToolContext, ToolError } from "../tools/tool.ts";
+import type { Drafts } from "./drafts.ts";
 import { callStart } from "./shown-call.ts";
 
 export interface CallSetting {
@@ -21,6 +22,8 @@ export interface CallSetting {
   readonly work: SessionWork;
   readonly tools: readonly Tool[];
   readonly context: ToolContext;
+  /** What was shown of the calls before. */
+  readonly drafts: Pick<Drafts, "idOf">;
 }
 
 /** Never rejects, but for a cancelled turn: what goes wrong is the outcome. */
@@ -33,7 +36,7 @@ export async function runCall(part: ToolCallPart, setting: CallSetting): Promise
     return await runPrepared(part, prepared, setting);
   } catch (error) {
     turn.signal.throwIfAborted();
-    return await showFailure(part, error, turn);
+    return await showFailure(part, error, setting);
   }
 }
 
@@ -47,9 +50,15 @@ function findTool({ name }: ToolCallPart, tools: readonly Tool[]): Tool {
 }
 
 /** A call that was not understood is shown as well: the user sees what the model tried. */
-async function showFailure(part: ToolCallPart, error: unknown, turn: Turn): Promise<ToolOutcome> {
+async function showFailure(
+  part: ToolCallPart,
+  error: unknown,
+  { turn, drafts }: CallSetting,
+): Promise<ToolOutcome> {
   const message = inWords(error);
-  const start = { title: part.name, name: part.name, rawInput: part.input };
+  const toolCallId = drafts.idOf(part);
+  const known = toolCallId === undefined ? {} : { toolCallId };
+  const start = { title: part.name, name: part.name, rawInput: part.input, ...known };
   await turn.tool(start, (call) =>
     call.finish("failed", { content: [shownText(message)], rawOutput: message }),
   );
@@ -83,7 +92,7 @@ async function report(
   verdict: Verdict,
 ): Promise<ToolOutcome> {
   const { turn } = setting;
-  const start = callStart(part, prepared);
+  const start = callStart(part, prepared, setting.drafts.idOf(part));
   let outcome: ToolOutcome = failed(part, "It did not end.");
   try {
     await turn.tool(start, async (call) => {
@@ -119,7 +128,7 @@ async function refusalOf(
   if (verdict.type === "allow") return undefined;
   if (verdict.type === "refuse") return { status: "failed", shown: verdict.reason, told: verdict.reason };
   const { subjects, reason } = verdict;
-  const { allowed, optionId } = await call.ask(permissionOptions(access, subjects.length > 0), reason);
+  const { allowed, optionId } = await call.ask(permissionOptions(access, subjects), reason);
   // cancelled while the question was open: nobody wants it any more, whatever the answer was
   call.signal.throwIfAborted();
   if (optionId === "allow_always" || optionId === "reject_always") work.grants.remember(subjects, allowed);

@@ -9,7 +9,11 @@ const maxTitle = 200;
 /** Line ends, other control characters, and marks that reorder or hide text. */
 const misleading = /[\p{Cc}\u2028\u2029\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/gu;
 
-export function callStart(part: ToolCallPart, { presentation, access }: PreparedCall): ToolCallStart {
+export function callStart(
+  part: ToolCallPart,
+  { presentation, access }: PreparedCall,
+  toolCallId: string | undefined,
+): ToolCallStart {
   const { kind, locations, content = [] } = presentation;
   const title = oneLine(presentation.title);
   // a command that does not fit into its title is shown whole, or nobody could know what is allowed
@@ -22,11 +26,13 @@ export function callStart(part: ToolCallPart, { presentation, access }: Prepared
     rawInput: part.input,
     ...(locations === undefined ? {} : { locations: [...locations] }),
     ...(shown.length === 0 ? {} : { content: shown }),
+    ...(toolCallId === undefined ? {} : { toolCallId }),
     cancellable: true,
   };
 }
 
-function oneLine(title: string): string {
+/** Nothing in it can end the line, or reorder it. */
+export function oneLine(title: string): string {
   const line = title.replaceAll(misleading, " ").trim();
   return line.length <= maxTitle ? line : `${line.slice(0, maxTitle - 1)}…`;
 }

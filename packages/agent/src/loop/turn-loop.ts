@@ -49,8 +49,9 @@ export async function runLoop(setting: LoopSetting): Promise<TurnEnd> {
         return "max_tokens";
       }
       const { context } = setting;
+      const { drafts } = step;
       const tools = setting.tools(work.modeNow(turn.session));
-      await runCalls(step.calls, { turn, work, tools, context }, (outcome) =>
+      await runCalls(step.calls, { turn, work, tools, context, drafts }, (outcome) =>
         work.transcript.addOutcome(outcome),
       );
       turn.signal.throwIfAborted();

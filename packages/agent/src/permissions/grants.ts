@@ -1,4 +1,4 @@
-// What the user has answered with "always", for as long as the session lives in this process.
+// What the user has answered with "always", for as long as there is the session: the history has it.
 
 export interface Grant {
   /** What it is about: `run npm test`, `write /project/a.ts`, `host example.org`. */

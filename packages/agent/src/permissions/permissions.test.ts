@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { memoryStore, type Update } from "@parley/acp";
 import {
   calls,
+  connected,
   inEveryVersion,
   said,
   says,
@@ -222,4 +224,40 @@ inEveryVersion("N128 an answer that was never offered is a no", {}, async (place
     ({ session }) => session.prompt("go").outcome,
   );
   assert.equal(existsSync(join(place.cwd, "b")), false);
+});
+
+inEveryVersion("what was always or never allowed is known when the session is loaded", {}, async (place) => {
+  const store = memoryStore();
+  const wanted = () => calls(run("ls"), write("b"), run("pwd"));
+  const before = await talk({
+    ...place,
+    tools,
+    store,
+    models: [scriptedModel([wanted(), says("done")])],
+    answers: ["allow_always", "reject_always", "allow_once"],
+  });
+  await before.session.prompt("go").outcome;
+  await before.end();
+
+  const model = scriptedModel([wanted(), says("done"), wanted(), says("done")]);
+  const again = await connected({ ...place, tools, store, models: [model] });
+  const updates: Update[] = [];
+  const { sessionId } = before.session;
+  const onUpdate = (update: Update) => void updates.push(update);
+  const session = await again.agent.load(sessionId, { cwd: place.cwd, onUpdate });
+  updates.length = 0;
+  await session.prompt("/permissions").outcome;
+  assert.match(said(updates), /always: `run ls .*never: `write .*b`/s);
+  await session.prompt("go on").outcome;
+  assert.deepEqual(
+    again.asks.map(({ title }) => title),
+    ["pwd"],
+  );
+  await session.prompt("/permissions clear").outcome;
+  await again.end();
+
+  const last = await connected({ ...place, tools, store, models: [scriptedModel([wanted(), says("done")])] });
+  const loaded = await last.agent.load(sessionId, { cwd: place.cwd });
+  await loaded.prompt("go on").outcome;
+  assert.equal(last.asks.length, 3, "what was forgotten stays forgotten");
 });

@@ -3,21 +3,32 @@
 import type { PermissionOption } from "@parley/acp";
 import type { Access } from "../tools/tool.ts";
 
-/** Without "always" where it is asked every time. */
-export function permissionOptions(access: Access, canRemember: boolean): PermissionOption[] {
+/** In `_meta` of an option: what "always" is about. The history has it, so that it is known after a load too. */
+export const subjectsKey = "parley/remembers";
+
+/** Without "always" where it is asked every time: there are no subjects then. */
+export function permissionOptions(access: Access, subjects: readonly string[]): PermissionOption[] {
   const once: PermissionOption[] = [
     { optionId: "allow_once", name: "Allow", kind: "allow_once" },
     { optionId: "reject_once", name: "Reject", kind: "reject_once" },
   ];
-  if (!canRemember) return once;
+  if (subjects.length === 0) return once;
+  const _meta = { [subjectsKey]: subjects };
   const what = subjectInWords(access);
   const [yes, no] = once as [PermissionOption, PermissionOption]; // both are written above
   return [
     yes,
-    { optionId: "allow_always", name: `Always allow ${what}`, kind: "allow_always" },
+    { optionId: "allow_always", name: `Always allow ${what}`, kind: "allow_always", _meta },
     no,
-    { optionId: "reject_always", name: `Never allow ${what}`, kind: "reject_always" },
+    { optionId: "reject_always", name: `Never allow ${what}`, kind: "reject_always", _meta },
   ];
+}
+
+/** What an option that was chosen says for the future. */
+export function remembered({ kind, _meta }: PermissionOption): readonly string[] {
+  if (kind !== "allow_always" && kind !== "reject_always") return [];
+  const subjects = _meta?.[subjectsKey];
+  return Array.isArray(subjects) ? subjects.map(String) : [];
 }
 
 function subjectInWords(access: Access): string {

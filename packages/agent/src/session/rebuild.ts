@@ -1,9 +1,17 @@
-// The model's transcript from the history of a session. What the model was told is in the history: prompts, what it
+// The model's transcript from the history of a session, and what the user has allowed for all of it. What the model was told is in the history: prompts, what it
 // said, its calls with their input, and in their raw output the words of their outcome. Thoughts are left out, since
 // only the provider that signed them could take them back.
 
-import type { Entry, ToolCallContent, Update } from "@parley/acp";
+import type {
+  ContentBlock,
+  Entry,
+  PermissionAnswer,
+  PermissionAsk,
+  ToolCallContent,
+  Update,
+} from "@parley/acp";
 import type { MediaPart, TextPart, ToolOutcome } from "../model/model.ts";
+import { remembered } from "../permissions/question.ts";
 import { readPrompt } from "./commands.ts";
 import { keptKey } from "./compaction.ts";
 import { userParts } from "./prompt-content.ts";
@@ -20,17 +28,36 @@ export async function rebuild(
   until: string,
 ): Promise<void> {
   work.transcript.clear();
+  work.grants.clear();
   const rebuilding = new Rebuilding(work.transcript);
+  const asks = new Map<string, PermissionAsk>();
   for await (const entry of entries) {
     if (entry.kind === "prompt" && entry.messageId === until) break;
-    if (entry.kind === "prompt") rebuilding.prompt(entry.prompt, entry.messageId);
-    else if (entry.kind === "outcome") rebuilding.outcome(entry.messageId);
+    if (entry.kind === "prompt") {
+      rebuilding.prompt(entry.prompt, entry.messageId);
+      if (forgetsGrants(entry.prompt)) work.grants.clear();
+    } else if (entry.kind === "ask" && "permission" in entry) asks.set(entry.askId, entry.permission);
+    else if (entry.kind === "answer" && "permission" in entry) {
+      keepGrant(asks.get(entry.askId), entry.permission, work);
+      asks.delete(entry.askId);
+    } else if (entry.kind === "outcome") rebuilding.outcome(entry.messageId);
     else if (entry.kind === "update") {
       rebuilding.update(entry.update);
       keepFacts(entry.update, work);
     }
   }
   rebuilding.end();
+}
+
+function keepGrant(ask: PermissionAsk | undefined, answer: PermissionAnswer, { grants }: SessionWork): void {
+  if (answer.outcome !== "selected") return;
+  const chosen = ask?.options.find(({ optionId }) => optionId === answer.optionId);
+  if (chosen !== undefined) grants.remember(remembered(chosen), chosen.kind === "allow_always");
+}
+
+function forgetsGrants(prompt: readonly ContentBlock[]): boolean {
+  const reading = readPrompt(prompt);
+  return reading.type === "local" && reading.command === "permissions" && reading.argument === "clear";
 }
 
 function keepFacts(update: Update, work: SessionWork): void {
@@ -45,6 +72,8 @@ interface Call {
   content: readonly ToolCallContent[];
   rawOutput: unknown;
   status: string;
+  /** All of it is known: until then the model is writing it, and it may never be a call. */
+  isWhole: boolean;
 }
 
 type ToolPatch = Extract<Update, { sessionUpdate: "tool_call_update" }>;
@@ -81,12 +110,12 @@ class Rebuilding {
       case "agent_message_chunk":
         if (this.#isLocal || update.content.type !== "text") return;
         // words behind calls are the next answer
-        if (this.#calls.size > 0) this.end();
+        if (this.#hasCalls()) this.end();
         this.#text += update.content.text;
         return;
       case "usage_update":
         // said once for each answer, before its calls: calls that are here belong to the answer before
-        if (this.#calls.size > 0) this.end();
+        if (this.#hasCalls()) this.end();
         return;
       case "tool_call_update":
         return this.#call(update);
@@ -96,9 +125,14 @@ class Rebuilding {
     }
   }
 
+  /** The answer that is under way has made calls; those that it is writing do not count. */
+  #hasCalls(): boolean {
+    return [...this.#calls.values()].some(({ isWhole }) => isWhole);
+  }
+
   /** The answer that is under way is over. */
   end(): void {
-    const calls = [...this.#calls.values()];
+    const calls = [...this.#calls.values()].filter(({ isWhole }) => isWhole);
     const parts: SpokenPart[] = [
       ...(this.#text === "" ? [] : [{ type: "text" as const, text: this.#text }]),
       ...calls.map(({ id, name, input }) => ({ type: "tool_call" as const, id, name, input })),
@@ -120,8 +154,13 @@ class Rebuilding {
         content: patch.content ?? [],
         rawOutput: patch.rawOutput,
         status: patch.status ?? "pending",
+        isWhole: patch.rawInput !== undefined,
       });
       return;
+    }
+    if (patch.rawInput !== undefined) {
+      known.input = patch.rawInput;
+      known.isWhole = true;
     }
     if (patch.content != null) known.content = patch.content;
     if (patch.rawOutput !== undefined) known.rawOutput = patch.rawOutput;

@@ -11,6 +11,7 @@ import {
   scriptedModel,
   talk,
   temporaryFolder,
+  written,
 } from "../agent-probe.ts";
 import type { ModelMessage } from "../model/model.ts";
 import { customTool, tinyRead, tinyWrite } from "../tiny-tools.ts";
@@ -36,7 +37,8 @@ inEveryVersion(
         { type: "text", text: "I look." },
         ...calls(["read", { path: "a.txt" }], ["write", { path: "b", content: "x" }]),
       ],
-      calls(["read", { path: "absent" }]),
+      written(["read", { path: "absent" }], ["read", { path: "a.txt" }]),
+      written(["read", {}]),
       says("It says one."),
     ];
     const first = scriptedModel([...script, says("Once more.")]);

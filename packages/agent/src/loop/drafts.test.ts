@@ -1,0 +1,63 @@
+// What the user sees of a call while the model writes it.
+
+import assert from "node:assert/strict";
+import {
+  calls,
+  inEveryVersion,
+  says,
+  scriptedModel,
+  talk,
+  toolStories,
+  toolUpdates,
+  written,
+} from "../agent-probe.ts";
+import type { ModelRequest } from "../model/model.ts";
+import { tinyRead, tinyWrite } from "../tiny-tools.ts";
+
+const tools = [tinyRead, tinyWrite];
+const write = ["write", { path: "long.txt", content: "x" }] as const;
+
+inEveryVersion("a call is shown while the model writes it, and runs under the same id", {}, async (place) => {
+  const seen = Promise.withResolvers<void>();
+  async function* slowly(_: ModelRequest) {
+    yield { type: "tool_input" as const, id: "call-0", name: "write", text: "" };
+    yield {
+      type: "tool_input" as const,
+      id: "call-0",
+      name: "write",
+      text: '{"path":"long.txt","content":"',
+    };
+    // the rest comes when the client has seen it
+    await seen.promise;
+    yield* calls(write);
+  }
+  const model = scriptedModel([slowly, says("done")]);
+  const { session, updates } = await talk({ ...place, tools, models: [model], mode: "code" });
+  session.onUpdate(() => {
+    if (toolStories(updates).includes("Write long.txt: pending")) seen.resolve();
+  });
+  await session.prompt("go").outcome;
+  assert.deepEqual(toolStories(updates), ["Write long.txt: pending > in_progress > completed"]);
+  assert.equal(new Set(toolUpdates(updates).map(({ toolCallId }) => toolCallId)).size, 1);
+});
+
+inEveryVersion("a call that is never finished ends with its turn", {}, async (place) => {
+  const half = written(write).slice(0, 2);
+  async function* endless({ signal }: ModelRequest) {
+    yield* half;
+    await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  }
+  const model = scriptedModel([endless, [...half, ...says("Never mind.")]]);
+  const { session, updates } = await talk({ ...place, tools, models: [model] });
+  const isWaiting = () => model.requests.length === 1 && toolStories(updates).includes("Write: pending");
+  session.onUpdate(() => {
+    if (isWaiting()) session.cancel();
+  });
+  assert.equal((await session.prompt("go").outcome).stopReason, "cancelled");
+  // version 1 has no such status: the client knows it by itself
+  const end = place.version === 1 ? "cancelled > failed" : "cancelled";
+  assert.deepEqual(toolStories(updates), [`Write: pending > ${end}`]);
+  updates.length = 0;
+  assert.equal((await session.prompt("again").outcome).stopReason, "end_turn");
+  assert.deepEqual(toolStories(updates), ["Write: pending > failed"]);
+});
