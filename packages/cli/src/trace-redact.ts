@@ -72,8 +72,8 @@ function redactedRecord(line: string, number: number, redactor: Redactor): strin
   // Its fields are checked; events that we do not know are taken apart below like all others.
   traceRecord(line, number);
   const record: Record<string, unknown> = JSON.parse(line);
-  const { text, head, base64, from, message } = record;
-  const clean: Record<string, unknown> = { ...record };
+  const { text, head, base64, from, message, ...others } = record;
+  const clean: Record<string, unknown> = { ...record, ...(redactor.value(others) as object) };
   if (typeof text === "string")
     clean.text = record.event === undefined ? redactor.line(String(from), text) : redactor.text(text);
   if (typeof head === "string") clean.head = redactor.text(head);

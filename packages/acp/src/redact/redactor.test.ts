@@ -73,7 +73,7 @@ test("what is no secret stays: prose, paths, hashes, UUIDs and ids", () => {
   assert.deepEqual(redacted(call), { jsonrpc: "2.0", ...call });
 });
 
-test("a secret has the same mark everywhere, also in a text that does not look like one", () => {
+test("a secret has the same mark everywhere, also in a text that does not look like one (TH25)", () => {
   const clean = redactor();
   clean.line("client", message({ id: 1, method: "m", params: { token: "correct horse battery" } }));
   assert.equal(clean.text("it said: correct horse battery!"), "it said: [secret 1]!");

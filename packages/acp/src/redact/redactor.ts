@@ -109,7 +109,9 @@ export class Redactor {
       return this.#object(message, (key, item) =>
         key === "params" && isObject(item)
           ? this.#object(item, (name, each) =>
-              name === "methodId" ? each : this.#secret(each, "login", secretKey.test(name)),
+              name === "methodId"
+                ? this.#value(each, name)
+                : this.#secret(each, "login", secretKey.test(name)),
             )
           : undefined,
       );

@@ -47,7 +47,10 @@ export class Secrets {
   mark(secret: string, why: string, { everywhere = false, evident = false } = {}): string {
     if (secret === "" || isMark.test(secret)) return secret;
     this.count(why);
-    if (!everywhere || secret.length < 8) return "[redacted]";
+    return everywhere && secret.length >= 8 ? this.#remembered(secret, why, evident) : "[redacted]";
+  }
+
+  #remembered(secret: string, why: string, evident = false): string {
     const mark = this.#marks.get(secret) ?? `[secret ${this.#marks.size + 1}]`;
     this.#marks.set(secret, mark);
     if (!evident && !this.#known.has(secret)) {
@@ -75,16 +78,20 @@ export class Secrets {
   /** Everything in a text that is known to be a secret, or looks like one. */
   clean(text: string): string {
     let clean = this.#cleanPatterns(this.cleanKnown(text), true);
-    clean = clean.replace(
-      userInfo,
-      (_, scheme: string, secret: string) => `${scheme}${this.mark(secret, "address", distinctive(secret))}@`,
-    );
+    clean = clean.replace(userInfo, (_, scheme: string, secret: string) => `${scheme}${this.#user(secret)}@`);
     return clean.replace(address, (url) =>
-      url.replace(
-        queryValue,
-        (_, key: string, value: string) => `${key}${this.mark(value, "address", distinctive(value))}`,
-      ),
+      url.replace(queryValue, (_, key: string, value: string) => {
+        const secret = decoded(value);
+        return `${key}${this.mark(secret, "address", { everywhere: isDistinctive(secret) })}`;
+      }),
     );
+  }
+
+  /** Name and password, of which the password is looked for by itself, too. */
+  #user(secret: string): string {
+    const password = decoded(secret.slice(secret.indexOf(":") + 1));
+    if (password.length >= 8 && isDistinctive(password)) this.#remembered(password, "address");
+    return this.mark(secret, "address");
   }
 
   /** Remembers what looks like a secret in a text that nobody sees as a whole, so that its pieces are found. */
@@ -114,6 +121,11 @@ export class Secrets {
   }
 }
 
-function distinctive(secret: string): { readonly everywhere: boolean } {
-  return { everywhere: isDistinctive(secret) };
+/** What a part of an address says; what is wrongly written says itself. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
