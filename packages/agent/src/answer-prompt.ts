@@ -52,16 +52,22 @@ export async function answerPrompt(turn: Turn, setting: AgentSetting): Promise<T
     work.workspaceOf(session, openWorkspace),
     contextFiles(session.roots),
   ]);
+  const services = workspace.services(turn.client);
   try {
     const end = await runLoop({
       turn,
       work,
       model,
       local,
-      system: () => systemPrompt(session, work.modeNow(session), files),
+      system: () =>
+        systemPrompt(session, {
+          mode: work.modeNow(session),
+          context: files,
+          jobs: services.jobs.running,
+        }),
       tools: (mode) => offeredTools([...tools, ...work.mcp.tools], mode),
       context: {
-        ...workspace.services(turn.client),
+        ...services,
         signal: turn.signal,
         web: { privateHosts: setting.privateHosts },
       },

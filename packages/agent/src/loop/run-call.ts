@@ -180,6 +180,12 @@ function runContext({ turn, work, context }: CallSetting, call: ToolCall): RunCo
     },
     ask: (question, options) => askUser(turn, question, options),
     terminal: (options) => turn.terminal(options),
+    background(start, run) {
+      // how it ends is shown where it is shown
+      void turn.session
+        .background(start, (beside) => run(beside, (options) => turn.session.terminal(options)))
+        .catch(() => undefined);
+    },
     modes: {
       current: work.modeNow(turn.session),
       switchTo: async (mode) => {

@@ -2,6 +2,7 @@
 
 import type { AgentSession, ContentBlock } from "@parley/acp";
 import type { Mode } from "../permissions/modes.ts";
+import type { Job } from "../tools/tool.ts";
 import type { ContextFile } from "./context-files.ts";
 
 const identity = `You are Parley, a coding agent that works in the user's project through tools.
@@ -20,7 +21,14 @@ const modeRules: Readonly<Record<Mode, string>> = {
   chat: "Mode chat: answer questions. There are no tools that touch anything.",
 };
 
-export function systemPrompt(session: AgentSession, mode: Mode, context: readonly ContextFile[]): string {
+export interface Situation {
+  readonly mode: Mode;
+  readonly context: readonly ContextFile[];
+  /** What runs beside the conversation. */
+  readonly jobs: readonly Job[];
+}
+
+export function systemPrompt(session: AgentSession, { mode, context, jobs }: Situation): string {
   const { systemPrompt: given, roots, cwd } = session;
   const theirs = given === undefined ? "" : textOf(given.content);
   const ours = given?.mode === "override" ? [] : [identity];
@@ -28,7 +36,8 @@ export function systemPrompt(session: AgentSession, mode: Mode, context: readonl
     ({ path, text }) => `<instructions from=${JSON.stringify(path)}>\n${text.trim()}\n</instructions>`,
   );
   const place = [`Working directory: ${cwd}`, ...roots.slice(1).map((root) => `Also allowed: ${root}`)];
-  return [...ours, theirs, ...files, modeRules[mode], place.join("\n")]
+  const beside = jobs.map(({ id, command }) => `Runs in the background: ${id} ${JSON.stringify(command)}`);
+  return [...ours, theirs, ...files, modeRules[mode], place.join("\n"), beside.join("\n")]
     .filter((part) => part !== "")
     .join("\n\n");
 }

@@ -1,25 +1,15 @@
-import { existsSync } from "node:fs";
-import type { ExitStatus, TerminalHandle } from "@parley/acp";
-import { CommandOutput } from "./command-output.ts";
 import { defineTool, textPart } from "./define-tool.ts";
-import { LiveOutput } from "./live-output.ts";
-import { plainOutput } from "./plain-output.ts";
-import { type RunContext, ToolError, type ToolResult } from "./tool.ts";
-import { type Excerpt, maxBytes, maxLines, tailOf } from "./truncation.ts";
+import { runCommand } from "./run-command.ts";
+import { type JobCommand, type RunContext, ToolError, type ToolResult } from "./tool.ts";
+import { maxBytes, maxLines } from "./truncation.ts";
 import { absolutePath, shownPath } from "./workspace-path.ts";
 
 const defaultSeconds = 120;
 const maxSeconds = 3_600;
-/** What the client keeps of an output; of our own, all goes to a file. */
-const clientOutputBytes = 1024 * 1024;
-/** More than is told, so that whole lines can be taken of it. */
-const tailBytes = maxBytes + 16 * 1024;
-/** How long a cancelled call waits for its processes to end; they are ended all the same. */
-const cancelMs = 100;
 
 export const bashTool = defineTool({
   name: "bash",
-  description: `Runs a shell command and gives its output, stdout and stderr as one, and its exit code. Nothing can be typed into it, and what it leaves in the background ends with it. Of a long output the last ${maxLines} lines or ${maxBytes / 1024} KB are given, and the name of a file with all of it.`,
+  description: `Runs a shell command and gives its output, stdout and stderr as one, and its exit code. Nothing can be typed into it, and what it leaves in the background ends with it: use background for what must go on, such as a server. Of a long output the last ${maxLines} lines or ${maxBytes / 1024} KB are given, and the name of a file with all of it.`,
   isReadOnly: false,
   inputSchema: {
     type: "object",
@@ -29,14 +19,18 @@ export const bashTool = defineTool({
         type: "integer",
         minimum: 1,
         maximum: maxSeconds,
-        description: `Seconds after which it is ended. Default ${defaultSeconds}`,
+        description: `Seconds after which it is ended. Default ${defaultSeconds}, in the background none`,
       },
       cwd: { type: "string", description: "Where to run it. Default: the working directory" },
+      background: {
+        type: "boolean",
+        description: "Run it beside the conversation and give its id at once; see the tool job",
+      },
     },
     required: ["command"],
     additionalProperties: false,
   },
-  async prepare({ command, timeout = defaultSeconds, cwd: given = "." }, context) {
+  async prepare({ command, timeout, cwd: given = ".", background = false }, context) {
     const cwd = absolutePath(context, given);
     if ((await context.files.stat(cwd)).kind !== "directory") {
       throw new ToolError(`cwd must be a directory, ${shownPath(context, cwd)} is none`);
@@ -44,174 +38,17 @@ export const bashTool = defineTool({
     return {
       presentation: { title: command, kind: "execute" },
       access: { type: "run", command, cwd },
-      run: (run) => runCommand(run, { command, cwd, seconds: timeout }),
+      run: (run) =>
+        background
+          ? startJob(run, { command, cwd, seconds: timeout })
+          : runCommand(run, { command, cwd, seconds: timeout ?? defaultSeconds }),
     };
   },
 });
 
-interface Command {
-  readonly command: string;
-  readonly cwd: string;
-  readonly seconds: number;
-}
-
-async function runCommand(context: RunContext, command: Command): Promise<ToolResult> {
+async function startJob(context: RunContext, command: JobCommand): Promise<ToolResult> {
   context.signal.throwIfAborted();
-  return context.terminals.isClient ? runAtClient(context, command) : runHere(context, command);
-}
-
-/** The client shows the terminal, live. */
-async function runAtClient(context: RunContext, command: Command): Promise<ToolResult> {
-  const terminal = await context.terminals.create(createOptions(context, command, clientOutputBytes));
-  return untilReleased(context, terminal, async () => {
-    await context.call.terminal(terminal);
-    const ending = await endOf(terminal, command, context.signal);
-    const { output, truncated } = await terminal.output();
-    const whole = new CommandOutput(context.outputs);
-    whole.push(Buffer.from(output));
-    whole.close();
-    return resultOf({ ...ending, output, whole, isDropped: truncated });
-  });
-}
-
-/** We show what we read. */
-async function runHere(context: RunContext, command: Command): Promise<ToolResult> {
-  let terminal: TerminalHandle | undefined;
-  const display = context.terminal({
-    command: command.command,
-    cwd: command.cwd,
-    // it ends as it would by itself, and the result says how
-    onCancel: () => void terminal?.kill().catch(() => undefined),
-  });
-  const live = new LiveOutput(display);
-  const whole = new CommandOutput(context.outputs);
-  let status: ExitStatus = {};
-  try {
-    await context.call.terminal(display);
-    const started = await context.terminals.create(createOptions(context, command, tailBytes), (bytes) => {
-      whole.push(bytes);
-      live.push(bytes);
-    });
-    terminal = started;
-    return await untilReleased(context, started, async () => {
-      const ending = await endOf(started, command, context.signal);
-      status = ending.status;
-      const { output } = await started.output();
-      await live.end();
-      return resultOf({ ...ending, output, whole, isDropped: false });
-    });
-  } finally {
-    whole.close();
-    display.exit(status);
-  }
-}
-
-function createOptions({ signal }: RunContext, { command, cwd }: Command, outputByteLimit: number) {
-  const isWindows = process.platform === "win32";
-  const shell = isWindows ? "cmd.exe" : existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
-  return {
-    command: shell,
-    args: isWindows ? ["/d", "/s", "/c", command] : ["-c", command],
-    cwd,
-    // nobody can answer a question or page through an output
-    env: { CI: "1", PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0" },
-    outputByteLimit,
-    signal,
-  };
-}
-
-/** Whatever happens, nothing of the command is left; a cancelled call does not wait long for that. */
-async function untilReleased<Result>(
-  { signal }: RunContext,
-  terminal: TerminalHandle,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  try {
-    return await work();
-  } finally {
-    const released = terminal.release();
-    // the client has gone, or has let go of it already
-    const quiet = released.catch(() => undefined);
-    await (signal.aborted ? within(quiet, cancelMs) : quiet);
-  }
-}
-
-interface Ending {
-  readonly status: ExitStatus;
-  /** Seconds, where it took too long and was killed. */
-  readonly timedOut: number | undefined;
-}
-
-async function endOf(terminal: TerminalHandle, { seconds }: Command, signal: AbortSignal): Promise<Ending> {
-  const exited = terminal.waitForExit();
-  const cut = Promise.withResolvers<"timeout">();
-  const timer = setTimeout(() => cut.resolve("timeout"), seconds * 1_000);
-  const abort = () => cut.reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    signal.throwIfAborted();
-    const first = await Promise.race([exited, cut.promise]);
-    if (first !== "timeout") return { status: first, timedOut: undefined };
-    await terminal.kill();
-    return { status: await exited, timedOut: seconds };
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", abort);
-    // when it is given up, nobody waits for it any more
-    exited.catch(() => undefined);
-  }
-}
-
-async function within(work: Promise<unknown>, ms: number): Promise<void> {
-  const enough = Promise.withResolvers<void>();
-  const timer = setTimeout(enough.resolve, ms);
-  await Promise.race([work, enough.promise]);
-  clearTimeout(timer);
-}
-
-interface Finished extends Ending {
-  /** The end of it, or all. */
-  readonly output: string;
-  readonly whole: CommandOutput;
-  /** The client has not kept the beginning: nobody has it. */
-  readonly isDropped: boolean;
-}
-
-function resultOf({ status, timedOut, output, whole, isDropped }: Finished): ToolResult {
-  const excerpt = tailOf(plainOutput(output));
-  const { exitCode, signal } = status;
-  const notes: string[] = [];
-  const isCut = excerpt.isCut || isDropped || Buffer.byteLength(output) < whole.bytes;
-  if (isCut) notes.push(cutNote(excerpt, whole, isDropped));
-  if (timedOut !== undefined)
-    notes.push(`it took longer than ${timedOut} s and was ended; set timeout for more`);
-  else if (exitCode != null) notes.push(`exit code ${exitCode}`);
-  else notes.push(`ended by ${signal ?? "a signal"}`);
-  const told = excerpt.text === "" ? "[no output]" : excerpt.text;
-  return {
-    content: [textPart(`${told}\n\n${notes.map((note) => `[${note}]`).join("\n")}`)],
-    rawOutput: {
-      exitCode: exitCode ?? null,
-      signal: signal ?? null,
-      timedOut: timedOut !== undefined,
-      bytes: whole.bytes,
-      ...(whole.file === undefined ? {} : { file: whole.file.path }),
-    },
-  };
-}
-
-function cutNote(
-  { from, to, text }: Excerpt,
-  { lines, bytes, file }: CommandOutput,
-  isDropped: boolean,
-): string {
-  const kept = to - from + 1;
-  const what =
-    lines !== undefined && lines > kept
-      ? `the last ${kept} of ${lines} lines`
-      : `the last ${Buffer.byteLength(text)} of ${bytes} bytes`;
-  if (isDropped)
-    return `${what} that the client has kept${file === undefined ? "" : `; those are in ${file.path}`}`;
-  if (file === undefined) return `${what}; the rest was not kept`;
-  return `${what}; ${file.isWhole ? "all of it" : "its beginning"} is in ${file.path}`;
+  const { id } = await context.jobs.start(context, command);
+  const told = `It runs in the background as ${id}. The tool job says how it is doing, and can stop it; it ends with the session.`;
+  return { content: [textPart(told)], rawOutput: { id, status: "running" } };
 }

@@ -27,6 +27,7 @@ test("every kind of the protocol is used", async (t) => {
     move: { from: "a", to: "c" },
     delete: { path: "a" },
     bash: { command: "true" },
+    job: { id: "job-1" },
     fetch: { url: "https://example.org" },
     todo: { entries: [] },
     ask: { question: "?" },

@@ -7,6 +7,7 @@ import { editTool } from "./edit.ts";
 import { fetchTool } from "./fetch.ts";
 import { findTool } from "./find.ts";
 import { grepTool } from "./grep.ts";
+import { jobTool } from "./job.ts";
 import { listTool } from "./list.ts";
 import { moveTool } from "./move.ts";
 import { readTool } from "./read.ts";
@@ -25,6 +26,7 @@ export const tools: readonly Tool[] = [
   moveTool,
   deleteTool,
   bashTool,
+  jobTool,
   fetchTool,
   todoTool,
   askTool,

@@ -60,6 +60,7 @@ export interface Probe {
   /** What a call would do; nothing runs. */
   prepare(tool: Tool, input: unknown): Promise<PreparedCall>;
   readonly updates: Update[];
+  onUpdate(listener: (update: Update) => void): void;
   /** The lines that the agent wrote. */
   readonly wire: string[];
   readonly plans: (readonly PlanEntry[])[];
@@ -89,6 +90,11 @@ export async function probe(t: TestContext, options: ProbeOptions = {}): Promise
     ...contextOf(turn, signal),
     call,
     terminal: (given) => turn.terminal(given),
+    background(start, run) {
+      void turn.session
+        .background(start, (beside) => run(beside, (options) => turn.session.terminal(options)))
+        .catch(() => undefined);
+    },
     async plan(entries) {
       plans.push(entries);
       await turn.plan(entries);
@@ -156,6 +162,7 @@ export async function probe(t: TestContext, options: ProbeOptions = {}): Promise
     call,
     prepare: (tool, input) => inTurn((turn) => tool.prepare(input, contextOf(turn))),
     updates,
+    onUpdate: (listener) => void session.onUpdate(listener),
     wire,
     plans,
     asked,

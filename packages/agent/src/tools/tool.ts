@@ -10,6 +10,7 @@ import type {
   TerminalHandle,
   ToolCall,
   ToolCallContent,
+  ToolCallStart,
 } from "@parley/acp";
 import type { DirectoryEntry, FileFacts } from "@parley/acp/node";
 import type { MediaPart, TextPart, ToolDescription } from "../model/model.ts";
@@ -78,6 +79,8 @@ export interface ToolContext {
   readonly seen: SeenFiles;
   /** For output that is too long to be told. */
   readonly outputs: OutputFolder;
+  /** Commands that run beside the conversation. */
+  readonly jobs: Jobs;
   /** Default: public addresses only. */
   readonly web?: WebAccess;
   readonly signal: AbortSignal;
@@ -124,6 +127,29 @@ export interface AgentTerminals {
   create(options: CreateTerminalOptions, onOutput?: (bytes: Uint8Array) => void): Promise<TerminalHandle>;
 }
 
+/** A command that runs beside the conversation, or did. */
+export interface Job {
+  readonly id: string;
+  readonly command: string;
+}
+
+export interface Jobs {
+  readonly running: readonly Job[];
+  /** When it runs. Throws ToolError where it does not. */
+  start(context: RunContext, command: JobCommand): Promise<Job>;
+  /** Whether it runs, how it ended, and the end of its output. Throws ToolError for an id that nobody has. */
+  look(id: string): Promise<ToolResult>;
+  /** Ends it, and all that it started. */
+  end(id: string): Promise<void>;
+}
+
+export interface JobCommand {
+  readonly command: string;
+  readonly cwd: string;
+  /** After which it is ended. Nothing: never. */
+  readonly seconds: number | undefined;
+}
+
 export interface SeenFiles {
   note(path: string, version: string): void;
   /** The version that was read last; nothing for a file that was not read. */
@@ -153,6 +179,11 @@ export interface RunContext extends ToolContext {
   readonly call: ToolCall;
   /** The turn's: a terminal that the client only shows. */
   terminal(options?: DisplayTerminalOptions): DisplayTerminal;
+  /** The session's: a call that outlives this one, with terminals that do. */
+  background(
+    start: ToolCallStart,
+    run: (call: ToolCall, terminal: RunContext["terminal"]) => Promise<void>,
+  ): void;
   /** Shows the whole plan. */
   plan(entries: readonly PlanEntry[]): Promise<void>;
   /** Asks the user; nothing when there is no answer. No options: an answer in the user's own words. */

@@ -6,6 +6,7 @@ import type { Files, Terminals } from "@parley/acp";
 import { type LocalFiles, localFiles } from "@parley/acp/node";
 import { agentFiles } from "./agent-files.ts";
 import { clientCommands, localCommands } from "./agent-terminals.ts";
+import { SessionJobs } from "./jobs.ts";
 import { SessionOutputs } from "./output-folder.ts";
 import { seenFiles } from "./seen-files.ts";
 import type { SeenFiles, ToolContext } from "./tool.ts";
@@ -40,6 +41,7 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
   const local = localFiles({ roots, expectUnchanged: false });
   const outputs = new SessionOutputs(outputParent);
   const commands = localCommands({ cwd });
+  const jobs = new SessionJobs(commands);
   const seen = seenFiles();
   let outputFiles: LocalFiles | undefined;
   const readable = (path: string) => {
@@ -57,6 +59,7 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
       terminals: client.terminals === undefined ? commands : clientCommands(client.terminals),
       seen,
       outputs,
+      jobs,
     }),
     async close() {
       await commands.close();
