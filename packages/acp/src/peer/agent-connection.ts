@@ -7,8 +7,10 @@ import { type ConnectionError, RequestError, rpcCodes } from "../jsonrpc/errors.
 import type { IncomingRequest } from "../jsonrpc/incoming-request.ts";
 import type { Log } from "../jsonrpc/log.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
+import type { PermissionAsk } from "../model/ask.ts";
 import type { Implementation, Meta, SessionConfigOption } from "../model/content.ts";
 import type { SessionStore } from "../model/store.ts";
+import type { Update } from "../model/update.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { AgentFront, type AgentHost, type PromptOp, type SessionOp } from "./agent-front.ts";
 import { authMethodsFor, introduction } from "./agent-introduction.ts";
@@ -20,6 +22,7 @@ import { authRequired, type ExtensionContext } from "./extensions.ts";
 import { newId } from "./new-id.ts";
 import { unsupportedContent } from "./prompt-content.ts";
 import type { PromptTicket } from "./prompt-queue.ts";
+import { describeWrong } from "./said-rules.ts";
 
 export class AgentConnection implements AgentLink, AgentHost {
   readonly definition: AgentDefinition;
@@ -75,6 +78,16 @@ export class AgentConnection implements AgentLink, AgentHost {
   }
 
   // ---- what sessions and turns need
+
+  checkSaid(update: Update): void {
+    const failure = this.#front.saidRules?.update(update);
+    if (failure !== undefined) throw new TypeError(describeWrong(`update ${tagOf(update)}`, failure));
+  }
+
+  checkAsk(ask: PermissionAsk): void {
+    const failure = this.#front.saidRules?.permission(ask);
+    if (failure !== undefined) throw new TypeError(describeWrong("permission", failure));
+  }
 
   sendUpdate(sessionId: string, update: object): Promise<void> | undefined {
     return this.#front.sendUpdate(sessionId, update);
@@ -229,6 +242,10 @@ export class AgentConnection implements AgentLink, AgentHost {
       notify: (method, params) => this.notify(method, params),
     };
   }
+}
+
+function tagOf(update: unknown): string {
+  return JSON.stringify((update as { sessionUpdate?: unknown } | null)?.sessionUpdate) ?? "without a kind";
 }
 
 function isAuthRequired(error: unknown): boolean {

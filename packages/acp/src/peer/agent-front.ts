@@ -1,9 +1,14 @@
 // The agent's end of a connection, up to what a request means: the handshake, the version, decoding and
 // encoding. What is then done, and by whom, is the host's business: sessions of our own, or another agent.
 
-import type { AgentEdition, AgentOpResult, OptionsOf } from "../edition/agent-edition.ts";
+import type { AgentEdition, AgentOpResult, OptionsOf, SaidRules } from "../edition/agent-edition.ts";
 import type { AgentIntroduction, AgentOp, ClientFeatures, Introduction } from "../edition/agent-ops.ts";
-import { chooseVersion, loadAgentVersion, type ProtocolVersion } from "../edition/negotiate.ts";
+import {
+  chooseVersion,
+  loadAgentVersion,
+  loadSaidRules,
+  type ProtocolVersion,
+} from "../edition/negotiate.ts";
 import { Connection } from "../jsonrpc/connection.ts";
 import type { ConnectionOptions } from "../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError, rpcCodes } from "../jsonrpc/errors.ts";
@@ -57,6 +62,7 @@ export class AgentFront {
   #wire: BoundWire | undefined;
   #edition: AgentEdition | undefined;
   #client: Introduction<ClientFeatures> | undefined;
+  #saidRules: SaidRules | undefined;
 
   constructor(transport: Transport, options: AgentFrontOptions, host: AgentHost) {
     this.#options = options;
@@ -83,6 +89,11 @@ export class AgentFront {
   get client(): Introduction<ClientFeatures> {
     if (this.#client === undefined) throw new Error("the connection has no client yet");
     return this.#client;
+  }
+
+  /** What the app may say; none where it forwards what others said. */
+  get saidRules(): SaidRules | undefined {
+    return this.#saidRules;
   }
 
   /** The version that was agreed on; undefined before. */
@@ -153,16 +164,21 @@ export class AgentFront {
       this.#loading = false;
       this.#held.release();
     });
-    const { edition, wire } = await loadAgentVersion(version);
+    const { unstable, forwards = false } = this.#options;
+    const [{ edition, wire }, saidRules] = await Promise.all([
+      loadAgentVersion(version),
+      forwards ? undefined : loadSaidRules(unstable),
+    ]);
     const { ownValues, ...any } = wire;
-    const spoken = ownValues === undefined || this.#options.forwards ? any : wire;
-    const bound = new BoundWire(spoken, "agent", this.#options.unstable, this.log);
+    const spoken = ownValues === undefined || forwards ? any : wire;
+    const bound = new BoundWire(spoken, "agent", unstable, this.log);
     const row = bound.receivedRequest("initialize");
     if (row === undefined) throw methodNotFound("initialize");
     const client = edition.client(bound.requestParams(row, downgraded(params, version)) as object);
     this.#connection.idPolicy = wire.idPolicy;
     this.#wire = bound;
     this.#edition = edition;
+    this.#saidRules = saidRules;
     this.#client = client;
     this.#initialized = true;
     return bound.result(row, edition.introduce(this.#host.introduce(client))) as object;

@@ -3,7 +3,9 @@
 import type { AgentEdition } from "../edition/agent-edition.ts";
 import type { ClientFeatures } from "../edition/agent-ops.ts";
 import type { Log } from "../jsonrpc/log.ts";
+import type { PermissionAsk } from "../model/ask.ts";
 import type { Implementation, Meta } from "../model/content.ts";
+import type { Update } from "../model/update.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import type { AgentSession } from "./agent-session.ts";
 import type { PromptTicket } from "./prompt-queue.ts";
@@ -15,6 +17,9 @@ export interface AgentLink {
   readonly clientInfo: Implementation | undefined;
   readonly clientMeta: Meta | undefined;
   readonly log: Log;
+  /** Throws a TypeError for what the model does not have, whichever version the client speaks (G7). */
+  checkSaid(update: Update): void;
+  checkAsk(ask: PermissionAsk): void;
   sendUpdate(sessionId: string, update: object): Promise<void> | undefined;
   /** The params of an update, or a TypeError; `sendChecked` sends them later. */
   checkUpdate(sessionId: string, update: object): object;

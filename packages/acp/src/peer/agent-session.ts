@@ -19,7 +19,6 @@ import { newId } from "./new-id.ts";
 import { PromptQueue, type PromptTicket } from "./prompt-queue.ts";
 import { Questions } from "./questions.ts";
 import { checkCommands, checkOptions } from "./said-rules.ts";
-import { checkBlock } from "./said-values.ts";
 import type { SessionLog } from "./session-log.ts";
 import { type Release, SessionOutput } from "./session-output.ts";
 import { SessionParts } from "./session-parts.ts";
@@ -119,6 +118,7 @@ export class AgentSession {
 
   /** Sets the whole list, and tells the client when it has seen another one. */
   setOptions(options: readonly SessionConfigOption[]): void {
+    this.link.checkSaid({ sessionUpdate: "config_option_update", configOptions: options as never });
     checkOptions(options);
     this.#options = options;
     this.link.saveOptions(this);
@@ -128,6 +128,7 @@ export class AgentSession {
   }
 
   setCommands(commands: readonly AvailableCommand[]): void {
+    this.link.checkSaid({ sessionUpdate: "available_commands_update", availableCommands: commands as never });
     checkCommands(commands);
     this.#commands = commands;
     if (this.link.isAnnounced(this)) {
@@ -140,6 +141,7 @@ export class AgentSession {
    * longer listed has ended.
    */
   setBackground(work: readonly BackgroundWork[]): void {
+    this.link.checkSaid({ sessionUpdate: "state_update", state: "running", background: work as never });
     this.parts.setBackground(work);
     void this.show(this.#stateNow());
   }
@@ -193,8 +195,8 @@ export class AgentSession {
 
   /** Names the session, for lists and windows. */
   setTitle(title: string): void {
-    this.link.saveTitle(this, title);
     void this.update({ sessionUpdate: "session_info_update", title });
+    this.link.saveTitle(this, title);
   }
 
   /**
@@ -212,8 +214,10 @@ export class AgentSession {
     if (this.#closed) return undefined;
     const isText =
       update.sessionUpdate === "agent_message_chunk" || update.sessionUpdate === "agent_thought_chunk";
+    // plain text is checked when it is sent, the same in both versions
+    if (!isText || update.content?.type !== "text" || typeof update.messageId !== "string")
+      this.link.checkSaid(update);
     if (!isText) this.parts.check(update);
-    else if (update.content?.type !== "text") checkBlock(update.content);
     const sent = this.#output.show(update);
     this.log.update(update);
     if (!isText) this.parts.apply(update);
@@ -233,6 +237,7 @@ export class AgentSession {
   /** @internal Keeps it first, and shows it when it is stored: for what must not be shown and then forgotten. */
   async updateStored(update: Update): Promise<void> {
     if (this.#closed) return;
+    this.link.checkSaid(update);
     this.parts.check(update);
     const release = this.#output.hold(update);
     this.log.update(update);

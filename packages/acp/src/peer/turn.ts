@@ -12,7 +12,7 @@ import { Inbox } from "./inbox.ts";
 import { newId } from "./new-id.ts";
 import type { PromptTicket } from "./prompt-queue.ts";
 import { type Permission, Questions } from "./questions.ts";
-import { checkStopReason } from "./said-values.ts";
+import { checkStopReason } from "./said-rules.ts";
 import type { Release } from "./session-output.ts";
 import { runTool, ToolCall, type ToolCallStart } from "./tool-call.ts";
 import { TurnClient } from "./turn-client.ts";

@@ -13,7 +13,7 @@ import {
   withMeta,
 } from "../asks.ts";
 import { pageToWire } from "../session-page.ts";
-import { askWithoutV1Facts, withoutV1Facts } from "./update.ts";
+import { askWithoutV1Facts, chunkWithoutV1Facts, withoutV1Facts } from "./update.ts";
 
 export { methods } from "../../wire/v2/methods.gen.ts";
 
@@ -41,6 +41,7 @@ export const v2AgentEdition: AgentEdition = {
   session: () => ({
     encode(update, lost) {
       if (update.sessionUpdate === "tool_call_update") return withoutV1Facts(update);
+      if (update.sessionUpdate === "tool_call_content_chunk") return chunkWithoutV1Facts(update);
       if (!("unknown" in update)) return update;
       // of another version: its name may mean something else here
       lost?.(`the update ${update.sessionUpdate}`);

@@ -11,6 +11,10 @@ export function withoutV1Facts<Tool extends ToolCallUpdate>(update: Tool): Tool 
   return { ...update, content: content.map((item) => (hasV1Facts(item) ? v2Diff(item) : item)) };
 }
 
+export function chunkWithoutV1Facts<Chunk extends { content: ToolCallContent }>(chunk: Chunk): Chunk {
+  return hasV1Facts(chunk.content) ? { ...chunk, content: v2Diff(chunk.content) } : chunk;
+}
+
 export function askWithoutV1Facts(ask: PermissionAsk): PermissionAsk {
   const { subject } = ask;
   if (subject?.type !== "tool_call") return ask;
