@@ -9,6 +9,7 @@ import {
   type SessionOrigin,
   type SessionStore,
 } from "@parley/acp";
+import { questionsOf } from "./mcp/elicitation.ts";
 import type { Effort, Model } from "./model/model.ts";
 import { offlineModel } from "./offline/offline-model.ts";
 import { type AutoApproval, isMode, type Mode } from "./permissions/modes.ts";
@@ -125,6 +126,7 @@ async function open(
   const work = new SessionWork({
     version,
     changed: () => session.setCommands(work.commands(modeOf(session))),
+    questions: questionsOf(session),
   });
   session.data = work;
   const { sessionId } = session;

@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { ClientSession, Update } from "@parley/acp";
 import { said } from "./agent-probe.ts";
+import { scriptServer } from "./mcp/mcp-probe.ts";
+import { fileAppears, isGone } from "./outside-events.ts";
 import { home, patience, start } from "./process-probe.ts";
 import { withFake } from "./providers/fake/asking.ts";
 import { chatEvents, chunk } from "./providers/fake/chat-wire.ts";
@@ -18,7 +20,19 @@ interface State {
   /** Cancels when the client sees this. */
   isReached?(update: Update): boolean;
   readonly atQuestion?: boolean;
+  /** With an MCP server whose tool never answers. */
+  readonly hasServer?: boolean;
 }
+
+/** Says where it is, and that it was cancelled. */
+const patientServer = `const answer = (method, params) => {
+  writeFileSync("pid", String(process.pid));
+  if (method === "initialize") return hello({ tools: {} });
+  if (method === "tools/list") return { tools: [tool("wait")] };
+  if (method === "tools/call")
+    notify("notifications/progress", { progressToken: params._meta.progressToken, progress: 1, message: "has begun" });
+  if (method === "notifications/cancelled") writeFileSync("cancelled", "");
+};`;
 
 const bash = (command: string) =>
   streamed(chatEvents({ calls: [{ id: "call_1", name: "bash", json: [JSON.stringify({ command })] }] }));
@@ -65,6 +79,12 @@ const states: readonly State[] = [
         ? Buffer.from(update.data, "base64").includes("has begun")
         : JSON.stringify(update).includes("has begun"),
   },
+  {
+    name: "an MCP server is at work",
+    answer: () => streamed(chatEvents({ calls: [{ id: "call_1", name: "patient/wait", json: ["{}"] }] })),
+    isReached: (update) => JSON.stringify(update).includes("has begun"),
+    hasServer: true,
+  },
 ];
 
 const isRunning = (pid: number): boolean => {
@@ -78,7 +98,7 @@ const isRunning = (pid: number): boolean => {
 for (const version of [1, 2] as const) {
   for (const state of states) {
     test(
-      `A50 a cancel while ${state.name} is answered cancelled, and nothing survives (v${version})`,
+      `A50 F12 a cancel while ${state.name} is answered cancelled, and nothing survives (v${version})`,
       patience,
       async (t) => {
         const place = home(t);
@@ -99,18 +119,20 @@ for (const version of [1, 2] as const) {
           const updates: Update[] = [];
           session = await agent.open({
             cwd: place.cwd,
+            mcpServers: state.hasServer ? [scriptServer(place.cwd, "patient", patientServer)] : [],
             onUpdate(update) {
               updates.push(update);
               if (state.isReached?.(update)) cancel();
             },
           });
           assert.equal((await session.prompt("go").outcome).stopReason, "cancelled");
+          const pid = () => Number(readFileSync(join(place.cwd, "pid"), "utf8"));
+          if (state.hasServer) await fileAppears(join(place.cwd, "cancelled"));
           if (/model/.test(state.name))
             assert.equal(await gone.promise, "gone", "the provider need not go on");
           if (/command/.test(state.name)) {
-            const pid = Number(readFileSync(join(place.cwd, "pid"), "utf8"));
-            assert.ok(pid > 1);
-            assert.equal(isRunning(pid), false, "the command has ended");
+            assert.ok(pid() > 1);
+            assert.equal(isRunning(pid()), false, "the command has ended");
           }
           updates.length = 0;
           assert.equal((await session.prompt("and now?").outcome).stopReason, "end_turn");
@@ -118,6 +140,7 @@ for (const version of [1, 2] as const) {
           assert.throws(() => readFileSync(join(place.cwd, "never.txt")), "nothing was done behind it");
           await agent.close();
           assert.equal((await child.exited).exitCode, 0);
+          if (state.hasServer) assert.ok(await isGone(pid()), "the server ends with its session");
         });
       },
     );

@@ -1,7 +1,7 @@
 // One session at the agent: its face, its history, and its prompts, one turn at a time.
 
 import type { AgentSessionEdition } from "../edition/agent-edition.ts";
-import type { Activation } from "../edition/agent-ops.ts";
+import type { Activation, ClientFeatures } from "../edition/agent-ops.ts";
 import type {
   AvailableCommand,
   BackgroundWork,
@@ -84,6 +84,11 @@ export class AgentSession {
 
   get systemPrompt(): SystemPrompt | undefined {
     return this.#activation.systemPrompt;
+  }
+
+  /** What the client offers. In a turn, `turn.client` has its files and terminals. */
+  get clientFeatures(): ClientFeatures {
+    return this.link.features;
   }
 
   get options(): readonly SessionConfigOption[] {

@@ -14,6 +14,7 @@ import type {
   Tool,
   Transport,
 } from "@modelcontextprotocol/client";
+import type { ServerQuestions } from "./elicitation.ts";
 import { failureInWords } from "./failure.ts";
 import type { RemoteEntry, ServerEntry } from "./server-entry.ts";
 import { StdioTransport } from "./stdio-transport.ts";
@@ -37,6 +38,7 @@ export interface ConnectionSetting {
   changed(list: "tools" | "prompts"): void;
   /** It ended by itself. */
   ended(): void;
+  readonly questions: ServerQuestions;
   readonly signal: AbortSignal;
 }
 
@@ -49,10 +51,13 @@ export interface CallOptions {
 export async function openConnection(entry: ServerEntry, setting: ConnectionSetting): Promise<Connection> {
   const mcp = await import("@modelcontextprotocol/client");
   setting.signal.throwIfAborted();
+  const { offered } = setting.questions;
+  const capabilities = { roots: { listChanged: true }, ...(offered && { elicitation: offered }) };
   const client = new mcp.Client(
     { name: "parley", title: "Parley", version: setting.version },
-    { capabilities: { roots: { listChanged: true } }, listChanged: listChanged(setting) },
+    { capabilities, listChanged: listChanged(setting) },
   );
+  if (offered !== undefined) forwardQuestions(client, entry, setting.questions);
   client.setRequestHandler("roots/list", () => ({
     roots: setting.roots().map((path) => ({ uri: pathToFileURL(path).href })),
   }));
@@ -183,6 +188,14 @@ export class Connection {
       throw new Error(failureInWords(error, { entry: this.#entry, transport: this.#transport }));
     }
   }
+}
+
+/** What it asks of the user; its credentials are in no question either. */
+function forwardQuestions(client: Client, { name, secrets }: ServerEntry, questions: ServerQuestions): void {
+  client.setRequestHandler("elicitation/create", ({ params }) => questions.ask(name, secrets.clean(params)));
+  client.setNotificationHandler("notifications/elicitation/complete", ({ params }) =>
+    questions.done(name, params.elicitationId),
+  );
 }
 
 function listChanged({ changed }: ConnectionSetting) {

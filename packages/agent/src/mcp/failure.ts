@@ -29,7 +29,7 @@ function whatHappened(error: unknown, entry: ServerEntry, transport: Transport |
     return `did not answer in time${seconds === 0 ? "" : ` (${seconds} s)`}.`;
   }
   if (status === 401 || status === 403 || name === "UnauthorizedError") {
-    return `refused us (${status ?? 401}): check the headers that it was given.`;
+    return `refused us (${status ?? 401}): check the headers that it was given. If it wants OAuth, give it a header with a token: logging in to servers is not supported.`;
   }
   const cause = causeOf(error);
   if (cause !== undefined && entry.type !== "stdio") {

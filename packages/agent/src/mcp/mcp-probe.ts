@@ -57,7 +57,7 @@ export function remoteServer(
 
 /**
  * A server in a few lines of JavaScript: `answer(method, params, id)` gives a result, or nothing for no answer at all;
- * `notify` tells the client something.
+ * `notify` tells the client something, `ask` asks it and gives the whole answer.
  */
 export function scriptServer(folder: string, name: string, source: string, more: StdioMore = {}): McpServer {
   const path = join(folder, `${name}.mjs`);
@@ -73,10 +73,17 @@ const notify = (method, params = {}) => write({ method, params });
 const hello = (capabilities) => ({
   protocolVersion: "2025-11-25", capabilities, serverInfo: { name: "script", version: "1" },
 });
+const waiting = new Map();
+const ask = (method, params) => new Promise((resolve) => {
+  waiting.set("ask-" + waiting.size, resolve);
+  write({ id: "ask-" + (waiting.size - 1), method, params });
+});
 const tool = (name, more = {}) => ({ name, description: name, inputSchema: { type: "object" }, ...more });
 const said = (text, more = {}) => ({ content: [{ type: "text", text }], ...more });
 createInterface({ input: process.stdin }).on("line", async (line) => {
-  const { id, method, params } = JSON.parse(line);
+  const message = JSON.parse(line);
+  const { id, method, params } = message;
+  if (method === undefined) return waiting.get(id)?.(message);
   const result = await answer(method, params, id);
   if (id !== undefined && result !== undefined) write({ id, result });
 }).on("close", () => process.exit(0));

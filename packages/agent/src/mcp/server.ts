@@ -5,7 +5,7 @@ import { type Tool, ToolError } from "../tools/tool.ts";
 import type { Connection, ConnectionSetting } from "./connection.ts";
 import type { ServerEntry } from "./server-entry.ts";
 
-export interface ServerSetting extends Pick<ConnectionSetting, "version" | "roots"> {
+export interface ServerSetting extends Pick<ConnectionSetting, "version" | "roots" | "questions"> {
   /** Its prompts are others now. */
   changed(): void;
 }

@@ -8,6 +8,7 @@ import {
   RequestError,
 } from "@parley/acp";
 import type { Tool } from "../tools/tool.ts";
+import type { ServerQuestions } from "./elicitation.ts";
 import { commandName, promptArguments, promptCommand } from "./prompts.ts";
 import { Server } from "./server.ts";
 import { readEntry } from "./server-entry.ts";
@@ -17,6 +18,7 @@ export interface ServersSetting {
   readonly version: string;
   /** The commands are others now. */
   changed(): void;
+  readonly questions: ServerQuestions;
 }
 
 /** What a session says of its servers. */
@@ -55,6 +57,7 @@ export class McpServers {
       const entry = readEntry(mcpServer, cwd);
       const server = new Server(this.#freeName(entry.name), entry, {
         version: this.#setting.version,
+        questions: this.#setting.questions,
         roots: () => this.#roots,
         changed: () => this.#setting.changed(),
       });

@@ -1,0 +1,178 @@
+// What MCP servers ask of us: questions for the user are passed on, what we do not offer is refused.
+
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { ClientDefinition, ElicitationAsk } from "@parley/acp";
+import { calls, said, says, scriptedModel, temporaryFolder, thought } from "../agent-probe.ts";
+import { outcomesOf, realServer, remoteServer, scriptServer, talkUntilEnd } from "./mcp-probe.ts";
+
+const patient = { timeout: 60_000 };
+
+const form = {
+  message: "Which branch?",
+  requestedSchema: { type: "object", properties: { branch: { type: "string" } }, required: ["branch"] },
+};
+
+/** Its tool asks what its arguments say, and gives the answer. */
+const asking = `let seen;
+const answer = async (method, params) => {
+  if (method === "initialize") { seen = params.capabilities; return hello({ tools: {} }); }
+  if (method === "tools/list") return { tools: [tool("ask"), tool("capabilities")] };
+  if (method !== "tools/call") return;
+  if (params.name === "capabilities") return said(JSON.stringify(seen));
+  const reply = await ask(params.arguments.method, params.arguments.params);
+  if (params.arguments.over) notify("notifications/elicitation/complete", { elicitationId: params.arguments.over });
+  return said(JSON.stringify(reply.result ?? reply.error));
+};`;
+
+async function asked(
+  t: Parameters<typeof talkUntilEnd>[0],
+  version: 1 | 2,
+  clientDefinition: Partial<ClientDefinition>,
+  ...questions: readonly object[]
+): Promise<string[]> {
+  const cwd = temporaryFolder(t, {});
+  const wanted = [
+    ...questions.map((each) => ["asking/ask", each] as const),
+    ["asking/capabilities", {}] as const,
+  ];
+  const model = scriptedModel([calls(...wanted), says("done")]);
+  const { session } = await talkUntilEnd(t, {
+    version,
+    cwd,
+    models: [model],
+    answers: wanted.map(() => "allow_once"),
+    mcpServers: [scriptServer(cwd, "asking", asking)],
+    clientDefinition,
+  });
+  await session.prompt("go").outcome;
+  return outcomesOf(model);
+}
+
+for (const version of [1, 2] as const) {
+  test(
+    `a form of a server is shown to the user, and its answer goes back (v${version})`,
+    patient,
+    async (t) => {
+      const asks: ElicitationAsk[] = [];
+      const completed = Promise.withResolvers<string>();
+      const url = { mode: "url", message: "Log in", url: "https://example.org/login", elicitationId: "e1" };
+      const [first = "", second = "", capabilities = ""] = await asked(
+        t,
+        version,
+        {
+          elicit(ask) {
+            asks.push(ask);
+            return ask.mode === "form"
+              ? { action: "accept", content: { branch: "main" } }
+              : { action: "accept" };
+          },
+          elicitationCompleted: completed.resolve,
+        },
+        { method: "elicitation/create", params: form },
+        { method: "elicitation/create", params: url, over: "e1" },
+      );
+      assert.deepEqual(JSON.parse(first), { action: "accept", content: { branch: "main" } });
+      assert.deepEqual(JSON.parse(second), { action: "accept" });
+      assert.deepEqual(JSON.parse(capabilities).elicitation, { form: {}, url: {} });
+      assert.equal(asks[0]?.message, "The MCP server asking asks: Which branch?", "the user sees who asks");
+      assert.equal(await completed.promise, "asking/e1");
+    },
+  );
+}
+
+test("a user who declines has declined", patient, async (t) => {
+  const [answer = ""] = await asked(
+    t,
+    2,
+    { elicit: () => ({ action: "decline" }) },
+    { method: "elicitation/create", params: form },
+  );
+  assert.deepEqual(JSON.parse(answer), { action: "decline" });
+});
+
+test("a client without forms: servers are told so, and what they ask is refused", patient, async (t) => {
+  const [answer = "", sampling = "", capabilities = ""] = await asked(
+    t,
+    2,
+    {},
+    { method: "elicitation/create", params: form },
+    { method: "sampling/createMessage", params: { messages: [], maxTokens: 10 } },
+  );
+  assert.equal(JSON.parse(capabilities).elicitation, undefined);
+  assert.equal(JSON.parse(capabilities).sampling, undefined, "our model is not theirs");
+  for (const refused of [answer, sampling]) assert.equal(JSON.parse(refused).code, -32601);
+});
+
+test("the real server's elicitation reaches the user", patient, async (t) => {
+  const cwd = temporaryFolder(t, {});
+  const asks: ElicitationAsk[] = [];
+  const model = scriptedModel([calls(["everything/trigger-elicitation-request", {}]), says("done")]);
+  const { session } = await talkUntilEnd(t, {
+    version: 1,
+    cwd,
+    models: [model],
+    answers: ["allow_once"],
+    mcpServers: [realServer("everything")],
+    clientDefinition: {
+      elicit(ask) {
+        asks.push(ask);
+        return { action: "decline" };
+      },
+    },
+  });
+  await session.prompt("go").outcome;
+  assert.equal(asks.length, 1, JSON.stringify(outcomesOf(model)));
+  assert.match(outcomesOf(model)[0] ?? "", /declined/i);
+});
+
+test(
+  "a server starts in the cwd of its entry, whole or relative to the session's, else in the session's",
+  patient,
+  async (t) => {
+    const cwd = temporaryFolder(t, {});
+    mkdirSync(join(cwd, "inner"));
+    const where = `const answer = (method) => {
+    if (method === "initialize") return hello({ tools: {} });
+    if (method === "tools/list") return { tools: [tool("where")] };
+    if (method === "tools/call") return said(process.cwd());
+  };`;
+    const inner = join(cwd, "inner");
+    const wanted = ["session", "entry", "relative"].map((name) => [`${name}/where`, {}] as const);
+    const model = scriptedModel([calls(...wanted), says("done")]);
+    const { session } = await talkUntilEnd(t, {
+      version: 1,
+      cwd,
+      models: [model],
+      answers: wanted.map(() => "allow_once"),
+      mcpServers: [
+        scriptServer(cwd, "session", where),
+        scriptServer(cwd, "entry", where, { more: { _meta: { cwd: inner } } }),
+        scriptServer(cwd, "relative", where, { more: { _meta: { cwd: "inner" } } }),
+      ],
+    });
+    await session.prompt("go").outcome;
+    assert.deepEqual(outcomesOf(model), [cwd, inner, inner]);
+  },
+);
+
+test("a server that wants a login is refused in words that say what to do", patient, async (t) => {
+  const server = createServer((_, response) => {
+    response.writeHead(401, { "www-authenticate": 'Bearer resource_metadata="http://127.0.0.1:1/x"' }).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo; // a port was asked for
+  const { session, updates } = await talkUntilEnd(t, {
+    version: 1,
+    cwd: temporaryFolder(t, {}),
+    models: [scriptedModel([says("done")])],
+    mcpServers: [remoteServer("http", `http://127.0.0.1:${port}/mcp`)],
+  });
+  await session.prompt("go").outcome;
+  assert.match(`${thought(updates)}${said(updates)}${JSON.stringify(updates)}`, /refused us \(401\).*OAuth/);
+});
