@@ -17,6 +17,7 @@ import {
   RequestError,
 } from "@parley/acp";
 import { nodePlatform, streamChannel } from "@parley/acp/node";
+import { folderPrefix, removeLeftovers, socketName } from "./bridge-leftovers.ts";
 import { clientTools } from "./bridge-mcp-tools.ts";
 import { ClientToolWork } from "./bridge-mcp-work.ts";
 
@@ -26,12 +27,14 @@ const maxConnections = 16;
 /** Opens the way, and says how an agent gets there. */
 export async function offerClientTools(services: ClientToolServices, log: Log): Promise<ClientTools> {
   const token = randomBytes(32).toString("hex");
+  // not waited for: it concerns others
+  if (process.platform !== "win32") void removeLeftovers();
   // mkdtemp makes a folder for its owner only
-  const folder = await mkdtemp(join(tmpdir(), "parley-bridge-"));
+  const folder = await mkdtemp(join(tmpdir(), folderPrefix));
   const path =
     process.platform === "win32"
       ? `\\\\.\\pipe\\parley-bridge-${randomBytes(16).toString("hex")}`
-      : join(folder, "editor.sock");
+      : join(folder, socketName);
   const open = new Set<Connection>();
   const listener = createServer((socket) => {
     if (open.size >= maxConnections) return void socket.destroy();

@@ -103,6 +103,30 @@ test(
   },
 );
 
+test(
+  "what a killed bridge has left behind is removed by the next one, and a living one's is not",
+  deadline,
+  async (t) => {
+    const files = editorFiles(new Map());
+    const living = await bridged(t, { files });
+    const [livingFolder] = sockets();
+    const killed = await bridged(t, { files });
+    process.kill(killed.bridge.pid ?? assert.fail(), "SIGKILL");
+    await killed.bridge.exited;
+    assert.equal(sockets().length, 2);
+    const next = await bridged(t, { files });
+    // removing is not waited for
+    while (sockets().length > 2) await turnOfTheLoop(10);
+    assert.ok(livingFolder !== undefined && sockets().includes(livingFolder));
+    assert.deepEqual(await use(living.session, { name: "tools" }), [["read_text_file", "write_text_file"]]);
+    for (const { agent, bridge } of [living, next]) {
+      await agent.close();
+      await bridge.exited;
+    }
+    assert.deepEqual(sockets(), []);
+  },
+);
+
 test("commands run in the editor, in the background too, and end with the agent", deadline, async (t) => {
   const { session } = await bridged(t, { terminals: ({ cwd }) => localTerminals({ cwd }) });
   const node = process.execPath;
@@ -184,7 +208,10 @@ for (const [who, index] of [
     while (pids.some(runs)) await turnOfTheLoop(10);
     if (index === 0) {
       assert.deepEqual(await bridge.exited, { exitCode: 128 + 9 });
-      assert.deepEqual(sockets(), before);
+      assert.deepEqual(
+        sockets().filter((name) => !before.includes(name)),
+        [],
+      );
     }
   });
 }

@@ -1,10 +1,12 @@
 // The bridge as an editor starts it: what it prints, how it ends, what it leaves behind.
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { after, type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { type ClientSession, client, type Update } from "@parley/acp";
@@ -132,6 +134,25 @@ test("an agent that cannot be started is an answer to the editor, and exit code 
   assert.deepEqual(await bridge.exited, { exitCode: 127 });
   assert.match(bridge.stderrTail(), /^parley: .*\/nowhere\/agent/m);
 });
+
+test(
+  "a bridge does not wait for an editor's first word to say that there is no agent",
+  deadline,
+  async () => {
+    for (const [command, code] of [
+      [["/nowhere/agent"], 127],
+      [[process.execPath, "-e", "process.exit(9)"], 9],
+    ] as const) {
+      const child = spawn(launcher, ["bridge", "--as", "v1", "--", ...command], { cwd, env: process.env });
+      const complaints = text(child.stderr);
+      // its input stays open
+      const [status] = await once(child, "exit");
+      assert.equal(status, code);
+      assert.match(await complaints, code === 127 ? /^parley: .*\/nowhere\/agent/m : /^$/);
+      child.stdin.destroy();
+    }
+  },
+);
 
 test("each loss is told once on stderr, and every time in _meta", deadline, async (t) => {
   const { session, process: bridge, close } = await bridged(t);

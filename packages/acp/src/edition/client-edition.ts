@@ -74,7 +74,11 @@ export interface ClientEdition {
   permission(params: object): { readonly sessionId: string; readonly ask: PermissionAsk };
   permissionResult(answer: PermissionAnswer): object;
   /** Nothing for a mode that nobody knows. */
-  elicitation(params: object): { readonly sessionId?: string; readonly ask: ElicitationAsk } | undefined;
+  elicitation(
+    params: object,
+  ):
+    | { readonly sessionId?: string; readonly requestId?: number | string; readonly ask: ElicitationAsk }
+    | undefined;
   elicitationResult(answer: ElicitationAnswer): object;
   /** What a request of the agent asks this machine to do; nothing where this version has no such request. */
   service(method: string, params: object): { readonly sessionId: string; readonly op: ServiceOp } | undefined;

@@ -1,7 +1,7 @@
 // What the client's ends of both versions share.
 
 import type { ElicitationAsk, PermissionAnswer } from "../model/ask.ts";
-import type { SessionListing } from "./client-edition.ts";
+import type { ClientEdition, SessionListing } from "./client-edition.ts";
 
 export function listingFromWire(result: object): { sessions: SessionListing[]; nextCursor?: string } {
   const { sessions, nextCursor } = result as {
@@ -29,18 +29,17 @@ export function permissionResultToWire(answer: PermissionAnswer): object {
   return { outcome: answer };
 }
 
-export function elicitationFromWire(params: object): { sessionId?: string; ask: ElicitationAsk } | undefined {
-  const {
-    sessionId,
-    requestId: _,
-    ...rest
-  } = params as {
+export function elicitationFromWire(params: object): ReturnType<ClientEdition["elicitation"]> {
+  const { sessionId, requestId, ...rest } = params as {
     sessionId?: string;
-    requestId?: unknown;
+    requestId?: number | string | null;
     mode?: unknown;
     requestedSchema?: { type?: string; properties?: object };
   };
-  const scope = sessionId === undefined ? {} : { sessionId };
+  const scope = {
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(requestId == null ? {} : { requestId }),
+  };
   // validated by the method's row; an unknown mode must not be taken for a known one (C47)
   if (rest.mode === "url") return { ...scope, ask: rest as ElicitationAsk };
   if (rest.mode !== "form") return undefined;

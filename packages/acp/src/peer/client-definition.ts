@@ -15,6 +15,8 @@ import type { UnreadLimits } from "./unread-updates.ts";
 export interface AskContext {
   /** Undefined for a question that belongs to no session. */
   readonly session: ClientSession | undefined;
+  /** Of a form or an address: the request of ours that it belongs to, where that is no session's. */
+  readonly requestId?: number | string;
   /** Aborts when the user cancels, the agent withdraws the question, or the connection ends. */
   readonly signal: AbortSignal;
 }

@@ -218,13 +218,14 @@ export class ClientWire {
       const message = `this client offers these modes of elicitation: ${elicitationModes.join(", ")}`;
       throw new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path: "/mode" });
     }
-    const { ask, sessionId } = known;
+    const { ask, sessionId, requestId } = known;
     const session = sessionId === undefined ? undefined : this.#sessions.get(sessionId);
     const askId = newId();
     session?.record({ kind: "ask", askId, elicitation: ask });
     if (ask.mode === "url") this.#elicitations.add(ask.elicitationId);
     const cancelled: ElicitationAnswer = { action: "cancel" };
-    const handle = (signal: AbortSignal) => elicit.call(this.#definition, ask, { session, signal });
+    const named = requestId === undefined ? {} : { requestId };
+    const handle = (signal: AbortSignal) => elicit.call(this.#definition, ask, { session, signal, ...named });
     let answer: ElicitationAnswer = cancelled;
     try {
       answer =

@@ -12,7 +12,8 @@ export interface RelayOptions extends Pick<ConnectionOptions, "limits" | "log"> 
   readonly as?: ProtocolVersion;
   /**
    * What becomes of something that the other version cannot say. "lossy" (default) says it as nearly as possible, and
-   * what was lost in `_meta` under `parley.dev/lost` and in the log. "strict" leaves updates out whole, refuses
+   * what was lost in the log and in `_meta` under `parley.dev/lost`: of the update, and of what ends the turn, which is
+   * the answer to the prompt on version 1 and the idle state on version 2. "strict" leaves updates out whole, refuses
    * requests with -32602, and logs both.
    */
   readonly losses?: "lossy" | "strict";

@@ -27,6 +27,9 @@ import { Meeting } from "./translate.ts";
 /** How long an agent may still take to answer `initialize` when the client has said its last word. */
 const farewellMs = 5_000;
 
+/** How long a client may take to introduce itself to an agent that has gone already, and be told so. */
+const tooLateMs = 500;
+
 /** How the two sides ended up speaking. */
 export interface RelayedVersions {
   readonly client: number;
@@ -60,6 +63,7 @@ class RunningRelay implements Relay {
   readonly #log: Log;
   readonly #versions = Promise.withResolvers<RelayedVersions>();
   readonly #closed = Promise.withResolvers<string>();
+  #hasBegun = false;
   /** Ends the connections that stand on the two sides at the moment. */
   #stop: (reason: string) => Promise<void> = async () => undefined;
 
@@ -72,6 +76,11 @@ class RunningRelay implements Relay {
     this.#client = new Splice(client);
     this.#agent = new Splice(agent);
     queueMicrotask(() => this.#client.read(this.#greeter()));
+    void this.#agent.ended.then(({ message = "the agent has gone" }) => {
+      // whoever has introduced itself is answered by those who introduce it
+      const leave = (): void => void (this.#hasBegun ? undefined : this.#end(message));
+      if (!this.#hasBegun) deadline(tooLateMs, leave);
+    });
   }
 
   async close(): Promise<void> {
@@ -110,6 +119,7 @@ class RunningRelay implements Relay {
     const asked = { id, params } as Initialize; // what is wrong in the params is found by chooseVersion
     if (method !== "initialize") return this.#refuse(asked.id, mustComeFirst());
     this.#client.hold();
+    this.#hasBegun = true;
     this.#begin(asked, value, text).catch((error: unknown) => {
       this.#log("error", "the relay failed", { error });
       void this.#end("the relay failed");
@@ -125,6 +135,7 @@ class RunningRelay implements Relay {
       );
     } catch (error) {
       this.#refuse(asked.id, error);
+      this.#hasBegun = false;
       return this.#client.read(this.#greeter());
     }
     let result: unknown;

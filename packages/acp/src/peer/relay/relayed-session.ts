@@ -9,11 +9,13 @@ import type { Outcome, Update } from "../../model/update.ts";
 import type { AgentFront, PromptOp } from "../agent-front.ts";
 import type { ClientSession, Prompt } from "../client-session.ts";
 import { type ReadText, withDiffTexts } from "./diff-texts.ts";
+import type { Errands } from "./errands.ts";
 import { Losses, withLost } from "./losses.ts";
 
 export interface RelayedSessionLink {
   readonly front: AgentFront;
   readonly losses: "lossy" | "strict";
+  readonly errands: Errands;
   readText(path: string, roots: readonly string[]): string | undefined;
   /** The client is slow: the agent is not read until this has resolved. */
   slow(room: Promise<void>): void;

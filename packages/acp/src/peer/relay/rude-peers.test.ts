@@ -39,6 +39,10 @@ class RawPeer {
     this.#transport.send(message, text);
   }
 
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
   answer(request: Message, result: unknown): void {
     this.send({ jsonrpc: "2.0", id: request.id, result });
   }
@@ -101,6 +105,112 @@ test("an answer to something that was not asked does not end the handshake", dea
   const { result } = await client.ask(1, "initialize", introduction(1));
   assert.deepEqual(result, welcome(1));
   await relayed.close();
+});
+
+for (const version of [1, 2] as const) {
+  test(`an agent of version ${version} may answer initialize in a batch, with others`, deadline, async () => {
+    const { client, relayed } = between((message, peer) => {
+      if (message.method !== "initialize") return;
+      const answer = { jsonrpc: "2.0", id: message.id, result: welcome(version) };
+      peer.send([
+        { jsonrpc: "2.0", method: "_acme/hello" },
+        answer,
+        { jsonrpc: "2.0", method: "_acme/more" },
+      ]);
+    });
+    const { result } = await client.ask(1, "initialize", introduction(1));
+    assert.equal((result as { protocolVersion: number }).protocolVersion, 1);
+    await client.until(({ method }) => method === "_acme/hello");
+    await client.until(({ method }) => method === "_acme/more");
+    await relayed.close();
+  });
+
+  test(
+    `a form for a request without a session reaches the client under the id of its request (agent of version ${version})`,
+    deadline,
+    async () => {
+      const mode = {
+        mode: "form",
+        message: "Which account?",
+        requestedSchema: { type: "object", properties: {} },
+      };
+      const { client, relayed } = between((message, peer) => {
+        if (message.method === "initialize") peer.answer(message, welcome(version));
+        if (message.method === "session/new")
+          peer.send({
+            jsonrpc: "2.0",
+            id: "q",
+            method: "elicitation/create",
+            params: { requestId: message.id, ...mode },
+          });
+        if (message.id === "q") {
+          const { action, content } = message.result as Message;
+          const opening = peer.got.find(({ method }) => method === "session/new") ?? {};
+          peer.answer(opening, { sessionId: `${action} ${JSON.stringify(content)}` });
+        }
+      });
+      const other = version === 1 ? 2 : 1;
+      const elicitation = { form: {} };
+      await client.ask(
+        1,
+        "initialize",
+        other === 1
+          ? { protocolVersion: 1, clientCapabilities: { elicitation } }
+          : { protocolVersion: 2, info: { name: "raw", version: "1" }, capabilities: { elicitation } },
+      );
+      const opened = client.ask(17, "session/new", { cwd: "/w", mcpServers: [] });
+      const form = await client.until(({ method }) => method === "elicitation/create");
+      const { requestId, message } = form.params as Message;
+      assert.deepEqual({ requestId, message }, { requestId: 17, message: "Which account?" });
+      client.answer(form, { action: "accept", content: { account: "work" } });
+      const { result } = await opened;
+      assert.equal((result as Message).sessionId, 'accept {"account":"work"}');
+      await relayed.close();
+    },
+  );
+}
+
+test("a form that belongs to no open request is cancelled, and the log says so", deadline, async () => {
+  const logged: string[] = [];
+  const { client, agent, relayed } = between(
+    (message, peer) => {
+      if (message.method !== "initialize") return;
+      peer.answer(message, welcome(2));
+      const mode = { mode: "form", message: "Who?", requestedSchema: { type: "object", properties: {} } };
+      peer.send({
+        jsonrpc: "2.0",
+        id: "q",
+        method: "elicitation/create",
+        params: { requestId: 99, ...mode },
+      });
+    },
+    { log: (level, text) => void logged.push(`${level} ${text}`) },
+  );
+  await client.ask(1, "initialize", {
+    protocolVersion: 1,
+    clientCapabilities: { elicitation: { form: {} } },
+  });
+  const { result } = await agent.until(({ id }) => id === "q");
+  assert.deepEqual(result, { action: "cancel" });
+  assert.ok(
+    logged.includes("error a question that belongs to no session and no request of the client is not asked"),
+  );
+  await relayed.close();
+});
+
+test("an agent that is gone before the client has said a word ends the relay", deadline, async () => {
+  const { client, agent, relayed } = between(silence);
+  await agent.close();
+  await relayed.closed;
+  await client.ended.promise;
+});
+
+test("a client that is just in time is told that the agent has gone", deadline, async () => {
+  const { client, agent, relayed } = between(silence);
+  await agent.close();
+  const { error } = await client.ask(1, "initialize", introduction(1));
+  assert.deepEqual((error as { data: unknown }).data, { reason: "agent_gone" });
+  await relayed.closed;
 });
 
 test(

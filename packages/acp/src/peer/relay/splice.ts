@@ -124,6 +124,11 @@ export class Splice {
 
   #message(value: unknown, text: string): void {
     if (!this.#answersOnly) return this.#deliver((sink) => sink.message(value, text), text.length);
+    // the answer to initialize may come in a batch, with others
+    if (Array.isArray(value) && value.some(isAnswer)) {
+      for (const each of value) this.#message(each, JSON.stringify(each) ?? "");
+      return;
+    }
     if (!isAnswer(value)) return this.#hold((sink) => sink.message(value, text), text.length);
     const reader = this.#reader;
     if (reader === undefined) {

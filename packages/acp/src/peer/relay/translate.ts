@@ -2,6 +2,7 @@
 
 import type { ProtocolVersion } from "../../edition/negotiate.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
+import { idToJson } from "../../jsonrpc/message-id.ts";
 import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../../model/ask.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import { AgentFront } from "../agent-front.ts";
@@ -9,6 +10,7 @@ import { connectWith } from "../client.ts";
 import type { AskContext, ClientDefinition } from "../client-definition.ts";
 import type { ConnectedAgent } from "../connected-agent.ts";
 import { askWithDiffTexts } from "./diff-texts.ts";
+import { Errands } from "./errands.ts";
 import { type InitializeParams, infoOf, passedOn } from "./introduction.ts";
 import type { RelayOptions } from "./relay-options.ts";
 import type { RelayedSession, RelayedSessionLink } from "./relayed-session.ts";
@@ -38,6 +40,7 @@ export class Meeting implements RelayedSessionLink {
   /** What the agent says before there is anybody to hear it. */
   #early: ((front: AgentFront) => void)[] = [];
   #slow = 0;
+  readonly errands = new Errands();
   readonly #over = Promise.withResolvers<string>();
   #agent: ConnectedAgent | undefined;
   #closing: Promise<void> | undefined;
@@ -53,7 +56,8 @@ export class Meeting implements RelayedSessionLink {
   /** Rejects when the agent's answer cannot be understood; then nobody has answered the client. */
   async begin(): Promise<void> {
     const { client, result } = this.#handshake;
-    const agent = await connectWith(this.#sides.agent.transport(), this.#definition(), async () => result);
+    const transport = this.errands.watching(this.#sides.agent.transport());
+    const agent = await connectWith(transport, this.#definition(), async () => result);
     const { unstable = "*", limits, log } = this.#options;
     const host = new Translation(this, agent, this.#options);
     const front = new AgentFront(
@@ -191,10 +195,22 @@ export class Meeting implements RelayedSessionLink {
     return askWithDiffTexts(ask, readText, lost);
   }
 
-  async #elicit(ask: ElicitationAsk, { session, signal }: AskContext): Promise<ElicitationAnswer> {
+  async #elicit(ask: ElicitationAsk, context: AskContext): Promise<ElicitationAnswer> {
+    const { session, signal, requestId } = context;
     const relayed = this.#host?.find(session?.sessionId);
     const front = this.#front;
-    if (relayed === undefined || front === undefined || session === undefined) return { action: "cancel" };
+    const asked = this.errands.find(requestId);
+    if (front !== undefined && session === undefined && asked !== undefined) {
+      const params = { requestId: idToJson(asked), ...ask };
+      return front.edition.elicitationAnswer(
+        (await front.ask("elicitation/create", params, { signal })) as object,
+      );
+    }
+    if (relayed === undefined || front === undefined || session === undefined) {
+      const message = "a question that belongs to no session and no request of the client is not asked";
+      this.#options.log?.("error", message, { message: ask.message.slice(0, 200) });
+      return { action: "cancel" };
+    }
     return relayed.asking(this.#handshake.agent === 1, async () => {
       const { method, params } = front.edition.elicitation(session.sessionId, ask);
       return front.edition.elicitationAnswer((await front.ask(method, params, { signal })) as object);

@@ -74,7 +74,8 @@ export class Translation implements AgentHost {
 
   async extensionRequested(method: string, params: unknown, request: IncomingRequest): Promise<unknown> {
     try {
-      return await this.#agent.request(method as `_${string}`, params, { signal: request.signal });
+      const { signal } = request;
+      return await this.#for(request, () => this.#agent.request(method as `_${string}`, params, { signal }));
     } catch (error) {
       throw request.cancelled ? error : gone(error);
     }
@@ -93,35 +94,39 @@ export class Translation implements AgentHost {
     return this.#toolbox.close();
   }
 
+  /** What is sent here is sent in the name of the client's request. */
+  #for<Result>(request: IncomingRequest, work: () => Promise<Result>): Promise<Result> {
+    return this.#link.errands.run(request.id, work);
+  }
+
   async #run(op: SessionOp, request: IncomingRequest): Promise<AgentOpResult> {
     const agent = this.#agent;
     switch (op.op) {
       case "login":
-        await agent.login(op.methodId);
+        await this.#for(request, () => agent.login(op.methodId));
         return none;
       case "logout":
         if (!agent.features.logout)
           throw new RequestError(errorCodes.internalError, "this agent has no logout");
-        await agent.logout();
+        await this.#for(request, () => agent.logout());
         return none;
       case "new":
         return this.#open(request, op.activation, (place) => agent.open(place));
       case "fork":
         return this.#open(request, op.activation, (place) => agent.fork(op.sessionId, place));
       case "activate":
-        return this.#activate(op);
+        return this.#activate(op, request);
       case "list": {
         const query = { ...(op.cwd === undefined ? {} : { cwd: op.cwd }) };
         if (!agent.features.list) return listPage(this.#listed(op.cwd));
-        return listPage(
-          await agent.list({ ...query, ...(op.cursor === undefined ? {} : { cursor: op.cursor }) }),
-        );
+        const page = { ...query, ...(op.cursor === undefined ? {} : { cursor: op.cursor }) };
+        return listPage(await this.#for(request, () => agent.list(page)));
       }
       case "close":
         await this.#close(op.sessionId);
         return none;
       case "delete":
-        await agent.delete(op.sessionId);
+        await this.#for(request, () => agent.delete(op.sessionId));
         await this.#forget(op.sessionId);
         return none;
       case "set_option": {
@@ -146,7 +151,8 @@ export class Translation implements AgentHost {
   ): Promise<AgentOpResult> {
     const session = new RelayedSession(this.#link, rootsOf(activation));
     const tools = await this.#toolbox.open(activation.cwd, () => session.id);
-    const live = await open(placeFor(activation, session, tools)).catch(async (error: unknown) => {
+    const place = placeFor(activation, session, tools);
+    const live = await this.#for(request, () => open(place)).catch(async (error: unknown) => {
       await tools?.close();
       throw error;
     });
@@ -159,7 +165,10 @@ export class Translation implements AgentHost {
     return { kind: "face", face, client: this.#front.client.features };
   }
 
-  async #activate(op: Extract<SessionOp, { op: "activate" }>): Promise<AgentOpResult> {
+  async #activate(
+    op: Extract<SessionOp, { op: "activate" }>,
+    request: IncomingRequest,
+  ): Promise<AgentOpResult> {
     const { sessionId, activation, replay } = op;
     const { features } = this.#agent;
     const swallow = !replay && !features.resume;
@@ -175,9 +184,10 @@ export class Translation implements AgentHost {
     const tools = await this.#toolbox.open(activation.cwd, () => sessionId);
     try {
       const place = placeFor(activation, session, tools);
-      live = await (replay || swallow
-        ? this.#agent.load(sessionId, place)
-        : this.#agent.resume(sessionId, place));
+      const agent = this.#agent;
+      live = await this.#for(request, () =>
+        replay || swallow ? agent.load(sessionId, place) : agent.resume(sessionId, place),
+      );
     } catch (error) {
       session.endReplay();
       await tools?.close();
