@@ -1,0 +1,62 @@
+// How an agent is reached: what it is called, how it is started or where it is, and what it is known to do.
+
+import type { Meta, ProtocolVersion } from "@parley/acp";
+
+/** What an agent is known to do otherwise than others. */
+export interface Quirks {
+  /** It works better with its own files than with ours, so it is offered none. */
+  readonly ownFiles?: boolean;
+  /** Put into our capabilities: agents have their own words for what they do only when asked. */
+  readonly capabilities?: Meta;
+  /** It claims a version that it does not speak: only these are offered. */
+  readonly versions?: readonly ProtocolVersion[];
+  /** How long it takes to leave after the end of its input. */
+  readonly graceMs?: number;
+}
+
+interface EntryFacts {
+  /** What the user calls it. */
+  readonly name: string;
+  /** What it calls itself. Default: the name. */
+  readonly title?: string;
+  /** We know it, the user's config has it, or somebody typed its command. */
+  readonly origin: "ready" | "config" | "command";
+  readonly quirks?: Quirks;
+  /** How long it may take to answer `initialize`. */
+  readonly handshakeTimeoutMs?: number;
+}
+
+/** An agent that is a program on this machine. */
+export interface CommandEntry extends EntryFacts {
+  readonly transport: "stdio";
+  /** A program, never a shell line. */
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Added to what it gets of our environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /**
+   * The variables of our environment that it gets beside those that every program needs; `NAME_*` are all that begin so.
+   * Absent: all but our own secrets and the marks of other agents.
+   */
+  readonly passes?: readonly string[];
+  /** What to do when it is not there. */
+  readonly install?: string;
+}
+
+/** An agent that runs elsewhere. */
+export interface RemoteEntry extends EntryFacts {
+  readonly transport: "websocket" | "http";
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type AgentEntry = CommandEntry | RemoteEntry;
+
+/** The argv that a user typed, as an entry. */
+export function commandEntry([command, ...args]: readonly string[]): CommandEntry {
+  if (command === undefined || command === "") {
+    throw new TypeError("commandEntry wants the program of an agent and its arguments, got no program");
+  }
+  const name = command.split(/[\\/]/).at(-1) || command;
+  return { name, origin: "command", transport: "stdio", command, args };
+}

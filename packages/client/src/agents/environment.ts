@@ -1,0 +1,155 @@
+// Which part of our environment an agent gets. Most of what a shell holds is none of its business: other people's keys
+// (an agent that finds one uses it, and somebody pays), and what tells a program that it runs inside another agent.
+
+import type { CommandEntry } from "./agent-entry.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What every program may need: where it is, who it is for, how it reaches the network, where its tools are. */
+const basics = [
+  "PATH",
+  "HOME",
+  "USER",
+  "LOGNAME",
+  "SHELL",
+  "PWD",
+  "TERM",
+  "COLORTERM",
+  "NO_COLOR",
+  "TZ",
+  "LANG",
+  "LANGUAGE",
+  "LC_*",
+  "TMPDIR",
+  "TMP",
+  "TEMP",
+  "XDG_*",
+  "DISPLAY",
+  "WAYLAND_DISPLAY",
+  "BROWSER",
+  "DBUS_SESSION_BUS_ADDRESS",
+  "SSH_AUTH_SOCK",
+  "CI",
+  "HTTP_PROXY",
+  "HTTPS_PROXY",
+  "NO_PROXY",
+  "ALL_PROXY",
+  "http_proxy",
+  "https_proxy",
+  "no_proxy",
+  "all_proxy",
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
+  "NODE_EXTRA_CA_CERTS",
+  "REQUESTS_CA_BUNDLE",
+  "NVM_DIR",
+  "VOLTA_HOME",
+  "FNM_DIR",
+  "ASDF_DIR",
+  "ASDF_DATA_DIR",
+  "MISE_DATA_DIR",
+  "PNPM_HOME",
+  "BUN_INSTALL",
+  "JAVA_HOME",
+  "GOPATH",
+  "GOROOT",
+  "CARGO_HOME",
+  "RUSTUP_HOME",
+  "PYENV_ROOT",
+  "RBENV_ROOT",
+  "VIRTUAL_ENV",
+  // Windows
+  "SystemRoot",
+  "SYSTEMROOT",
+  "windir",
+  "ComSpec",
+  "COMSPEC",
+  "PATHEXT",
+  "Path",
+  "APPDATA",
+  "LOCALAPPDATA",
+  "USERPROFILE",
+  "USERNAME",
+  "HOMEDRIVE",
+  "HOMEPATH",
+  "ProgramData",
+  "ProgramFiles",
+  "ProgramFiles(x86)",
+  "NUMBER_OF_PROCESSORS",
+  "PROCESSOR_ARCHITECTURE",
+];
+
+/** Agents set these for what they start: an agent that sees them thinks that it was started by another one. */
+const marks = [
+  "CLAUDECODE",
+  "CLAUDE_CODE_ENTRYPOINT",
+  "CLAUDE_CODE_SSE_PORT",
+  "CLAUDE_CODE_SESSION_ID",
+  "CLAUDE_PROJECT_DIR",
+  "CODEX_SANDBOX",
+  "CODEX_SANDBOX_NETWORK_DISABLED",
+  "CODEX_THREAD_ID",
+  "CODEX_CI",
+  "GEMINI_CLI",
+  "QWEN_CODE",
+  "OPENCODE",
+  "OPENCODE_PID",
+  "OPENCODE_CLIENT",
+  "GOOSE_TERMINAL",
+  "CLINE_ACTIVE",
+  "COPILOT_CLI",
+  "COPILOT_AGENT_SESSION_ID",
+  "CURSOR_AGENT",
+  "CURSOR_TRACE_ID",
+  "AUGMENT_AGENT",
+  "AI_AGENT",
+  "AGENT",
+];
+
+/** What passes between our own processes. */
+const ours = [
+  "PARLEY_WIRE_FD",
+  "PARLEY_CACHE_SET",
+  "PARLEY_BRIDGE_*",
+  "PARLEY_TOKEN",
+  "PARLEY_*_TOKEN",
+  "PARLEY_*_KEY",
+  "PARLEY_*_SECRET",
+];
+
+const neverPassed = matcher([...marks, ...ours]);
+
+/** Everything that the agent gets, and nothing else. */
+export function agentEnvironment(
+  entry: Pick<CommandEntry, "env" | "passes">,
+  environment: Environment,
+): Record<string, string> {
+  const isPassed = entry.passes === undefined ? () => true : matcher([...basics, ...entry.passes]);
+  const passed = Object.entries(environment).filter(
+    (variable): variable is [string, string] =>
+      variable[1] !== undefined && isPassed(variable[0]) && !neverPassed(variable[0]),
+  );
+  return { ...Object.fromEntries(passed), ...entry.env };
+}
+
+/** The names of what looks like a key among those variables: whose account is used must not be a surprise. */
+export function passedKeys(environment: Environment): readonly string[] {
+  return Object.keys(environment)
+    .filter((name) => /(?:API_?KEY|_TOKEN|_SECRET|SECRET_ACCESS_KEY|_CREDENTIALS)$/i.test(name))
+    .sort();
+}
+
+/** Whether a name is one of the patterns, in which `*` is any text. */
+function matcher(patterns: readonly string[]): (name: string) => boolean {
+  const exact = new Set(patterns.filter((pattern) => !pattern.includes("*")));
+  const loose = patterns
+    .filter((pattern) => pattern.includes("*"))
+    .map((pattern) => pattern.split("*"))
+    .map(([start = "", end = ""]) => ({ start, end }));
+  return (name) =>
+    exact.has(name) ||
+    loose.some(
+      ({ start, end }) =>
+        name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end),
+    );
+}

@@ -1,0 +1,74 @@
+// Finds a program the way a shell would, and where installers put programs that the PATH of a desktop session lacks.
+
+import { accessSync, constants, readdirSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
+
+export type Found =
+  | {
+      readonly path: string /** Not on PATH: programs beside it, such as its interpreter, are not either. */;
+      readonly folder?: string;
+    }
+  | { readonly problem: "missing" | "not_executable" | "directory"; readonly searched: readonly string[] };
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function findProgram(command: string, environment: Environment, cwd: string): Found {
+  if (/[\\/]/.test(command)) {
+    const path = isAbsolute(command) ? command : resolve(cwd, command);
+    const problem = problemOf(path);
+    return problem === undefined ? { path } : { problem, searched: [path] };
+  }
+  const onPath = (environment["PATH"] ?? environment["Path"] ?? "")
+    .split(delimiter)
+    .filter((folder) => folder !== "")
+    .map((folder) => (isAbsolute(folder) ? folder : resolve(cwd, folder)));
+  const suffixes = process.platform === "win32" ? [".exe", ".com", ""] : [""];
+  let unusable: "not_executable" | undefined;
+  const others = usualFolders(environment).filter((folder) => !onPath.includes(folder));
+  for (const folder of [...onPath, ...others]) {
+    for (const suffix of suffixes) {
+      const path = join(folder, command + suffix);
+      const problem = problemOf(path);
+      if (problem === undefined) return onPath.includes(folder) ? { path } : { path, folder };
+      if (problem === "not_executable") unusable = problem;
+    }
+  }
+  return { problem: unusable ?? "missing", searched: onPath };
+}
+
+function problemOf(path: string): "missing" | "not_executable" | "directory" | undefined {
+  try {
+    if (!statSync(path).isFile()) return "directory";
+    accessSync(path, constants.X_OK);
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EACCES" ? "not_executable" : "missing";
+  }
+}
+
+/** Where npm, nvm, volta, mise, Homebrew, cargo, bun and pipx put programs. */
+function usualFolders(environment: Environment): readonly string[] {
+  if (process.platform === "win32") return [];
+  const home = environment["HOME"] ?? homedir();
+  if (home === "" || !isAbsolute(home)) return [];
+  const nvm = join(environment["NVM_DIR"] ?? join(home, ".nvm"), "versions/node");
+  return [
+    ...[".local/bin", "bin", ".npm-global/bin", ".volta/bin", ".local/share/mise/shims", ".asdf/shims"].map(
+      (each) => join(home, each),
+    ),
+    ...[".bun/bin", ".cargo/bin", ".opencode/bin"].map((each) => join(home, each)),
+    ...newestFirst(nvm).map((version) => join(nvm, version, "bin")),
+    "/opt/homebrew/bin",
+    "/usr/local/bin",
+    "/home/linuxbrew/.linuxbrew/bin",
+  ];
+}
+
+function newestFirst(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).sort((one, other) => other.localeCompare(one, "en", { numeric: true }));
+  } catch {
+    return [];
+  }
+}

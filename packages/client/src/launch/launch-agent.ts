@@ -1,0 +1,181 @@
+// Starts an agent, or reaches one that runs elsewhere, and shakes hands with it.
+
+import {
+  type ClientDefinition,
+  type ConnectedAgent,
+  ConnectionError,
+  client,
+  RequestError,
+} from "@parley/acp";
+import type { AgentEntry, CommandEntry } from "../agents/agent-entry.ts";
+import { agentEnvironment, passedKeys } from "../agents/environment.ts";
+import { LaunchError } from "./launch-error.ts";
+import { type AgentLink, reachCommand, reachRemote } from "./reach-agent.ts";
+
+/** What happens until an agent can be used, for whoever waits in front of a screen. */
+export type LaunchEvent =
+  | {
+      readonly kind: "starting";
+      readonly agent: string;
+      readonly command: readonly string[];
+      readonly keys: readonly string[];
+    }
+  | { readonly kind: "connecting"; readonly agent: string; readonly url: string }
+  /** It takes longer than one would think; `lastLine` is the last that it wrote to stderr. */
+  | { readonly kind: "waiting"; readonly elapsedMs: number; readonly lastLine: string }
+  | {
+      readonly kind: "ready";
+      readonly handshakeMs: number;
+      readonly agent: string;
+      readonly version: number;
+    };
+
+export interface LaunchOptions {
+  /** Who we are, and what we offer to the agent. */
+  readonly definition: ClientDefinition;
+  /** Where a program is started. Default: our own working directory. */
+  readonly cwd?: string;
+  /** Ours, of which the agent gets a part. Default `process.env`. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Given to the agent beside that: what somebody typed to log in. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** How long it may take to answer `initialize`. Default: what the entry says, else 60,000 ms. */
+  readonly handshakeTimeoutMs?: number;
+  readonly onProgress?: (event: LaunchEvent) => void;
+  /** Sees all of its stderr. */
+  readonly onStderr?: (text: string) => void;
+  /** Gives up. */
+  readonly signal?: AbortSignal;
+}
+
+export interface LaunchedAgent {
+  readonly entry: AgentEntry;
+  readonly agent: ConnectedAgent;
+  /** Of the program, where it is one of this machine. */
+  readonly pid: number | undefined;
+  readonly handshakeMs: number;
+  /** The last that it wrote to stderr. */
+  stderrTail(): string;
+  /** Ends the agent and everything that it started. */
+  close(): Promise<void>;
+}
+
+const defaultHandshakeMs = 60_000;
+const waitingEveryMs = 3_000;
+
+/** Rejects with a LaunchError that says what to do; nothing of the agent is left then. */
+export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Promise<LaunchedAgent> {
+  const { definition, onProgress, signal } = options;
+  const timeoutMs = options.handshakeTimeoutMs ?? entry.handshakeTimeoutMs ?? defaultHandshakeMs;
+  if (signal?.aborted) throw givenUp(entry);
+  const started = performance.now();
+  const link = entry.transport === "stdio" ? startProgram(entry, options) : startRemote(entry, options);
+  const waiting = setInterval(() => {
+    const lastLine = link.stderrTail().trimEnd().split("\n").at(-1) ?? "";
+    onProgress?.({ kind: "waiting", elapsedMs: Math.round(performance.now() - started), lastLine });
+  }, waitingEveryMs);
+  const abort = () => void link.transport.close(new Error("given up"));
+  signal?.addEventListener("abort", abort, { once: true });
+  try {
+    const ours = { ...offered(entry, definition), handshakeTimeoutMs: timeoutMs };
+    const agent = await client(ours).connect(link.transport);
+    const handshakeMs = performance.now() - started;
+    const name = agent.info?.title ?? agent.info?.name ?? entry.name;
+    onProgress?.({ kind: "ready", handshakeMs, agent: name, version: agent.version });
+    const { pid } = link;
+    return { entry, agent, pid, handshakeMs, stderrTail: link.stderrTail, close: () => agent.close() };
+  } catch (error) {
+    if (signal?.aborted) throw givenUp(entry);
+    throw failure(entry, link, error, timeoutMs);
+  } finally {
+    clearInterval(waiting);
+    signal?.removeEventListener("abort", abort);
+  }
+}
+
+function startProgram(entry: CommandEntry, options: LaunchOptions): AgentLink {
+  const environment = { ...agentEnvironment(entry, options.environment ?? process.env), ...options.env };
+  const { command, args, name } = entry;
+  options.onProgress?.({
+    kind: "starting",
+    agent: name,
+    command: [command, ...args],
+    keys: passedKeys(environment),
+  });
+  return reachCommand(entry, environment, options);
+}
+
+function startRemote(entry: Exclude<AgentEntry, CommandEntry>, options: LaunchOptions): AgentLink {
+  const link = reachRemote(entry);
+  options.onProgress?.({ kind: "connecting", agent: entry.name, url: entry.url });
+  return link;
+}
+
+/** What we offer, less what this agent is known to be better without. */
+function offered({ quirks = {} }: AgentEntry, definition: ClientDefinition): ClientDefinition {
+  const { ownFiles, capabilities, versions } = quirks;
+  const { files, ...rest } = definition;
+  return {
+    ...rest,
+    ...(ownFiles || files === undefined ? {} : { files }),
+    ...(capabilities === undefined ? {} : { meta: { ...capabilities, ...definition.meta } }),
+    ...(versions === undefined ? {} : { versions }),
+  };
+}
+
+function givenUp({ name }: AgentEntry): LaunchError {
+  return new LaunchError("aborted", `starting ${name} was given up`, { hint: "start it again" });
+}
+
+function failure(entry: AgentEntry, link: AgentLink, error: unknown, timeoutMs: number): Error {
+  const stderr = link.stderrTail().trim() || undefined;
+  const { name } = entry;
+  if (error instanceof RequestError) {
+    const message = `${name} refused initialize: ${error.message} (${error.code})`;
+    return new LaunchError("protocol", message, {
+      hint: "check that this command serves ACP",
+      stderr,
+      cause: error,
+    });
+  }
+  if (!(error instanceof ConnectionError)) return error instanceof Error ? error : new Error(String(error));
+  const { exitCode, signal } = error;
+  const details = { stderr: error.stderr ?? stderr, exitCode, signal, cause: error };
+  switch (error.kind) {
+    case "handshake_timeout":
+      return new LaunchError("handshake_timeout", `${name} did not answer within ${timeoutMs} ms`, {
+        ...details,
+        hint: "check that this command serves ACP; an agent that is slow to start may get more time",
+      });
+    case "spawn_failed":
+      return new LaunchError("spawn_failed", error.message, { ...details, hint: installHint(entry) });
+    case "exited":
+      return new LaunchError("exited", `${name} ended before it could be used: ${error.message}`, {
+        ...details,
+        hint: "what it wrote to stderr says why; check that this command serves ACP",
+      });
+    case "protocol":
+      return new LaunchError("protocol", `${name}: ${error.message}`, {
+        ...details,
+        hint: "check that this command serves ACP",
+      });
+    default:
+      return new LaunchError(
+        entry.transport === "stdio" ? "exited" : "unreachable",
+        `${name}: ${error.message}`,
+        {
+          ...details,
+          hint:
+            entry.transport === "stdio"
+              ? "what it wrote to stderr says why; check that this command serves ACP"
+              : "check the address, the headers, and that the agent runs there",
+        },
+      );
+  }
+}
+
+/** How to get what is not there. */
+export function installHint(entry: AgentEntry): string {
+  if (entry.transport !== "stdio" || entry.install === undefined) return "install it, or give the full path";
+  return `install it: ${entry.install}`;
+}

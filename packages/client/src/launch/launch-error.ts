@@ -1,0 +1,44 @@
+// Why an agent is not there, in words for the person who wanted it.
+
+/** `login_needed` is no failure of the agent: somebody has to log in first. */
+export type LaunchErrorKind =
+  | "not_found"
+  | "not_executable"
+  | "spawn_failed"
+  | "exited"
+  | "handshake_timeout"
+  | "protocol"
+  | "unreachable"
+  | "unsupported"
+  | "aborted"
+  | "crash_loop"
+  | "login_needed";
+
+export interface LaunchErrorDetails {
+  readonly hint: string;
+  readonly stderr?: string | undefined;
+  readonly exitCode?: number | undefined;
+  readonly signal?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** The agent did not start, or cannot be used before somebody does what the hint says. */
+export class LaunchError extends Error {
+  override readonly name = "LaunchError";
+  readonly kind: LaunchErrorKind;
+  /** What to do. */
+  readonly hint: string;
+  /** The last that the agent wrote to stderr. */
+  readonly stderr: string | undefined;
+  readonly exitCode: number | undefined;
+  readonly signal: string | undefined;
+
+  constructor(kind: LaunchErrorKind, message: string, details: LaunchErrorDetails) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.kind = kind;
+    this.hint = details.hint;
+    this.stderr = details.stderr;
+    this.exitCode = details.exitCode;
+    this.signal = details.signal;
+  }
+}

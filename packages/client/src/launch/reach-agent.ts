@@ -1,0 +1,96 @@
+// The two ways to an agent: a program that is started here, and an address.
+
+import { delimiter, dirname } from "node:path";
+import { type Transport, type WebSocketLike, webSocketTransport } from "@parley/acp";
+import { spawnTransport } from "@parley/acp/node";
+import type { CommandEntry, RemoteEntry } from "../agents/agent-entry.ts";
+import { findProgram } from "./find-program.ts";
+import { LaunchError } from "./launch-error.ts";
+
+export interface AgentLink {
+  readonly transport: Transport;
+  readonly pid: number | undefined;
+  stderrTail(): string;
+}
+
+interface ReachOptions {
+  readonly cwd?: string;
+  readonly onStderr?: (text: string) => void;
+}
+
+/** `environment` is all that the program gets. Throws a LaunchError when there is no such program. */
+export function reachCommand(
+  entry: CommandEntry,
+  environment: Readonly<Record<string, string>>,
+  { cwd, onStderr }: ReachOptions,
+): AgentLink {
+  const { path, folder } = program(entry, environment, cwd ?? process.cwd());
+  // the interpreter that its first line names is usually beside it
+  const reachable =
+    folder === undefined ? {} : { PATH: [environment["PATH"], folder].filter(Boolean).join(delimiter) };
+  const { transport, process: child } = spawnTransport(path, entry.args, {
+    env: { ...withoutOurs(), ...environment, ...reachable },
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(onStderr === undefined ? {} : { onStderr }),
+    ...(entry.quirks?.graceMs === undefined ? {} : { graceMs: entry.quirks.graceMs }),
+  });
+  return { transport, pid: child.pid, stderrTail: () => child.stderrTail() };
+}
+
+/** What a child has of our environment, it has by name. */
+function withoutOurs(): Record<string, undefined> {
+  return Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined]));
+}
+
+function program(entry: CommandEntry, environment: Readonly<Record<string, string>>, cwd: string) {
+  const found = findProgram(entry.command, environment, cwd);
+  if ("path" in found) return found;
+  const { name, command, install } = entry;
+  const what = command === name ? command : `${command}, the program of ${name},`;
+  if (found.problem === "missing") {
+    const where = /[\\/]/.test(command) ? "there is no such file" : "it is not on PATH";
+    throw new LaunchError("not_found", `${what} was not found: ${where}`, {
+      hint:
+        install === undefined
+          ? `install it, or give the full path${/\s/.test(command) ? "; a command is a program and its arguments, not a shell line" : ""}`
+          : `install it: ${install}`,
+    });
+  }
+  const why = found.problem === "directory" ? "it is not a file" : "it is not executable";
+  throw new LaunchError("not_executable", `${what} cannot be started: ${why}`, {
+    hint:
+      found.problem === "directory"
+        ? `give the program inside ${dirname(command)}, not a folder`
+        : "chmod +x it, or start it through its interpreter (node, python)",
+  });
+}
+
+/** Throws a LaunchError for addresses that cannot be reached from here. */
+export function reachRemote({ name, transport, url, headers = {} }: RemoteEntry): AgentLink {
+  if (transport === "http") {
+    throw new LaunchError(
+      "unsupported",
+      `${name} is an agent over HTTP, which this client does not speak yet`,
+      {
+        hint: 'use its WebSocket address, with "transport": "websocket"',
+      },
+    );
+  }
+  // Node's own socket takes headers, which the standard one does not
+  const Socket = WebSocket as unknown as new (
+    url: string,
+    options: { headers: Readonly<Record<string, string>> },
+  ) => WebSocketLike;
+  try {
+    return {
+      transport: webSocketTransport(new Socket(url, { headers })),
+      pid: undefined,
+      stderrTail: () => "",
+    };
+  } catch (cause) {
+    throw new LaunchError("unreachable", `${name}: the address cannot be used; ws:// or wss:// is wanted`, {
+      hint: "correct the url of this agent",
+      cause,
+    });
+  }
+}

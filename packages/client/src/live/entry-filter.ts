@@ -1,0 +1,71 @@
+// What of a session's entries is told, and what is kept: a history that is replayed because a process was started anew
+// has been seen before. Some agents go on replaying after they have answered, so it counts as over when a prompt is sent.
+
+import type { Entry } from "@parley/acp";
+
+/** What is true now and not part of the conversation. */
+const facts = new Set<string>([
+  "available_commands_update",
+  "config_option_update",
+  "session_info_update",
+  "usage_update",
+  "state_update",
+]);
+
+/** What shows that an agent has begun to work. */
+const spoken = /^(?:agent_|tool_call|plan|terminal_)/;
+
+export class EntryFilter {
+  readonly #tell: (entry: Entry, isRecorded: boolean) => void;
+  #isMuted: boolean;
+  /** Kept until the session has a name. */
+  #early: Entry[] | undefined;
+  #isRecording = false;
+  #isStopped = false;
+  #hasSpoken = false;
+
+  constructor(what: "new" | "history" | "silent", tell: (entry: Entry, isRecorded: boolean) => void) {
+    this.#tell = tell;
+    this.#isMuted = what === "silent";
+    this.#early = what === "new" ? [] : undefined;
+    this.#isRecording = what === "silent";
+  }
+
+  /** Whether the agent has done something since the last prompt was sent. */
+  get hasSpoken(): boolean {
+    return this.#hasSpoken;
+  }
+
+  entry(entry: Entry): void {
+    if (this.#isStopped) return;
+    if (entry.kind === "update") {
+      const kind = String(entry.update.sessionUpdate);
+      if (this.#isMuted && !facts.has(kind)) return;
+      if (spoken.test(kind)) this.#hasSpoken = true;
+    }
+    if (this.#early === undefined) this.#tell(entry, this.#isRecording);
+    else this.#early.push(entry);
+  }
+
+  activated(): void {
+    this.#hasSpoken = false;
+  }
+
+  /** From now on entries are kept by whoever records; those of a new session from its beginning. */
+  startRecording(): void {
+    this.#isRecording = true;
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const entry of early) this.#tell(entry, true);
+  }
+
+  beginPrompt(): void {
+    this.#isMuted = false;
+    this.#hasSpoken = false;
+  }
+
+  /** Another one has taken its place. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+}

@@ -1,0 +1,206 @@
+// An agent that stays: it is started again when it dies, people log in to it without leaving, and it has many sessions.
+
+import { type ConnectedAgent, ConnectionError, type SessionList } from "@parley/acp";
+import type { AgentEntry } from "../agents/agent-entry.ts";
+import { type LaunchedAgent, launchAgent } from "../launch/launch-agent.ts";
+import { LaunchError } from "../launch/launch-error.ts";
+import { clientDefinition } from "./client-definition.ts";
+import type { LiveOptions, LivePlace } from "./live-options.ts";
+import { LiveSession } from "./live-session.ts";
+import { type LoginTarget, logIn } from "./log-in.ts";
+import { problemOf } from "./problem.ts";
+
+/** Starts an agent that stays. Rejects with a LaunchError. */
+export async function liveAgent(entry: AgentEntry, options: LiveOptions): Promise<LiveAgent> {
+  const live = new LiveAgent(entry, options);
+  await live.ready();
+  return live;
+}
+
+const crashWindowMs = 60_000;
+
+export class LiveAgent implements LoginTarget {
+  readonly entry: AgentEntry;
+  readonly options: LiveOptions;
+  readonly #sessions = new Set<LiveSession>();
+  /** What somebody typed to log in; kept for as long as this lives, and nowhere else. */
+  #credentials: Readonly<Record<string, string>> = {};
+  #launching: Promise<LaunchedAgent> | undefined;
+  #launched: LaunchedAgent | undefined;
+  #crashes: number[] = [];
+  #loggingIn: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+  /** It dies as often as it is started: whoever needs it next is told. */
+  #crashLoop: LaunchError | undefined;
+
+  /** @internal Made by liveAgent(). */
+  constructor(entry: AgentEntry, options: LiveOptions) {
+    this.entry = entry;
+    this.options = options;
+  }
+
+  /** The agent as it runs now. Throws while it does not. */
+  get connected(): ConnectedAgent {
+    if (this.#launched === undefined) throw new Error(`${this.entry.name} does not run`);
+    return this.#launched.agent;
+  }
+
+  get pid(): number | undefined {
+    return this.#launched?.pid;
+  }
+
+  get sessions(): readonly LiveSession[] {
+    return [...this.#sessions];
+  }
+
+  /** A new session. */
+  open(place: LivePlace): Promise<LiveSession> {
+    return this.#begin(place, (session) => session.openNew());
+  }
+
+  /** An old session: with its history where the agent can, which arrives as updates before this resolves. */
+  reopen(
+    sessionId: string,
+    place: LivePlace,
+    replay: "history" | "silent" = "history",
+  ): Promise<LiveSession> {
+    return this.#begin(place, (session) => session.openOld(sessionId, replay));
+  }
+
+  /** One page of the sessions that the agent has. */
+  list(query?: { readonly cwd?: string; readonly cursor?: string }): Promise<SessionList> {
+    return this.authenticated(({ agent }) => agent.list(query));
+  }
+
+  /** Logs in by one of the agent's methods; without one, the user chooses. */
+  async login(methodId?: string): Promise<void> {
+    await logIn(this, await this.ready(), methodId);
+  }
+
+  async logout(): Promise<void> {
+    const { agent } = await this.ready();
+    await agent.logout();
+    this.#credentials = {};
+  }
+
+  /** Ends the agent and everything that it started. */
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      const launched = this.#launched ?? (await this.#launching?.catch(() => undefined));
+      for (const session of this.#sessions) session.ended();
+      await launched?.close();
+    })();
+    return this.#closing;
+  }
+
+  // ---- for sessions and logins
+
+  /** The agent as it runs, started (again) where it does not. */
+  ready(): Promise<LaunchedAgent> {
+    if (this.#closing !== undefined)
+      return Promise.reject(new ConnectionError("closed", `${this.entry.name} was closed`));
+    if (this.#launched !== undefined) return Promise.resolve(this.#launched);
+    if (this.#crashLoop !== undefined) {
+      const error = this.#crashLoop;
+      // once: the next one may try again
+      this.#crashLoop = undefined;
+      return Promise.reject(error);
+    }
+    this.#launching ??= this.#launch().finally(() => {
+      this.#launching = undefined;
+    });
+    return this.#launching;
+  }
+
+  /** Does something, and once more after a login where the agent wants one. */
+  async authenticated<Result>(work: (launched: LaunchedAgent) => Promise<Result>): Promise<Result> {
+    const first = await this.ready();
+    try {
+      return await work(first);
+    } catch (error) {
+      if (problemOf(error).kind !== "login_needed") throw error;
+    }
+    // sessions that are opened at the same time ask once
+    this.#loggingIn ??= logIn(this, first).finally(() => {
+      this.#loggingIn = undefined;
+    });
+    await this.#loggingIn;
+    const second = await this.ready();
+    try {
+      return await work(second);
+    } catch (error) {
+      if (problemOf(error).kind !== "login_needed" || second !== first) throw error;
+    }
+    // some look for their credentials only when they start
+    await this.respawn("to make the login count");
+    return work(await this.ready());
+  }
+
+  /** Ends the agent; the next who needs it starts it anew, with these variables too. */
+  async respawn(reason: string, credentials: Readonly<Record<string, string>> = {}): Promise<void> {
+    this.#credentials = { ...this.#credentials, ...credentials };
+    const old = this.#launched;
+    this.#launched = undefined;
+    this.options.onEvent?.({ kind: "restarting", reason });
+    await old?.close();
+  }
+
+  forget(session: LiveSession): void {
+    this.#sessions.delete(session);
+  }
+
+  // ----
+
+  async #begin(place: LivePlace, start: (session: LiveSession) => Promise<void>): Promise<LiveSession> {
+    const session = new LiveSession(this, place);
+    await start(session);
+    this.#sessions.add(session);
+    return session;
+  }
+
+  async #launch(): Promise<LaunchedAgent> {
+    const { options } = this;
+    const { onEvent, env = {} } = options;
+    const definition = clientDefinition(options);
+    const launched = await launchAgent(this.entry, {
+      ...options,
+      definition,
+      env: { ...env, ...this.#credentials },
+      ...(onEvent === undefined
+        ? {}
+        : { onProgress: onEvent, onStderr: (text: string) => onEvent({ kind: "stderr", text }) }),
+    });
+    if (this.#closing !== undefined) {
+      await launched.close();
+      throw new ConnectionError("closed", `${this.entry.name} was closed`);
+    }
+    this.#launched = launched;
+    // it cannot fail: `closed` never rejects
+    void launched.agent.closed.then((reason) => this.#ended(launched, reason));
+    return launched;
+  }
+
+  #ended(launched: LaunchedAgent, reason: ConnectionError): void {
+    // ended on purpose
+    if (this.#launched !== launched || this.#closing !== undefined) return;
+    this.#launched = undefined;
+    const { message } = reason;
+    const stderr = reason.stderr ?? launched.stderrTail();
+    this.options.onEvent?.({ kind: "crashed", message, stderr });
+    const now = performance.now();
+    this.#crashes = [...this.#crashes.filter((time) => now - time < crashWindowMs), now];
+    if (this.#crashes.length <= (this.options.maxRestarts ?? 3)) return;
+    this.#crashLoop = new LaunchError(
+      "crash_loop",
+      `${this.entry.name} died ${this.#crashes.length} times in a minute`,
+      {
+        hint: "what it wrote to stderr says why",
+        stderr,
+        exitCode: reason.exitCode,
+        signal: reason.signal,
+        cause: reason,
+      },
+    );
+    this.#crashes = [];
+  }
+}

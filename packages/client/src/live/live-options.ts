@@ -1,0 +1,84 @@
+// What somebody who keeps an agent alive brings, and what they are told.
+
+import type {
+  ClientDefinition,
+  ClientSession,
+  ContentBlock,
+  Entry,
+  Files,
+  SessionPlace,
+  Terminals,
+} from "@parley/acp";
+import type { LaunchEvent, LaunchOptions } from "../launch/launch-agent.ts";
+import type { Asker } from "./asker.ts";
+import type { Problem } from "./problem.ts";
+import type { SessionSetup } from "./session-setup.ts";
+
+/** Who decides about what an agent wants to do. */
+export interface LiveGate {
+  readonly permission: NonNullable<ClientDefinition["permission"]>;
+  /** Files and terminals for one session; asked for once. Without it neither is offered. */
+  services?(session: ClientSession): { readonly files: Files; readonly terminals: Terminals };
+}
+
+/** Where a session stands, for a history. */
+export interface RecordedSession {
+  readonly agent: string;
+  readonly sessionId: string;
+  readonly cwd: string;
+  readonly how: "new" | "loaded" | "resumed";
+  /** The session whose place it has taken. */
+  readonly replaces?: string;
+}
+
+/** Keeps what happens. A history that is replayed is not told again. */
+export interface Recorder {
+  begin(session: RecordedSession): void;
+  entry(sessionId: string, entry: Entry): void;
+}
+
+/** What happens around sessions, as far as the user wants to know. */
+export type LiveEvent =
+  | LaunchEvent
+  | { readonly kind: "stderr"; readonly text: string }
+  | { readonly kind: "crashed"; readonly message: string; readonly stderr: string }
+  | { readonly kind: "restarting"; readonly reason: string }
+  /** After a restart; `new` means that the agent has forgotten what was said before. */
+  | { readonly kind: "continued"; readonly sessionId: string; readonly how: "loaded" | "resumed" | "new" }
+  | { readonly kind: "login"; readonly method: string }
+  | {
+      readonly kind: "retrying";
+      readonly problem: Problem;
+      readonly delayMs: number;
+      readonly attempt: number;
+    }
+  | { readonly kind: "warning"; readonly message: string };
+
+export interface LiveOptions extends Omit<LaunchOptions, "definition" | "onProgress" | "onStderr"> {
+  /** Who we are, and anything else that `client()` takes; questions, files and terminals come from below. */
+  readonly client: Omit<
+    ClientDefinition,
+    "permission" | "files" | "terminals" | "elicit" | "authenticate" | "terminalLogin"
+  >;
+  readonly gate?: LiveGate;
+  readonly asker?: Asker;
+  readonly recorder?: Recorder;
+  readonly onEvent?: (event: LiveEvent) => void;
+  /** How long opening, loading or resuming a session may take; the second time twice as long. Default 60,000 ms. */
+  readonly setupTimeoutMs?: number;
+  /** How long a login by the agent may take, browser and all. Default 300,000 ms. */
+  readonly loginTimeoutMs?: number;
+  /** How often an agent that dies is started again within a minute. Default 3. */
+  readonly maxRestarts?: number;
+  /** How often a prompt is sent again to an agent that wants a pause. Default 4. */
+  readonly maxRetries?: number;
+  /** The first pause where the agent names none; each is twice the one before. Default 1,000 ms. */
+  readonly backoffMs?: number;
+}
+
+/** Where a session lives, and how it begins. Listeners that are given here miss nothing. */
+export interface LivePlace extends SessionPlace {
+  readonly setup?: SessionSetup;
+}
+
+export type PromptContent = string | readonly ContentBlock[];

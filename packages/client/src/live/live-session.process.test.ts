@@ -1,0 +1,231 @@
+// Sessions that outlive their agents' processes, against scripted agents that die, forget and refuse.
+
+import assert from "node:assert/strict";
+import { tmpdir } from "node:os";
+import { test } from "node:test";
+import type { Entry, Update } from "@parley/acp";
+import type { RecordedSession } from "../index.ts";
+import { live, patience, say, scripted } from "../live-probe.ts";
+
+const cwd = tmpdir();
+const unable = {
+  replies: [
+    { method: "initialize", patch: { agentCapabilities: { loadSession: null, sessionCapabilities: null } } },
+  ],
+};
+const onlyLoad = {
+  replies: [
+    { method: "initialize", patch: { agentCapabilities: { sessionCapabilities: { resume: null } } } },
+  ],
+};
+
+function texts(updates: readonly Update[]): string {
+  return updates
+    .map((update) =>
+      update.sessionUpdate === "agent_message_chunk" && update.content.type === "text"
+        ? update.content.text
+        : "",
+    )
+    .join("");
+}
+
+test(
+  "a prompt is answered, and its updates and entries are told and recorded from the beginning",
+  patience,
+  async (t) => {
+    const { entry } = scripted(t, { play: { turns: [{ steps: say("hello") }] } });
+    const recorded: (RecordedSession | Entry)[] = [];
+    const { agent, kinds } = await live(t, entry, {
+      recorder: { begin: (session) => recorded.push(session), entry: (_id, each) => recorded.push(each) },
+    });
+    const updates: Update[] = [];
+    const session = await agent.open({ cwd, onUpdate: (update) => updates.push(update) });
+    assert.deepEqual(await session.prompt("hi").outcome, { stopReason: "end_turn" });
+    assert.equal(texts(updates), "hello");
+    assert.partialDeepStrictEqual(recorded[0], {
+      agent: "scripted",
+      cwd,
+      how: "new",
+      sessionId: session.sessionId,
+    });
+    const entries = recorded.slice(1) as Entry[];
+    assert.deepEqual(
+      entries.map(({ seq }) => seq),
+      entries.map((_, index) => index + 1),
+    );
+    assert.ok(entries.some(({ kind }) => kind === "prompt"));
+    assert.ok(entries.some(({ kind }) => kind === "outcome"));
+    assert.deepEqual(kinds(), ["starting", "ready"]);
+  },
+);
+
+test("prompts wait for one another, and each can be withdrawn by itself", patience, async (t) => {
+  const { entry } = scripted(t, {
+    play: { turns: [{ when: "one", steps: [{ wait: "cancelled" }] }], otherwise: say("said: {{prompt}}") },
+  });
+  const { agent } = await live(t, entry);
+  const session = await agent.open({ cwd });
+  const updates: Update[] = [];
+  session.onUpdate((update) => updates.push(update));
+  const [one, two, three] = ["one", "two", "three"].map((text) => session.prompt(text));
+  assert.equal(session.waiting.length >= 2, true);
+  two!.cancel();
+  assert.deepEqual(await two!.outcome, { stopReason: "cancelled" });
+  one!.cancel();
+  assert.equal((await one!.outcome).stopReason, "cancelled");
+  assert.equal((await three!.outcome).stopReason, "end_turn");
+  assert.equal(texts(updates), "said: three");
+});
+
+for (const [how, kind] of [
+  ["resumed", { versions: [2] }],
+  ["loaded", { versions: [1], wire: onlyLoad }],
+] as const) {
+  test(
+    `an agent that dies before it has said anything is started again, the session is ${how}, the prompt sent again`,
+    patience,
+    async (t) => {
+      const history = [{ sessionId: "old", cwd, entries: [] }];
+      const { entry, starts } = scripted(
+        t,
+        {
+          stderr: "out of memory\n",
+          play: { ...kind, sessions: history, otherwise: [{ crash: { exitCode: 7 } }] },
+        },
+        { play: { ...kind, sessions: history, otherwise: say("here again") } },
+      );
+      const { agent, events } = await live(t, entry);
+      const session = await agent.reopen("old", { cwd });
+      const updates: Update[] = [];
+      session.onUpdate((update) => updates.push(update));
+      assert.equal((await session.prompt("hi").outcome).stopReason, "end_turn");
+      assert.equal(texts(updates), "here again");
+      assert.equal(starts().length, 2);
+      assert.equal(session.sessionId, "old");
+      const crashed = events.find((event) => event.kind === "crashed");
+      assert.match(crashed?.message ?? "", /exited with code 7/);
+      assert.match(crashed?.stderr ?? "", /out of memory/);
+      assert.partialDeepStrictEqual(
+        events.find((event) => event.kind === "continued"),
+        { how, sessionId: "old" },
+      );
+    },
+  );
+}
+
+test(
+  "an agent that can neither load nor resume gets a new session after its death, and the user is told",
+  patience,
+  async (t) => {
+    const { entry } = scripted(
+      t,
+      { play: { versions: [1], wire: unable, otherwise: [{ crash: {} }] } },
+      { play: { versions: [1], wire: unable, otherwise: say("new here") } },
+    );
+    const began: RecordedSession[] = [];
+    const { agent, events } = await live(t, entry, {
+      recorder: { begin: (each) => began.push(each), entry: () => undefined },
+    });
+    const session = await agent.open({ cwd });
+    const before = session.sessionId;
+    assert.equal((await session.prompt("hi").outcome).stopReason, "end_turn");
+    assert.notEqual(session.sessionId, before);
+    assert.partialDeepStrictEqual(
+      events.find((event) => event.kind === "continued"),
+      { how: "new" },
+    );
+    assert.equal(began[1]?.replaces, before);
+  },
+);
+
+test(
+  "a prompt that was worked on when the agent died is not sent again, unless the user says so",
+  patience,
+  async (t) => {
+    const dies = [{ tool: { title: "rm", kind: "execute" as const } }, { crash: { exitCode: 1 } }];
+    const sessions = [{ sessionId: "old", cwd }];
+    const { entry, starts } = scripted(
+      t,
+      { play: { sessions, otherwise: dies } },
+      { play: { sessions, turns: [{ when: "again", steps: say("fine") }], otherwise: dies } },
+      { play: { sessions, otherwise: say("done at last") } },
+    );
+    const asked: string[] = [];
+    const { agent } = await live(t, entry, {
+      asker: {
+        retry: async (problem) => {
+          asked.push(problem.kind);
+          return asked.length > 1;
+        },
+      },
+    });
+    const session = await agent.reopen("old", { cwd });
+    await assert.rejects(session.prompt("hi").outcome, { name: "ConnectionError", kind: "exited" });
+    assert.equal(starts().length, 1);
+    // the session goes on with the next prompt
+    assert.equal((await session.prompt("again").outcome).stopReason, "end_turn");
+    assert.equal((await session.prompt("hi").outcome).stopReason, "end_turn");
+    assert.deepEqual(asked, ["crash", "crash"]);
+    assert.equal(starts().length, 3);
+  },
+);
+
+test("an agent that dies again and again is given up with what it wrote", patience, async (t) => {
+  const { entry, starts } = scripted(t, {
+    stderr: "no disk left\n",
+    play: { sessions: [{ sessionId: "old", cwd }], otherwise: [{ crash: { exitCode: 3 } }] },
+  });
+  const { agent } = await live(t, entry, { maxRestarts: 2, asker: { retry: async () => true } });
+  const session = await agent.reopen("old", { cwd });
+  await assert.rejects(session.prompt("hi").outcome, {
+    name: "LaunchError",
+    kind: "crash_loop",
+    message: "scripted died 3 times in a minute",
+    stderr: /no disk left/,
+  });
+  assert.equal(starts().length, 3);
+});
+
+test(
+  "a history that is replayed after a restart is not told again, also when the agent replays late",
+  patience,
+  async (t) => {
+    const entries = [
+      { kind: "prompt" as const, messageId: "m1", prompt: [{ type: "text" as const, text: "old question" }] },
+      {
+        kind: "update" as const,
+        update: {
+          sessionUpdate: "agent_message_chunk" as const,
+          messageId: "m2",
+          content: { type: "text" as const, text: "old answer" },
+        },
+      },
+    ];
+    const sessions = [{ sessionId: "old", cwd, entries }];
+    const late = { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "late replay" } };
+    const message = { jsonrpc: "2.0", method: "session/update", params: { sessionId: "old", update: late } };
+    const { entry } = scripted(
+      t,
+      { play: { versions: [1], sessions, wire: onlyLoad, otherwise: [{ crash: {} }] } },
+      {
+        play: {
+          versions: [1],
+          sessions,
+          wire: { replies: [...onlyLoad.replies, { method: "session/load", after: [message] }] },
+          otherwise: say("new answer"),
+        },
+      },
+    );
+    const recorded: Entry[] = [];
+    const { agent } = await live(t, entry, {
+      recorder: { begin: () => undefined, entry: (_id, each) => recorded.push(each) },
+    });
+    const updates: Update[] = [];
+    const session = await agent.reopen("old", { cwd, onUpdate: (update) => updates.push(update) });
+    assert.equal(texts(updates), "old answer");
+    assert.equal(texts(recorded.flatMap((each) => (each.kind === "update" ? [each.update] : []))), "");
+    updates.length = 0;
+    assert.equal((await session.prompt("hi").outcome).stopReason, "end_turn");
+    assert.equal(texts(updates), "new answer");
+  },
+);

@@ -1,0 +1,102 @@
+// The ways to log in that an agent names, in the shapes that agents use, as one list for the user.
+
+import type { AuthMethod } from "@parley/acp";
+import type { AgentEntry, CommandEntry } from "../agents/agent-entry.ts";
+import type { Asker, LoginCommand, LoginMethod, LoginVariable } from "./asker.ts";
+
+/** Where a login in a terminal runs: like the agent itself. */
+export interface LoginPlace {
+  readonly entry: AgentEntry;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly cwd: string;
+}
+
+/** Those that this client can do for this user. */
+export function usableMethods(methods: readonly LoginMethod[], asker: Asker): readonly LoginMethod[] {
+  return methods.filter(({ kind }) => {
+    if (kind === "terminal") return asker.terminalLogin !== undefined;
+    return kind === "agent" || asker.credential !== undefined;
+  });
+}
+
+export function loginMethods(methods: readonly AuthMethod[], place: LoginPlace): readonly LoginMethod[] {
+  return methods.map((method) => loginMethod(method as unknown as Raw, place)); // as the wire has it
+}
+
+/** What has been seen on wires. */
+interface Raw {
+  readonly methodId: string;
+  readonly name: string;
+  readonly description?: string | null;
+  readonly type: string;
+  readonly args?: readonly string[];
+  readonly env?: readonly { readonly name: string; readonly value: string }[];
+  readonly vars?: unknown;
+  readonly _meta?: Readonly<Record<string, unknown>> | null;
+}
+
+function loginMethod(raw: Raw, place: LoginPlace): LoginMethod {
+  const { methodId, name, description } = raw;
+  const common = { id: methodId, name, ...(description == null ? {} : { description }) };
+  const command = commandOf(raw, place);
+  if (command !== undefined) return { ...common, kind: "terminal", command };
+  const variables = variablesOf(raw);
+  return variables.length > 0 ? { ...common, kind: "variables", variables } : { ...common, kind: "agent" };
+}
+
+function commandOf(raw: Raw, { entry, environment, cwd }: LoginPlace): LoginCommand | undefined {
+  if (entry.transport !== "stdio") return undefined;
+  const own = raw._meta?.["terminal-auth"];
+  if (isRecord(own) && typeof own["command"] === "string") {
+    const env = { ...environment, ...textsOf(own["env"]) };
+    return { command: own["command"], args: listOf(own["args"]), env, cwd };
+  }
+  if (raw.type !== "terminal" && raw._meta?.["type"] !== "terminal") return undefined;
+  return appended(entry, raw, { environment, cwd });
+}
+
+/** The same program with the same arguments, and those of the method behind them (C12). */
+function appended(
+  entry: CommandEntry,
+  raw: Raw,
+  { environment, cwd }: Pick<LoginPlace, "environment" | "cwd">,
+): LoginCommand {
+  const added = raw.args ?? listOf(raw._meta?.["args"]);
+  const env = Object.fromEntries((raw.env ?? []).map(({ name, value }) => [name, value]));
+  return { command: entry.command, args: [...entry.args, ...added], env: { ...environment, ...env }, cwd };
+}
+
+function variablesOf(raw: Raw): readonly LoginVariable[] {
+  if (raw.type !== "env_var") return [];
+  const list: readonly unknown[] = Array.isArray(raw.vars) ? raw.vars : [];
+  return list.flatMap((each): LoginVariable[] => {
+    const variable = typeof each === "string" ? { name: each } : each;
+    if (!isRecord(variable) || typeof variable["name"] !== "string") return [];
+    const { name, label, secret, optional } = variable;
+    // what becomes a name in an environment must be one
+    if (!/^[A-Za-z_][A-Za-z0-9_]{0,200}$/.test(name as string)) return [];
+    return [
+      {
+        name: name as string,
+        label: typeof label === "string" ? label : (name as string),
+        isSecret: secret !== false,
+        isOptional: optional === true,
+      },
+    ];
+  });
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function listOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+}
+
+function textsOf(value: unknown): Record<string, string> {
+  if (!isRecord(value)) return {};
+  return Object.fromEntries(
+    Object.entries(value).filter((pair): pair is [string, string] => typeof pair[1] === "string"),
+  );
+}

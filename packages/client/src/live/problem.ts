@@ -1,0 +1,94 @@
+// What went wrong, in the few kinds that something can be done about. Agents use many codes for one thing, and one code
+// for many.
+
+import { ConnectionError, errorCodes, RequestError } from "@parley/acp";
+
+export type ProblemKind =
+  /** The agent does not know the session (any more). */
+  | "session_not_found"
+  /** It, or the provider behind it, wants a pause. */
+  | "rate_limited"
+  | "timeout"
+  /** Somebody or some rule said no. */
+  | "denied"
+  | "login_needed"
+  /** The agent has died, or its connection has ended. */
+  | "crash"
+  | "other";
+
+export interface Problem {
+  readonly kind: ProblemKind;
+  /** The agent's own words. */
+  readonly message: string;
+  readonly code?: number;
+  /** How long the agent wants to be left alone. */
+  readonly retryAfterMs?: number;
+}
+
+interface ErrorLike {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+/** Of an error that the agent answered with, or of the end of the connection. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof ConnectionError) {
+    const { kind, message } = error;
+    if (kind === "timeout") return { kind, message };
+    // what these are about has not ended the connection
+    return { kind: kind === "aborted" || kind === "too_large" ? "other" : "crash", message };
+  }
+  if (error instanceof RequestError || isErrorLike(error)) return ofAnswer(error);
+  return { kind: "other", message: error instanceof Error ? error.message : String(error) };
+}
+
+function ofAnswer({ code, message, data }: ErrorLike): Problem {
+  const details =
+    typeof data === "object" && data !== null ? (data as Readonly<Record<string, unknown>>) : {};
+  const retryAfterMs = pauseOf(details);
+  return {
+    kind: kindOf(code, message, details),
+    message,
+    code,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}
+
+function kindOf(code: number, message: string, data: Readonly<Record<string, unknown>>): ProblemKind {
+  const reason = String(data["reason"] ?? data["errorKind"] ?? "");
+  if (code === errorCodes.authRequired) return "login_needed";
+  if (code === errorCodes.rateLimited || code === 429 || /rate_?limit/i.test(reason)) return "rate_limited";
+  if (code === errorCodes.permissionDenied || reason === "permission_denied") return "denied";
+  if (code === errorCodes.timeout || reason === "timeout") return "timeout";
+  if (reason === "session_not_found") return "session_not_found";
+  // -32002 is also for files; one that says what is missing says it in its reason
+  if (code === errorCodes.notFound && (reason === "" || /session/i.test(message))) return "session_not_found";
+  if (isAboutMissingSession(message)) return "session_not_found";
+  if (/\brate.?limit|too many requests|\boverloaded\b/i.test(message)) return "rate_limited";
+  return "other";
+}
+
+function isAboutMissingSession(message: string): boolean {
+  return (
+    /\bsessions?\b/i.test(message) &&
+    /not found|unknown|no such|does(?:n't| not) exist|no previous|no active|invalid session/i.test(message)
+  );
+}
+
+/** `retryAfter` is in seconds, as in HTTP. */
+function pauseOf(data: Readonly<Record<string, unknown>>): number | undefined {
+  const milliseconds = data["retryAfterMs"] ?? data["retry_after_ms"];
+  if (typeof milliseconds === "number" && milliseconds >= 0) return milliseconds;
+  const seconds = data["retryAfter"] ?? data["retry_after"];
+  return typeof seconds === "number" && seconds >= 0 ? seconds * 1000 : undefined;
+}
+
+function isErrorLike(error: unknown): error is ErrorLike {
+  return (
+    typeof error === "object" &&
+    error !== null &&
+    typeof (error as ErrorLike).code === "number" &&
+    typeof (error as ErrorLike).message === "string"
+  );
+}

@@ -1,0 +1,110 @@
+// How a session is to begin: mode, model, options. Agents name and group these in their own ways, so that what the user
+// says is looked for by category, by id and by name; what cannot be set is told and does not end the session.
+
+import type { ClientSession, SessionConfigOption } from "@parley/acp";
+
+export interface SessionSetup {
+  readonly mode?: string;
+  readonly model?: string;
+  /** By the option's id, category or name. */
+  readonly options?: Readonly<Record<string, string | boolean>>;
+}
+
+interface Wanted {
+  /** In the user's words. */
+  readonly what: string;
+  readonly candidates: readonly SessionConfigOption[];
+  readonly value: string | boolean;
+}
+
+/** Sets what is not so already. Returns what could not be set, in words. */
+export async function applySetup(session: ClientSession, setup: SessionSetup): Promise<readonly string[]> {
+  const problems: string[] = [];
+  // one after the other: an agent may change one option because of another
+  for (const find of wanted(setup)) {
+    const problem = await apply(session, find(session.options));
+    if (problem !== undefined) problems.push(problem);
+  }
+  return problems;
+}
+
+function wanted({ mode, model, options = {} }: SessionSetup) {
+  const ofCategory = (category: string, value: string) => (all: readonly SessionConfigOption[]) => ({
+    what: category,
+    candidates: all.filter((option) => option.category === category),
+    value,
+  });
+  return [
+    ...(mode === undefined ? [] : [ofCategory("mode", mode)]),
+    ...(model === undefined ? [] : [ofCategory("model", model)]),
+    ...Object.entries(options).map(
+      ([key, value]) =>
+        (all: readonly SessionConfigOption[]): Wanted => ({
+          what: `option ${key}`,
+          candidates: named(all, key),
+          value,
+        }),
+    ),
+  ];
+}
+
+function named(all: readonly SessionConfigOption[], key: string): readonly SessionConfigOption[] {
+  const byId = all.filter((option) => option.configId === key);
+  if (byId.length > 0) return byId;
+  const byCategory = all.filter((option) => option.category === key);
+  if (byCategory.length > 0) return byCategory;
+  return all.filter((option) => option.name.toLowerCase() === key.toLowerCase());
+}
+
+async function apply(
+  session: ClientSession,
+  { what, candidates, value }: Wanted,
+): Promise<string | undefined> {
+  if (candidates.length === 0) {
+    const known = session.options.map((option) => option.configId).join(", ");
+    return `${what} cannot be set: this agent has no such option; it has: ${known || "none"}`;
+  }
+  for (const option of candidates) {
+    const found = offeredValue(option, value);
+    if (found === undefined) continue;
+    if (currentOf(option) === found) return undefined;
+    try {
+      await session.setOption(option.configId, found);
+      return undefined;
+    } catch (error) {
+      return `${what} was not set to ${found}: ${error instanceof Error ? error.message : String(error)}`;
+    }
+  }
+  const offered = candidates.flatMap(choicesOf).map((choice) => choice.value);
+  return `${what} has no value ${String(value).slice(0, 100)}; it has: ${offered.join(", ").slice(0, 500) || "true, false"}`;
+}
+
+function currentOf(option: SessionConfigOption): unknown {
+  return option.type === "select" || option.type === "boolean" ? option.currentValue : undefined;
+}
+
+/** The value as the option has it. Ids may be addresses, of which people say the last part. */
+function offeredValue(option: SessionConfigOption, value: string | boolean): string | boolean | undefined {
+  if (option.type === "boolean") {
+    if (typeof value === "boolean") return value;
+    if (/^(?:true|on|yes)$/i.test(value)) return true;
+    return /^(?:false|off|no)$/i.test(value) ? false : undefined;
+  }
+  const text = String(value);
+  const choices = choicesOf(option);
+  const same = (one: string | undefined) => one?.toLowerCase() === text.toLowerCase();
+  return (
+    choices.find((choice) => choice.value === text) ??
+    choices.find((choice) => same(choice.value) || same(choice.name)) ??
+    choices.find((choice) => /^https?:/.test(choice.value) && same(choice.value.split(/[#/]/).at(-1)))
+  )?.value;
+}
+
+function choicesOf(
+  option: SessionConfigOption,
+): readonly { readonly value: string; readonly name: string }[] {
+  if (option.type !== "select") return [];
+  // the tag says so; an unknown kind of option has the same type for its tag
+  const { options } = option as Extract<SessionConfigOption, { type: "select" }>;
+  return options.flatMap((choice) => ("groupId" in choice ? choice.options : [choice]));
+}

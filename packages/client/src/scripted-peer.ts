@@ -1,0 +1,22 @@
+// The agent behind the tests that start processes: node --conditions=parley-source scripted-peer.ts FOLDER
+// FOLDER has 1.json, 2.json and so on: what it does when it is started for the first time, the second, and from then on.
+// It writes down its environment and its arguments each time.
+
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { serveScenario } from "@parley/acp/node";
+
+const [folder = "", ...args] = process.argv.slice(2);
+const starts = readdirSync(folder).filter((name) => name.startsWith("start-")).length + 1;
+writeFileSync(
+  join(folder, `start-${starts}.json`),
+  JSON.stringify({ pid: process.pid, env: process.env, args, cwd: process.cwd() }),
+);
+const own = join(folder, `${starts}.json`);
+const last = readdirSync(folder).filter((name) => /^\d+\.json$/.test(name)).length;
+const scenario = JSON.parse(readFileSync(existsSync(own) ? own : join(folder, `${last}.json`), "utf8"));
+if (typeof scenario.stderr === "string") process.stderr.write(scenario.stderr);
+if (scenario.exit !== undefined) process.exit(scenario.exit);
+// an agent that does not speak at all
+if (scenario.silent === true) setInterval(() => undefined, 2 ** 30);
+else await serveScenario({ parley: "agent-scenario", version: 1, ...scenario.play });
