@@ -78,7 +78,14 @@ const promised = {
     "openAccount",
     "parseConfig",
   ],
-  "@parley/client": [],
+  "@parley/client": [
+    "LaunchError",
+    "agentEnvironment",
+    "commandEntry",
+    "launchAgent",
+    "liveAgent",
+    "readyAgents",
+  ],
 } as const;
 
 interface Manifest {

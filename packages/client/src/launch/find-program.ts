@@ -61,7 +61,6 @@ function usualFolders(environment: Environment): readonly string[] {
     ...newestFirst(nvm).map((version) => join(nvm, version, "bin")),
     "/opt/homebrew/bin",
     "/usr/local/bin",
-    "/home/linuxbrew/.linuxbrew/bin",
   ];
 }
 
