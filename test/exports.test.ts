@@ -80,12 +80,15 @@ const promised = {
   ],
   "@parley/client": [
     "LaunchError",
+    "PromptInputError",
     "agentEnvironment",
     "commandEntry",
     "launchAgent",
     "liveAgent",
+    "promptContent",
     "readyAgents",
   ],
+  "@parley/client/history": ["exportSession", "liveRecorder", "openHistory"],
 } as const;
 
 interface Manifest {

@@ -37,4 +37,12 @@ export type { LivePrompt } from "./live/live-prompt.ts";
 export type { LiveSession } from "./live/live-session.ts";
 export type { Problem, ProblemKind } from "./live/problem.ts";
 export type { SessionSetup } from "./live/session-setup.ts";
+export type { AcceptedContent } from "./prompt-input/mentioned-file.ts";
+export {
+  type PromptBlocks,
+  type PromptInput,
+  PromptInputError,
+  type PromptTarget,
+  promptContent,
+} from "./prompt-input/prompt-content.ts";
 export type { Effect, Operation, Scope, Subject, SubjectOrigin } from "./subject.ts";
