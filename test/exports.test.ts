@@ -52,6 +52,7 @@ const promised = {
   "@parley/acp/node": [
     "ProcessGroup",
     "StoreError",
+    "isProtectedPath",
     "localFiles",
     "localTerminals",
     "nodePlatform",
@@ -80,15 +81,20 @@ const promised = {
   ],
   "@parley/client": [
     "LaunchError",
-    "PromptInputError",
+    "RuleError",
     "agentEnvironment",
+    "auditLog",
     "commandEntry",
+    "commandSubject",
     "launchAgent",
     "liveAgent",
-    "promptContent",
+    "parseRule",
+    "permissionGate",
     "readyAgents",
+    "rememberedRules",
+    "ruleText",
+    "verifyAudit",
   ],
-  "@parley/client/history": ["exportSession", "liveRecorder", "openHistory"],
 } as const;
 
 interface Manifest {

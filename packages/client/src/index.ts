@@ -9,6 +9,9 @@ export {
 } from "./agents/agent-entry.ts";
 export { agentEnvironment } from "./agents/environment.ts";
 export { type OwnAgent, readyAgents } from "./agents/ready-agents.ts";
+export type { AuditEntry, AuditFacts, AuditKind } from "./audit/audit-entry.ts";
+export { type AuditLog, type AuditOptions, auditLog } from "./audit/audit-log.ts";
+export { type AuditReport, verifyAudit } from "./audit/verify.ts";
 export {
   type LaunchEvent,
   type LaunchedAgent,
@@ -37,12 +40,19 @@ export type { LivePrompt } from "./live/live-prompt.ts";
 export type { LiveSession } from "./live/live-session.ts";
 export type { Problem, ProblemKind } from "./live/problem.ts";
 export type { SessionSetup } from "./live/session-setup.ts";
-export type { AcceptedContent } from "./prompt-input/mentioned-file.ts";
+export { commandSubject } from "./policy/command-subject.ts";
+export type { Verdict } from "./policy/decide.ts";
+export { permissionGate } from "./policy/gate.ts";
+export type { Decision, Gate, GateOptions, PermissionAsker } from "./policy/gate-options.ts";
+export type { GatedSession } from "./policy/gate-session.ts";
+export type { PermissionChoice, PermissionQuestion, PermissionReply } from "./policy/question.ts";
 export {
-  type PromptBlocks,
-  type PromptInput,
-  PromptInputError,
-  type PromptTarget,
-  promptContent,
-} from "./prompt-input/prompt-content.ts";
+  type NewRememberedRule,
+  type RememberedRule,
+  type RememberedRules,
+  rememberedRules,
+} from "./policy/remembered.ts";
+export { type Rule, RuleError, type RuleOrigin, type RuleTarget } from "./policy/rule.ts";
+export { parseRule, type RuleContext, ruleText } from "./policy/rule-text.ts";
+export type { Overlay, ServiceOptions } from "./services/service-options.ts";
 export type { Effect, Operation, Scope, Subject, SubjectOrigin } from "./subject.ts";

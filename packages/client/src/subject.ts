@@ -16,16 +16,20 @@ export interface Subject {
   readonly path?: string;
   /** A program and its arguments. */
   readonly argv?: readonly string[];
-  /** A command that a shell has to read; no allow rule matches it. */
+  /** What a shell has to read: a whole line as a command, or what `sh -c` is given. No allow rule with words matches it. */
   readonly shellLine?: string;
   /** Where a command would run. */
   readonly cwd?: string;
+  /** The names of the variables that the agent sets for a command. */
+  readonly env?: readonly string[];
   /** `host` or `host:port`. */
   readonly host?: string;
   /** A tool of an MCP server. */
   readonly tool?: { readonly server: string; readonly name: string };
   /** The mode that would be switched to. */
   readonly mode?: string;
+  /** Nothing but a kind, a title or a location says so: it may be denied by a rule, and never allowed by one. */
+  readonly labelOnly?: boolean;
 }
 
 /** How far an answer reaches. */

@@ -11,6 +11,8 @@ export interface RedactorOptions {
   readonly contents?: boolean;
   /** The home directory of this machine's user. */
   readonly home?: string | undefined;
+  /** Whether the names of users, and their homes, are replaced. Default true. */
+  readonly names?: boolean;
   /** Secrets that are known from elsewhere, such as stored keys. */
   readonly secrets?: Iterable<string>;
 }
@@ -34,6 +36,7 @@ export class Redactor {
   readonly #split = new SplitSecrets(this.#secrets);
   readonly #contents: boolean;
   readonly #home: string;
+  readonly #hidesNames: boolean;
   readonly #users = new Set<string>();
   /** Methods of open requests, by who asked and the id: some answers are secret as a whole. */
   readonly #open = new Map<string, string>();
@@ -41,8 +44,9 @@ export class Redactor {
   /** The stream of which the texts that are looked at now are pieces. */
   #stream: string | undefined;
 
-  constructor({ contents = false, home = "", secrets = [] }: RedactorOptions = {}) {
+  constructor({ contents = false, home = "", names = true, secrets = [] }: RedactorOptions = {}) {
     this.#contents = contents;
+    this.#hidesNames = names;
     this.#home = home;
     for (const secret of secrets) this.#secrets.mark(secret, "given", { everywhere: true });
     this.#secrets.counts.clear();
@@ -267,6 +271,7 @@ export class Redactor {
 
   /** Homes and the names of their users. */
   #names(text: string): string {
+    if (!this.#hidesNames) return text;
     let clean = text;
     if (this.#home.length > 1 && clean.includes(this.#home)) {
       clean = clean.replaceAll(boundary(this.#home), () => this.#named("/home/user"));

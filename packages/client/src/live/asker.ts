@@ -1,6 +1,7 @@
 // The person in front of the client, as far as there is one. What is absent nobody can be asked: it is refused at once.
 
 import type { AskContext, ElicitationAnswer, ElicitationAsk } from "@parley/acp";
+import type { PermissionAsker } from "../policy/gate-options.ts";
 import type { Problem } from "./problem.ts";
 
 /** A form to fill in, or an address to visit, with the host that would be visited. */
@@ -35,7 +36,7 @@ export interface LoginCommand {
   readonly cwd: string;
 }
 
-export interface Asker {
+export interface Asker extends PermissionAsker {
   /** Without it the agent is told that there are no forms and no addresses to visit. */
   elicit?(question: ElicitationQuestion, context: AskContext): Promise<ElicitationAnswer>;
   /** The id of a method, or nothing to give up. */

@@ -3,7 +3,7 @@
 // is read or written. Who may do it, and which paths are protected, is decided before this is called.
 
 import { constants } from "node:buffer";
-import type { Files, ReadTextOptions } from "../../model/files.ts";
+import type { Files } from "../../model/files.ts";
 import type { Descent } from "./descent.ts";
 import { canUseDescriptors, descriptorDescent } from "./descriptor-descent.ts";
 import {
@@ -17,11 +17,18 @@ import {
 import { type FileAction, fileError, fileErrorFrom, quoted, throwIfAborted } from "./file-error.ts";
 import { type FilePath, parseFilePath } from "./file-path.ts";
 import { portableDescent } from "./portable-descent.ts";
-import { type FileFacts, factsOf, readBytes, readTextFile, type TextFile } from "./read-file.ts";
+import {
+  type FileFacts,
+  factsOf,
+  type LocalReadOptions,
+  readBytes,
+  readTextFile,
+  type TextFile,
+} from "./read-file.ts";
 import { Roots } from "./roots.ts";
 import { SeenVersions } from "./seen-versions.ts";
 import type { Workspace } from "./workspace.ts";
-import { type LocalWriteOptions, type WrittenFile, writeTextFile } from "./write-file.ts";
+import { type LocalWriteOptions, type WrittenFile, writeBytesFile, writeTextFile } from "./write-file.ts";
 
 export interface LocalFilesOptions {
   /** Absolute paths of directories that exist: the working directory and the additional ones of a session. */
@@ -38,14 +45,17 @@ export interface LocalFilesOptions {
 /** Rejects with RequestError, whose `data` is FileErrorData, and with ConnectionError "aborted". */
 export interface LocalFiles extends Files {
   /** As `readText`, with the version to write against. */
-  read(path: string, options?: ReadTextOptions): Promise<TextFile>;
+  read(path: string, options?: LocalReadOptions): Promise<TextFile>;
+  readText(path: string, options?: LocalReadOptions): Promise<string>;
   /** Any regular file, such as an image. */
-  readBytes(path: string, options?: { readonly signal?: AbortSignal }): Promise<Uint8Array>;
+  readBytes(path: string, options?: Pick<LocalReadOptions, "signal" | "followLinks">): Promise<Uint8Array>;
   /** Follows links as far as they stay inside. */
   stat(path: string): Promise<FileFacts>;
   writeText(path: string, content: string, options?: LocalWriteOptions): Promise<void>;
   /** As `writeText`, and says what came of it. */
   write(path: string, content: string, options?: LocalWriteOptions): Promise<WrittenFile>;
+  /** As `write`, for what is no text or in another encoding; written as it is. */
+  writeBytes(path: string, bytes: Uint8Array, options?: LocalWriteOptions): Promise<WrittenFile>;
   /** Where a path leads, without links; also where there is nothing yet. */
   locate(path: string): Promise<string>;
   /** What is in a directory, by name. Links are told as such, and not followed. */
@@ -87,18 +97,20 @@ class RootedFiles implements LocalFiles {
     this.#workspace = { descent, roots: new Roots(options.roots, descent), maxReadBytes, seen };
   }
 
-  async readText(path: string, options: ReadTextOptions = {}): Promise<string> {
+  async readText(path: string, options: LocalReadOptions = {}): Promise<string> {
     return (await this.read(path, options)).text;
   }
 
-  read(path: string, options: ReadTextOptions = {}): Promise<TextFile> {
+  read(path: string, options: LocalReadOptions = {}): Promise<TextFile> {
     return this.#at("read", path, options.signal, (target) => readTextFile(this.#workspace, target, options));
   }
 
-  readBytes(path: string, options: { readonly signal?: AbortSignal } = {}): Promise<Uint8Array> {
-    const { signal } = options;
-    return this.#at("read", path, signal, async (target) => {
-      return (await readBytes(this.#workspace, target, signal)).bytes;
+  readBytes(
+    path: string,
+    options: Pick<LocalReadOptions, "signal" | "followLinks"> = {},
+  ): Promise<Uint8Array> {
+    return this.#at("read", path, options.signal, async (target) => {
+      return (await readBytes(this.#workspace, target, options)).bytes;
     });
   }
 
@@ -133,6 +145,12 @@ class RootedFiles implements LocalFiles {
   write(path: string, content: string, options: LocalWriteOptions = {}): Promise<WrittenFile> {
     return this.#at("write", path, options.signal, (target) =>
       writeTextFile(this.#workspace, target, content, options),
+    );
+  }
+
+  writeBytes(path: string, bytes: Uint8Array, options: LocalWriteOptions = {}): Promise<WrittenFile> {
+    return this.#at("write", path, options.signal, (target) =>
+      writeBytesFile(this.#workspace, target, bytes, options),
     );
   }
 

@@ -10,6 +10,11 @@ import { checkLineRange, decodeText, sliceLines } from "./text-format.ts";
 import { type Place, Walk } from "./walk.ts";
 import { refuseDirectoryName, requireRegularFile, type Workspace } from "./workspace.ts";
 
+export interface LocalReadOptions extends ReadTextOptions {
+  /** False: a path that leads through a symbolic link is refused with -32066. For what `locate` gave. Default true. */
+  readonly followLinks?: boolean;
+}
+
 export interface TextFile {
   /** The lines that were asked for. */
   readonly text: string;
@@ -32,10 +37,10 @@ export interface FileFacts {
 export async function readTextFile(
   workspace: Workspace,
   target: FilePath,
-  options: ReadTextOptions,
+  options: LocalReadOptions,
 ): Promise<TextFile> {
   checkLineRange(options, target.text);
-  const { bytes, links, canonical } = await readBytes(workspace, target, options.signal);
+  const { bytes, links, canonical } = await readBytes(workspace, target, options);
   const text = sliceLines(decodeText(bytes, target.text), options);
   const version = versionOf(bytes);
   workspace.seen?.set(canonical, version);
@@ -45,10 +50,10 @@ export async function readTextFile(
 export async function readBytes(
   { roots, descent, maxReadBytes }: Workspace,
   target: FilePath,
-  signal: AbortSignal | undefined,
+  { signal, followLinks }: Pick<LocalReadOptions, "signal" | "followLinks">,
 ): Promise<{ readonly bytes: Buffer; readonly links: number; readonly canonical: string }> {
   refuseDirectoryName(target);
-  const place = new Walk(roots, descent, target).toEnd();
+  const place = new Walk(roots, descent, target).toEnd({ followLinks });
   try {
     const file = existing(place, target);
     requireRegularFile(file, target);

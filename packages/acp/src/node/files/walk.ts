@@ -33,6 +33,8 @@ export interface WalkOptions {
   readonly makeDirectories?: boolean;
   /** A link at the end of the path is the entry that is meant: what is removed or moved. */
   readonly keepLink?: boolean;
+  /** False: a link on the way is a conflict. For a path that was looked up before and had none. */
+  readonly followLinks?: boolean | undefined;
 }
 
 export class Walk {
@@ -73,7 +75,7 @@ export class Walk {
     }
   }
 
-  #step({ makeDirectories = false, keepLink = false }: WalkOptions): Place | undefined {
+  #step({ makeDirectories = false, keepLink = false, followLinks = true }: WalkOptions): Place | undefined {
     const name = this.#pending[0];
     if (name === undefined) return this.#place("", this.#here);
     // Only links still have it; here it means what it means to the system, the parent of a real directory.
@@ -88,6 +90,7 @@ export class Walk {
     }
     if (entry.stat.isSymbolicLink() && !(keepLink && isLast && this.#linked === 0)) {
       entry.close();
+      if (!followLinks) throw this.#bent();
       this.#follow(name);
       return undefined;
     }
@@ -170,6 +173,11 @@ export class Walk {
       // Somebody was faster: the next step looks at what it is.
       if (systemCode(error) !== "EEXIST") throw error;
     }
+  }
+
+  #bent(): Error {
+    const message = `${quoted(this.#path.text)} has come to lead through a symbolic link; look up again where it leads`;
+    return fileError("conflict", message, this.#path.text);
   }
 
   #missing(isWrite: boolean): Error {

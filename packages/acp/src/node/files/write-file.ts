@@ -18,6 +18,8 @@ export interface LocalWriteOptions extends WriteTextOptions {
    * no check at all. Default: what `expectUnchanged` says.
    */
   readonly expected?: string;
+  /** False: a path that leads through a symbolic link is refused with -32066. For what `locate` gave. Default true. */
+  readonly followLinks?: boolean;
 }
 
 export interface WrittenFile {
@@ -37,8 +39,31 @@ export async function writeTextFile(
     const message = `${quoted(target.text)}: content must be Unicode text, got ${got}`;
     throw fileError("invalid_argument", message, target.text);
   }
+  return writeFile(workspace, target, options, async (place) =>
+    encodeText(content, await oldFormat(workspace, place, target, options.signal)),
+  );
+}
+
+/** As they are: no mark and no line ends are given back. */
+export async function writeBytesFile(
+  workspace: Workspace,
+  target: FilePath,
+  bytes: Uint8Array,
+  options: LocalWriteOptions,
+): Promise<WrittenFile> {
+  // a copy: the caller may go on using its own
+  const copy = Buffer.from(bytes);
+  return writeFile(workspace, target, options, async () => copy);
+}
+
+async function writeFile(
+  workspace: Workspace,
+  target: FilePath,
+  options: LocalWriteOptions,
+  content: (place: Place) => Promise<Buffer>,
+): Promise<WrittenFile> {
   refuseDirectoryName(target);
-  const place = placeToWrite(workspace, target, options.expected);
+  const place = placeToWrite(workspace, target, options);
   try {
     if (place.dangling) throw workspace.roots.outside(target.text, danglingLink);
     if (place.entry !== undefined) {
@@ -47,7 +72,7 @@ export async function writeTextFile(
       // Replacing it needs no right to the file itself, but who made it read-only meant it.
       accessSync(place.entry.at, constants.W_OK);
     }
-    const bytes = encodeText(content, await oldFormat(workspace, place, target, options.signal));
+    const bytes = await content(place);
     const version = versionOf(bytes);
     await replaceFile(place, bytes, {
       descent: workspace.descent,
@@ -64,10 +89,14 @@ export async function writeTextFile(
   }
 }
 
-function placeToWrite({ roots, descent }: Workspace, target: FilePath, expected: string | undefined): Place {
+function placeToWrite(
+  { roots, descent }: Workspace,
+  target: FilePath,
+  { expected, followLinks }: LocalWriteOptions,
+): Place {
   const mayBeNew = expected === undefined || expected === "any" || expected === "absent";
   try {
-    return new Walk(roots, descent, target).toEnd({ makeDirectories: mayBeNew });
+    return new Walk(roots, descent, target).toEnd({ makeDirectories: mayBeNew, followLinks });
   } catch (error) {
     // Everything here that is a RequestError was made by `fileError`.
     const reason = error instanceof RequestError ? (error.data as FileErrorData).reason : undefined;

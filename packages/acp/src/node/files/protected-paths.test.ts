@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isProtectedPath } from "../../node.ts";
+
+const own = "/h/.config/parley";
+const isProtected = (path: string, access: "read" | "write") => isProtectedPath(path, access, [own]);
+
+test("secrets are asked about before they are read or written", () => {
+  const secrets = [
+    "/w/.env",
+    "/w/.env.local",
+    "/w/a/.ENV",
+    "/h/.ssh/config",
+    "/w/keys/id_ed25519",
+    "/w/server.pem",
+  ];
+  for (const path of [...secrets, `${own}/config.json`]) {
+    assert.ok(isProtected(path, "read"), path);
+    assert.ok(isProtected(path, "write"), path);
+  }
+});
+
+test("what others run or obey is asked about before it is written", () => {
+  const trusted = ["/w/.git/hooks/pre-commit", "/w/.git", "/h/.bashrc", "/h/.zshenv", "/h/.profile"];
+  for (const path of [
+    ...trusted,
+    "/w/.vscode/settings.json",
+    "/w/.idea/x.xml",
+    "/w/.env.example",
+    "/w/.mcp.json",
+    "/w/.GIT/config",
+    "/w/.claude/settings.json",
+    "/w/.github/workflows/ci.yml",
+    "/w/.gitlab-ci.yml",
+  ]) {
+    assert.ok(!isProtected(path, "read"), path);
+    assert.ok(isProtected(path, "write"), path);
+  }
+});
+
+test("ordinary files are not", () => {
+  for (const path of [
+    "/w/src/a.ts",
+    "/w/.gitignore",
+    "/w/.github/ISSUE_TEMPLATE.md",
+    "/w/environment.ts",
+    "/w/keys.ts",
+  ]) {
+    assert.ok(!isProtected(path, "write"), path);
+  }
+});

@@ -1,0 +1,76 @@
+// The lines of an audit log, and how each is bound to the one before it.
+
+import { createHash } from "node:crypto";
+import type { Redactor } from "@parley/acp/redact";
+import { joinWords } from "../policy/command-words.ts";
+import type { Subject } from "../subject.ts";
+
+/**
+ * `intent`: something is about to be done, and was allowed. `outcome`: what came of it. `refused`: it was not done.
+ * `decision`: an agent was answered that runs its own tools. `end`: the log was closed.
+ */
+export type AuditKind = "intent" | "outcome" | "refused" | "decision" | "end";
+
+export interface AuditFacts {
+  readonly kind: AuditKind;
+  readonly sessionId?: string;
+  readonly agent?: string;
+  readonly origin?: string;
+  readonly operation?: string;
+  /** A canonical path, a command, a host, a tool: never content. */
+  readonly target?: string;
+  readonly cwd?: string;
+  readonly bytes?: number;
+  /** SHA-256 of what is written. */
+  readonly content?: string;
+  readonly effect?: string;
+  /** Which rule fired, or why else. */
+  readonly reason?: string;
+  readonly scope?: string;
+  /** "rule", "default", "user", "nobody" or "approval". */
+  readonly by?: string;
+  /** Of an outcome: the intent that it belongs to. */
+  readonly of?: number;
+  readonly result?: string;
+}
+
+export interface AuditEntry extends AuditFacts {
+  readonly seq: number;
+  /** RFC 3339. */
+  readonly time: string;
+  /** Milliseconds since the log was opened, by a clock that nobody can set. */
+  readonly after: number;
+}
+
+/** How often a line is signed, so that whoever writes the whole file anew is found out. */
+export const signEvery = 1_000;
+
+export const auditHeader = { parley: "audit", version: 1 };
+
+/** The line without its own hash, chained to the hash of the line before. */
+export function chainHash(previous: string, body: string): string {
+  return createHash("sha256").update(previous).update("\n").update(body).digest("hex");
+}
+
+/** A line: the body, and what seals it as its last members. */
+export function sealedLine(body: string, hash: string, mac?: string): string {
+  const seal = `"hash":"${hash}"${mac === undefined ? "" : `,"mac":"${mac}"`}`;
+  return `${body.slice(0, -1)},${seal}}\n`;
+}
+
+/** Takes a line apart again; undefined where it is not one. */
+export function unsealed(line: string): { body: string; hash: string; mac?: string } | undefined {
+  const [, body = "", hash = "", mac] =
+    /^(\{.*),"hash":"([\da-f]{64})"(?:,"mac":"([\da-f]{64})")?\}$/.exec(line) ?? [];
+  return hash === "" ? undefined : { body: `${body}}`, hash, ...(mac === undefined ? {} : { mac }) };
+}
+
+/** What it is about, without what may be a secret in the words of a command. */
+export function targetText({ path, argv, shellLine, host, tool, mode }: Subject, redactor: Redactor): string {
+  if (path !== undefined) return path;
+  if (shellLine !== undefined) return redactor.text(shellLine).slice(0, maxTarget);
+  if (argv !== undefined) return redactor.text(joinWords(redactor.command(argv))).slice(0, maxTarget);
+  return host ?? (tool === undefined ? (mode ?? "") : `${tool.server}/${tool.name}`);
+}
+
+const maxTarget = 4_000;

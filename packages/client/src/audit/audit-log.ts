@@ -1,0 +1,84 @@
+// What was decided and done for agents, in a file of this process that only grows. Each line is written before the
+// effect that it announces, by one write that does not return before the system has it; a line that cannot be written
+// is an effect that does not happen. Never in it: contents, prompts, secrets.
+
+import { createHmac, randomBytes } from "node:crypto";
+import { closeSync, constants, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { type AuditFacts, auditHeader, chainHash, sealedLine, signEvery } from "./audit-entry.ts";
+
+export interface AuditLog {
+  readonly path: string;
+  /** Before the effect. Throws where it cannot be written. The number is what the outcome refers to. */
+  write(facts: AuditFacts): number;
+  /** Says that nothing was cut off. */
+  close(): void;
+}
+
+export interface AuditOptions {
+  readonly now?: () => number;
+}
+
+const signMs = 60_000;
+
+/** Opens a log of this process in the folder, with the first line. */
+export function auditLog(folder: string, { now = Date.now }: AuditOptions = {}): AuditLog {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const key = auditKey(folder);
+  const started = performance.now();
+  const stamp = new Date(now()).toISOString();
+  const path = join(
+    folder,
+    `${stamp.replaceAll(/[-:]/g, "").slice(0, 15)}-${process.pid}-${randomBytes(3).toString("hex")}.ndjson`,
+  );
+  const { O_APPEND, O_CREAT, O_EXCL, O_WRONLY } = constants;
+  const file = openSync(path, O_APPEND | O_CREAT | O_EXCL | O_WRONLY, 0o600);
+  let [seq, previous, signedSeq, signedAt, isOpen] = [0, "", 0, started, true];
+
+  const append = (fields: object, isLast = false): number => {
+    if (!isOpen) throw new Error(`the audit log ${path} has been closed`);
+    const body = JSON.stringify(fields);
+    const hash = chainHash(previous, body);
+    const clock = performance.now();
+    const signs = isLast || seq === 0 || seq - signedSeq >= signEvery || clock - signedAt >= signMs;
+    const mac = signs ? createHmac("sha256", key).update(hash).digest("hex") : undefined;
+    writeWhole(file, sealedLine(body, hash, mac));
+    if (signs) [signedSeq, signedAt] = [seq, clock];
+    previous = hash;
+    return seq++;
+  };
+  const entry = (facts: AuditFacts) => ({
+    seq,
+    time: new Date(now()).toISOString(),
+    after: Math.round(performance.now() - started),
+    ...facts,
+  });
+
+  append({ ...auditHeader, pid: process.pid, time: stamp });
+  return {
+    path,
+    write: (facts) => append(entry(facts)),
+    close() {
+      if (!isOpen) return;
+      append(entry({ kind: "end" }), true);
+      isOpen = false;
+      closeSync(file);
+    },
+  };
+}
+
+function writeWhole(file: number, line: string): void {
+  const bytes = Buffer.from(line);
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+}
+
+/** Made once for this user. Other processes may be making it at the same moment. */
+export function auditKey(folder: string): Buffer {
+  const path = join(folder, "key");
+  try {
+    writeFileSync(path, randomBytes(32).toString("hex"), { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  return Buffer.from(readFileSync(path, "utf8").trim(), "hex");
+}

@@ -1,0 +1,184 @@
+// From what is about to happen to a decision: the rules, then what a person has just allowed, then a person.
+
+import type { Effect, Subject } from "../subject.ts";
+import { type Circumstances, decide, strictest, type Verdict } from "./decide.ts";
+import type { Decision, GateOptions } from "./gate-options.ts";
+import type { GateSession } from "./gate-session.ts";
+import type { PermissionChoice, PermissionQuestion } from "./question.ts";
+import type { Rule } from "./rule.ts";
+import { targetOf } from "./scopes.ts";
+import { summaryOfAll } from "./summary.ts";
+
+const defaultAnswerMs = 10 * 60_000;
+/** Questions that one session may have open. */
+const maxOpen = 16;
+
+/** What a person is shown beside the subjects. */
+export interface Shown extends Pick<PermissionQuestion, "claimed" | "diff" | "env"> {
+  choices(verdict: Verdict): PermissionChoice[];
+}
+
+export interface Authorized {
+  readonly decision: Decision;
+  /** What a person chose. */
+  readonly choice?: PermissionChoice;
+}
+
+export class Authority {
+  readonly #options: GateOptions;
+  readonly #isProtected: Circumstances["isProtected"];
+
+  constructor(options: GateOptions, isProtected: Circumstances["isProtected"]) {
+    this.#options = options;
+    this.#isProtected = isProtected;
+  }
+
+  get now(): number {
+    return (this.#options.now ?? Date.now)();
+  }
+
+  verdict(state: GateSession, subjects: readonly Subject[]): Verdict {
+    const { rules = [], remembered, own = [] } = this.#options;
+    const place = state.place(this.now);
+    const workspace = this.#options.workspaceRules?.(state.roots[0] ?? state.session.cwd) ?? [];
+    const circumstances: Circumstances = {
+      ...place,
+      rules: [...rules, ...workspace, ...(remembered?.list() ?? []), ...state.answers],
+      own,
+      isProtected: this.#isProtected,
+      isWide: state.isWide,
+    };
+    const verdicts = subjects.map((subject) => decide(subject, circumstances));
+    return strictest(verdicts) ?? { effect: "ask", reason: "nothing is said of what it is" };
+  }
+
+  /** `content`: what a write would write. */
+  async decide(
+    state: GateSession,
+    subjects: readonly Subject[],
+    show: () => Promise<Shown> | Shown,
+    signal: AbortSignal,
+    content?: string,
+  ): Promise<Authorized> {
+    const verdict = this.verdict(state, subjects);
+    const decided = (effect: Decision["effect"], by: Decision["by"], reason = verdict.reason): Decision => ({
+      sessionId: state.session.sessionId,
+      subjects,
+      summary: summaryOfAll(subjects),
+      effect,
+      by,
+      reason,
+      ...(verdict.rule === undefined ? {} : { rule: verdict.rule }),
+    });
+    if (verdict.effect !== "ask") {
+      return { decision: decided(verdict.effect, verdict.rule === undefined ? "default" : "rule") };
+    }
+    const [only] = subjects;
+    if (only?.origin === "op" && subjects.length === 1 && state.takeApproval(only, content, this.now)) {
+      return { decision: decided("allow", "approval", "you have just allowed the agent exactly this") };
+    }
+    return this.#ask(state, subjects, { show, verdict, signal, decided });
+  }
+
+  async #ask(
+    state: GateSession,
+    subjects: readonly Subject[],
+    { show, verdict, signal, decided }: Question,
+  ): Promise<Authorized> {
+    const { asker, remembered } = this.#options;
+    if (asker?.permission === undefined) {
+      return { decision: decided("deny", "nobody", `nobody is there to ask: ${verdict.reason}`) };
+    }
+    if (state.open >= maxOpen) {
+      return {
+        decision: decided("deny", "default", `${maxOpen} questions of this session are open already`),
+      };
+    }
+    const { choices: choicesOf, ...beside } = await show();
+    // without a place to keep answers none is offered that would have to be kept
+    const choices = choicesOf(verdict).filter(
+      ({ scope }) => remembered !== undefined || scope === "once" || scope === "session",
+    );
+    const closing = new AbortController();
+    const question: PermissionQuestion = {
+      sessionId: state.session.sessionId,
+      summary: summaryOfAll(subjects),
+      subjects,
+      reason: verdict.reason,
+      ...beside,
+      choices,
+      signal: AbortSignal.any([signal, closing.signal]),
+    };
+    state.open++;
+    const reply = await withinTime(
+      () => asker.permission?.(question),
+      question.signal,
+      closing,
+      this.#options.answerMs ?? defaultAnswerMs,
+    ).finally(() => state.open--);
+    const choice = choices.find(({ id }) => id === reply);
+    if (signal.aborted) return { decision: decided("cancelled", "nobody", "it was cancelled") };
+    if (choice === undefined) return { decision: decided("cancelled", "nobody", "nobody answered") };
+    // the rules may have changed while the question was open: what is forbidden now is
+    const since = this.verdict(state, subjects);
+    if (since.effect === "deny") return { decision: { ...decided("deny", "rule", since.reason) } };
+    this.#remember(state, subjects, choice);
+    const decision: Decision = {
+      ...decided(choice.effect, "user", `you answered: ${choice.name}`),
+      scope: choice.scope,
+    };
+    return { decision, choice };
+  }
+
+  #remember(state: GateSession, subjects: readonly Subject[], { effect, scope }: PermissionChoice): void {
+    if (scope === "once") return;
+    for (const subject of subjects) {
+      const target = targetOf(subject);
+      if (target === undefined || subject.labelOnly) continue;
+      this.#keep(state, target, effect, scope);
+    }
+  }
+
+  #keep(
+    state: GateSession,
+    target: NonNullable<ReturnType<typeof targetOf>>,
+    effect: Exclude<Effect, "ask">,
+    scope: "session" | "workspace" | "always",
+  ): void {
+    const { remembered } = this.#options;
+    if (scope === "session" || remembered === undefined) {
+      const rule: Rule = { ...target, effect, origin: "remembered", scope: "session" };
+      state.answers.push(rule);
+    } else {
+      const { workspace } = state;
+      remembered.add({ ...target, effect, scope, ...(scope === "workspace" ? { workspace } : {}) });
+    }
+  }
+}
+
+interface Question {
+  show(): Promise<Shown> | Shown;
+  readonly verdict: Verdict;
+  readonly signal: AbortSignal;
+  decided(effect: Decision["effect"], by: Decision["by"], reason?: string): Decision;
+}
+
+/** The answer, or nothing where it took too long, nobody waits for it, or whoever asks has failed. */
+async function withinTime(
+  ask: () => Promise<string | undefined> | string | undefined,
+  signal: AbortSignal,
+  closing: AbortController,
+  milliseconds: number,
+): Promise<string | undefined> {
+  if (signal.aborted) return undefined;
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  const end = (): void => resolve(undefined);
+  signal.addEventListener("abort", end, { once: true });
+  const timer = setTimeout(() => closing.abort(), milliseconds);
+  try {
+    return await Promise.race([promise, Promise.resolve(ask())]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", end);
+  }
+}

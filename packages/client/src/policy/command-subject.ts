@@ -1,0 +1,26 @@
+// A command as rules see it, whether we run it or an agent says that it will.
+
+import type { Subject, SubjectOrigin } from "../subject.ts";
+import { shellScript } from "./command-tricks.ts";
+import { plainWords } from "./command-words.ts";
+
+/** Without arguments the command is a whole line; one of plain words is the same as those words. */
+export function commandSubject(
+  origin: SubjectOrigin,
+  command: string,
+  args: readonly string[] | undefined,
+  cwd: string,
+  env: readonly string[] = [],
+): Subject {
+  const base = { origin, operation: "exec", cwd, ...(env.length === 0 ? {} : { env }) } as const;
+  if (args === undefined) {
+    const words = plainWords(command);
+    return words === undefined ? { ...base, shellLine: command } : { ...base, argv: words };
+  }
+  const argv = [command, ...args];
+  const script = shellScript(argv);
+  if (script === undefined) return { ...base, argv };
+  // with more options a shell may read other files first
+  const words = argv.length === 3 && /^-l?c$/.test(args[0] ?? "") ? plainWords(script) : undefined;
+  return words === undefined ? { ...base, argv, shellLine: script } : { ...base, argv: words };
+}

@@ -1,0 +1,102 @@
+// What the rules say about something that is about to happen: deny over ask over allow, whoever wrote them; what
+// nothing is said about is asked, except reading below the roots.
+
+import type { Effect, Subject } from "../subject.ts";
+import { steeringVariables } from "./command-tricks.ts";
+import { matches, type Place } from "./match.ts";
+import type { Rule, RuleOrigin } from "./rule.ts";
+import { ruleText } from "./rule-text.ts";
+
+export interface Verdict {
+  readonly effect: Effect;
+  /** The rule that fired; absent where a default did. */
+  readonly rule?: Rule;
+  /** In words. */
+  readonly reason: string;
+  /** Asked every time: no answer to it is remembered, and none that was is used. */
+  readonly always?: boolean;
+}
+
+export interface Circumstances extends Place {
+  readonly rules: readonly Rule[];
+  /** Where rules and answers are kept: never written for an agent. */
+  readonly own: readonly string[];
+  /** Whether a path is asked about whatever was allowed. */
+  isProtected(path: string, access: "read" | "write"): boolean;
+  /** A root is so wide that being below it says nothing. */
+  readonly isWide: boolean;
+}
+
+const forbidding: readonly RuleOrigin[] = ["operator", "user", "launch", "remembered", "workspace"];
+/** The narrowest is named. */
+const allowing: readonly RuleOrigin[] = ["remembered", "launch", "user", "operator"];
+
+export function decide(subject: Subject, circumstances: Circumstances): Verdict {
+  const { rules } = circumstances;
+  const own = ownVerdict(subject, circumstances);
+  if (own !== undefined) return own;
+  const fitting = rules.filter((rule) => matches(rule, subject, circumstances));
+  const first = (effect: Effect, order: readonly RuleOrigin[]) =>
+    fitting
+      .filter((rule) => rule.effect === effect)
+      .sort((one, other) => order.indexOf(one.origin) - order.indexOf(other.origin))[0];
+  const denying = first("deny", forbidding);
+  if (denying !== undefined) return { effect: "deny", rule: denying, reason: describeRule(denying) };
+  const steering = steeringVariables(subject.env ?? []);
+  if (steering.length > 0) {
+    const reason = `${steering.join(", ")} can make the command do something else`;
+    return { effect: "ask", reason, always: true };
+  }
+  const access = subject.operation === "read" ? "read" : "write";
+  if (subject.path !== undefined && circumstances.isProtected(subject.path, access)) {
+    return { effect: "ask", reason: `${subject.path} is protected`, always: true };
+  }
+  const asking = first("ask", forbidding);
+  if (asking !== undefined)
+    return { effect: "ask", rule: asking, reason: describeRule(asking), always: true };
+  // a repository must not be able to give itself rights
+  const permitting = first("allow", allowing);
+  if (permitting !== undefined && permitting.origin !== "workspace") {
+    return { effect: "allow", rule: permitting, reason: describeRule(permitting) };
+  }
+  return byDefault(subject, circumstances);
+}
+
+function byDefault(subject: Subject, { isWide, roots }: Circumstances): Verdict {
+  if (subject.origin === "claim")
+    return { effect: "ask", reason: "no rule is about it; the agent runs it itself" };
+  if (subject.operation === "read" && isWide)
+    return { effect: "ask", reason: `${roots[0]} is too wide a workspace for reading without asking` };
+  if (subject.operation === "read") return { effect: "allow", reason: "reading in the workspace is allowed" };
+  return { effect: "ask", reason: "no rule is about it" };
+}
+
+function ownVerdict({ operation, path }: Subject, { own }: Circumstances): Verdict | undefined {
+  if (path === undefined || (operation !== "write" && operation !== "delete")) return undefined;
+  const folder = own.find(
+    (each) => path === each || path.startsWith(`${each}/`) || path.startsWith(`${each}\\`),
+  );
+  if (folder === undefined) return undefined;
+  return { effect: "deny", reason: `${folder} holds the rules and keys of Parley itself` };
+}
+
+/** Of several things at once: the strictest, and the first that is. */
+export function strictest(verdicts: readonly Verdict[]): Verdict | undefined {
+  const by = (effect: Effect) => verdicts.find((verdict) => verdict.effect === effect);
+  const asking = verdicts.find((verdict) => verdict.effect === "ask" && verdict.always);
+  return by("deny") ?? asking ?? by("ask") ?? by("allow");
+}
+
+/** Which rule, and whose. */
+export function describeRule(rule: Rule): string {
+  const where = rule.id === undefined ? (rule.source ?? whose[rule.origin]) : `remembered as ${rule.id}`;
+  return `${rule.effect} ${ruleText(rule)} (${where})`;
+}
+
+const whose: Readonly<Record<RuleOrigin, string>> = {
+  operator: "set by the operator",
+  user: "your policy",
+  workspace: "the workspace's policy",
+  launch: "given for this run",
+  remembered: "your answer",
+};

@@ -1,0 +1,76 @@
+// What a gate is made of, what it gives, and what it reports.
+
+import type { ClientDefinition, Update } from "@parley/acp";
+import type { AuditLog } from "../audit/audit-log.ts";
+import type { ServiceOptions } from "../services/service-options.ts";
+import type { Effect, Scope, Subject } from "../subject.ts";
+import type { Verdict } from "./decide.ts";
+import type { GatedSession } from "./gate-session.ts";
+import type { PermissionQuestion, PermissionReply } from "./question.ts";
+import type { RememberedRules } from "./remembered.ts";
+import type { Rule } from "./rule.ts";
+
+/** The person who answers, where there is one. */
+export interface PermissionAsker {
+  permission?(question: PermissionQuestion): Promise<PermissionReply> | PermissionReply;
+}
+
+export interface GateOptions extends ServiceOptions {
+  /** Of files and flags; those of a workspace come from `workspaceRules`. */
+  readonly rules?: readonly Rule[];
+  /** What a workspace says: only what forbids or has asked counts. */
+  workspaceRules?(root: string): readonly Rule[];
+  /** Answers that outlive a session. Without it `workspace` and `always` are not offered. */
+  readonly remembered?: RememberedRules;
+  readonly audit?: AuditLog;
+  /** Without one, everything that would be asked is refused at once. */
+  readonly asker?: PermissionAsker;
+  /** The agent's name, for the audit log. */
+  readonly agent?: string;
+  /** Folders that hold rules, keys and logs of Parley: agents never write there. */
+  readonly own?: readonly string[];
+  /** How long a question may stay open. Default 10 minutes, then nobody has decided. */
+  readonly answerMs?: number;
+  readonly now?: () => number;
+}
+
+/** What was decided about something, and by what. */
+export interface Decision {
+  readonly sessionId: string;
+  readonly subjects: readonly Subject[];
+  /** One line in our own words. */
+  readonly summary: string;
+  readonly effect: Exclude<Effect, "ask"> | "cancelled";
+  /**
+   * `rule`, `default`; `user`: a person was asked; `nobody`: there was none to ask, or no answer came; `approval`: a
+   * person had just allowed the agent exactly this.
+   */
+  readonly by: "rule" | "default" | "user" | "nobody" | "approval";
+  /** Names the rule that fired, where one did. */
+  readonly reason: string;
+  readonly rule?: Rule;
+  /** Of a person's answer. */
+  readonly scope?: Scope;
+}
+
+/** Stands between agents and this machine: every question and every effect goes through it. */
+export interface Gate {
+  /** For a client's definition: answers `session/request_permission`. */
+  readonly permission: NonNullable<ClientDefinition["permission"]>;
+  /** For a client's definition. The same for the same session object. */
+  readonly files: Extract<NonNullable<ClientDefinition["files"]>, (...args: never[]) => unknown>;
+  readonly terminals: Extract<NonNullable<ClientDefinition["terminals"]>, (...args: never[]) => unknown>;
+  services(session: GatedSession): {
+    readonly files: ReturnType<Gate["files"]>;
+    readonly terminals: ReturnType<Gate["terminals"]>;
+  };
+  /** What the rules say, without asking anybody and without doing anything. */
+  check(session: GatedSession, subjects: readonly Subject[]): Verdict;
+  /** Tells the gate what a session says: a question may name a tool call by its id alone. */
+  observe(session: GatedSession, update: Update): void;
+  /** The user cancelled: what was allowed and not yet done is not allowed any more. */
+  cancelled(session: GatedSession): void;
+  /** What policy refused, or nobody was there to allow; not what a person refused. */
+  readonly refusals: readonly Decision[];
+  onDecision(listener: (decision: Decision) => void): () => void;
+}

@@ -1,0 +1,138 @@
+// The one place where it is decided what agents may do: questions of agents that run their own tools, and every file
+// and command that they ask of this machine.
+
+import type { AskContext, PermissionAnswer, PermissionAsk, ToolCallUpdate } from "@parley/acp";
+import { isProtectedPath } from "@parley/acp/node";
+import { Effects } from "../services/effects.ts";
+import { gatedFiles } from "../services/gated-files.ts";
+import { gatedTerminals } from "../services/gated-terminals.ts";
+import type { Subject } from "../subject.ts";
+import { Authority } from "./authorize.ts";
+import { canonicalPath } from "./canonical-path.ts";
+import { claimsOf } from "./claims.ts";
+import type { Decision, Gate, GateOptions } from "./gate-options.ts";
+import { type GatedSession, GateSession } from "./gate-session.ts";
+import { choicesFor, optionOf } from "./question.ts";
+import { shownLine } from "./shown-text.ts";
+
+const maxRefusals = 1_000;
+
+export function permissionGate(given: GateOptions = {}): Gate {
+  const own = (given.own ?? []).map(canonicalPath);
+  const options: GateOptions = { ...given, own };
+  const authority = new Authority(options, (path, access) => isProtectedPath(path, access, own));
+  const sessions = new WeakMap<
+    GatedSession,
+    { state: GateSession; services?: ReturnType<Gate["services"]> }
+  >();
+  const listeners = new Set<(decision: Decision) => void>();
+  const refusals: Decision[] = [];
+  const report = (decision: Decision): void => {
+    if (decision.effect === "deny" && decision.by !== "user" && refusals.length < maxRefusals)
+      refusals.push(decision);
+    for (const listener of listeners) listener(decision);
+  };
+  const effects = new Effects(authority, options.audit, options.agent, report);
+
+  const known = (session: GatedSession) => {
+    const found = sessions.get(session);
+    if (found !== undefined) return found;
+    const made = { state: new GateSession(session, options.extraRoots ?? []) };
+    sessions.set(session, made);
+    return made;
+  };
+  const services = (session: GatedSession) => {
+    const entry: { state: GateSession; services?: ReturnType<Gate["services"]> } = known(session);
+    entry.services ??= {
+      files: gatedFiles(entry.state, effects, options),
+      terminals: gatedTerminals(entry.state, effects, options),
+    };
+    return entry.services;
+  };
+
+  return {
+    async permission(ask, { session, signal }: AskContext): Promise<PermissionAnswer> {
+      if (session === undefined) return { outcome: "cancelled" };
+      const { state } = known(session);
+      const subjects = claimsOf(ask, callOf(ask, state), session.cwd);
+      const shown = {
+        claimed: {
+          title: shownLine(ask.title),
+          ...(ask.description == null ? {} : { description: shownLine(ask.description, 1_000) }),
+        },
+        ...diffOf(ask),
+        choices: (verdict: Parameters<typeof choicesFor>[2]) => choicesFor(ask, subjects, verdict),
+      };
+      const { decision, choice } = await authority.decide(state, subjects, () => shown, signal);
+      const answer = answerFor(ask, decision, choice?.optionId);
+      // only an option of the agent's own says yes
+      const said: Decision =
+        decision.effect === "allow" && answer.outcome !== "selected"
+          ? { ...decision, effect: "deny", reason: "the agent offers no way to allow just this" }
+          : decision;
+      effects.answered(said);
+      report(said);
+      if (said.effect === "allow" && said.by === "user") approve(state, ask, subjects, authority.now);
+      return answer;
+    },
+    files: (session) => services(session).files,
+    terminals: (session) => services(session).terminals,
+    services,
+    check: (session, subjects) => authority.verdict(known(session).state, subjects),
+    observe: (session, update) => known(session).state.observe(update),
+    cancelled: (session) => known(session).state.forgetApprovals(),
+    refusals,
+    onDecision(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+function answerFor(
+  ask: PermissionAsk,
+  { effect, by }: Decision,
+  chosen: string | undefined,
+): PermissionAnswer {
+  if (effect === "cancelled") return { outcome: "cancelled" };
+  const optionId = by === "user" ? chosen : optionOf(ask.options, effect);
+  return optionId === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId };
+}
+
+/** All that is known of the tool call that a question is about. */
+function callOf({ subject }: PermissionAsk, state: GateSession): Partial<ToolCallUpdate> | undefined {
+  if (subject?.type !== "tool_call" || !("toolCall" in subject)) return undefined;
+  const call = subject.toolCall as ToolCallUpdate;
+  state.noteCall(call);
+  return state.call(call.toolCallId);
+}
+
+function diffsOf({ subject }: PermissionAsk) {
+  if (subject?.type !== "tool_call" || !("toolCall" in subject)) return [];
+  const { content } = subject.toolCall as ToolCallUpdate;
+  return (content ?? []).flatMap((each) =>
+    each.type === "diff" && typeof each.path === "string" && typeof each.newText === "string"
+      ? [
+          {
+            path: each.path,
+            newText: each.newText,
+            ...(each.oldText == null ? {} : { oldText: each.oldText }),
+          },
+        ]
+      : [],
+  );
+}
+
+function diffOf(ask: PermissionAsk) {
+  const [diff] = diffsOf(ask);
+  return diff === undefined ? {} : { diff };
+}
+
+/** What a person has just allowed need not be asked again when the agent has us do it. */
+function approve(state: GateSession, ask: PermissionAsk, subjects: readonly Subject[], now: number): void {
+  const contents = new Map(diffsOf(ask).map(({ path, newText }) => [canonicalPath(path), newText]));
+  for (const subject of subjects) {
+    if (subject.labelOnly) continue;
+    state.approve(subject, subject.path === undefined ? undefined : contents.get(subject.path), now);
+  }
+}

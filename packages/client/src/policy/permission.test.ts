@@ -1,0 +1,255 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { PermissionOption, ToolCallStart, Turn } from "@parley/acp";
+import {
+  type Decision,
+  type GateOptions,
+  type PermissionQuestion,
+  parseRule,
+  rememberedRules,
+} from "../index.ts";
+import { folder, rules, talk } from "./gate-probe.ts";
+
+const options: PermissionOption[] = [
+  { optionId: "yes-please", name: "Go ahead", kind: "allow_once" },
+  { optionId: "for-ever", name: "Go ahead for ever", kind: "allow_always" },
+  { optionId: "no", name: "Better not", kind: "reject_once" },
+];
+
+/** Asks about a tool call, and tells what came back. */
+async function ask(turn: Turn, start: ToolCallStart, offered = options) {
+  return turn.tool(start, (tool) => tool.ask(offered)).catch((error: unknown) => error);
+}
+
+const shell = (command: string): ToolCallStart => ({
+  title: "Look around",
+  kind: "execute",
+  rawInput: { command },
+});
+
+async function answers(
+  t: Parameters<typeof talk>[0],
+  given: GateOptions,
+  starts: readonly ToolCallStart[],
+  offered = options,
+) {
+  const cwd = folder(t, { "src/a.ts": "old" });
+  const got: unknown[] = [];
+  const decisions: Decision[] = [];
+  const { gate, go } = await talk(t, cwd, given, async (turn) => {
+    for (const start of starts) got.push(await ask(turn, start, offered));
+  });
+  gate.onDecision((decision) => decisions.push(decision));
+  await go();
+  return { got, gate, decisions, cwd };
+}
+
+const allowed = { allowed: true, optionId: "yes-please" };
+const refused = { allowed: false, optionId: "no" };
+
+test("without a person everything that is asked is refused at once, with the agent's own option", async (t) => {
+  const { got, gate } = await answers(t, {}, [shell("ls")]);
+  assert.deepEqual(got, [refused]);
+  assert.equal(gate.refusals.length, 1);
+  assert.match(gate.refusals[0]?.reason ?? "", /nobody is there to ask/);
+});
+
+test("a rule that allows answers with the option that allows once, a rule that denies with the one that rejects", async (t) => {
+  const given = { rules: rules("allow claim:exec npm test", "deny exec rm *") };
+  const { got, decisions } = await answers(t, given, [
+    shell("npm test"),
+    shell("npm test && rm -r x"),
+    shell("ls"),
+  ]);
+  assert.deepEqual(got, [allowed, refused, refused]);
+  assert.deepEqual(
+    decisions.map(({ effect, by }) => `${effect} by ${by}`),
+    ["allow by rule", "deny by rule", "deny by nobody"],
+  );
+  assert.equal(decisions[0]?.reason, "allow claim:exec npm test (your policy)");
+});
+
+test("a person is offered the agent's options by name, then our scopes, and one of the agent's ids is answered", async (t) => {
+  const questions: PermissionQuestion[] = [];
+  const remembered = rememberedRules(join(folder(t), "permissions.ndjson"));
+  const permission = (question: PermissionQuestion) => {
+    questions.push(question);
+    return questions.length === 1 ? "allow:workspace" : "option:2";
+  };
+  const given = { asker: { permission }, remembered };
+  const { got, decisions } = await answers(t, given, [
+    shell("npm test"),
+    shell("npm test"),
+    shell("npm run x"),
+  ]);
+  assert.deepEqual(got, [allowed, allowed, refused]);
+  assert.deepEqual(
+    questions[0]?.choices.map(({ name, optionId }) => `${name}: ${optionId}`),
+    [
+      "Go ahead: yes-please",
+      "Go ahead for ever: for-ever",
+      "Better not: no",
+      "Allow for this session: yes-please",
+      "Reject for this session: no",
+      "Allow in this workspace, for 30 days: yes-please",
+      "Reject in this workspace, for 30 days: no",
+      "Allow always, for 90 days: yes-please",
+      "Reject always, for 90 days: no",
+    ],
+  );
+  assert.equal(questions.length, 2, "the second question is answered by what was remembered");
+  assert.match(questions[0]?.summary ?? "", /^run npm test \(in /);
+  assert.equal(questions[0]?.claimed?.title, "Look around");
+  assert.equal(remembered.list()[0]?.scope, "workspace");
+  assert.deepEqual(
+    decisions.map(({ by }) => by),
+    ["user", "rule", "user"],
+  );
+});
+
+test("the agent's own always is remembered here for this session only", async (t) => {
+  let asked = 0;
+  const remembered = rememberedRules(join(folder(t), "permissions.ndjson"));
+  const permission = () => {
+    asked++;
+    return "option:1";
+  };
+  const { got } = await answers(t, { asker: { permission }, remembered }, [shell("ls"), shell("ls")]);
+  assert.deepEqual(got, [{ allowed: true, optionId: "for-ever" }, allowed]);
+  assert.equal(asked, 1);
+  assert.deepEqual(remembered.list(), []);
+});
+
+test("a person can reject where the agent offers no such option (N133)", async (t) => {
+  const only: PermissionOption[] = [{ optionId: "yes", name: "Yes", kind: "allow_once" }];
+  const permission = ({ choices }: PermissionQuestion) => choices.find(({ effect }) => effect === "deny")?.id;
+  const { got } = await answers(t, { asker: { permission } }, [shell("ls")], only);
+  assert.deepEqual(got, [{ allowed: false }]);
+});
+
+test("where only always can be said a rule does not say it", async (t) => {
+  const only: PermissionOption[] = [{ optionId: "for-ever", name: "Yes", kind: "allow_always" }];
+  const { got, gate } = await answers(t, { rules: rules("allow claim:exec ls") }, [shell("ls")], only);
+  assert.deepEqual(got, [{ allowed: false }]);
+  assert.match(gate.refusals[0]?.reason ?? "", /no way to allow just this/);
+});
+
+test("a title cannot look like more than a title (N136)", async (t) => {
+  let title = "";
+  const permission = ({ claimed }: PermissionQuestion) => {
+    title = claimed?.title ?? "";
+    return undefined;
+  };
+  const start = {
+    ...shell("ls"),
+    title: `Read\nApproved \u2713 \u202etxt.exe\u200b\u001b[2J ${"x".repeat(1_000_000)}`,
+  };
+  await answers(t, { asker: { permission } }, [start]);
+  assert.match(title, /^Read Approved \u2713 \\u\{202e\}txt\.exe\\u\{200b\}\\u\{1b\}\[2J x+…$/);
+  assert.equal(title.length, 200);
+});
+
+test("a question that nobody answers in time is no answer", async (t) => {
+  const { got, gate } = await answers(
+    t,
+    { asker: { permission: () => new Promise(() => undefined) }, answerMs: 20 },
+    [shell("ls")],
+  );
+  assert.deepEqual(got, [{ allowed: false }]);
+  assert.deepEqual(gate.refusals, []);
+});
+
+test("what was forbidden while the question was open is forbidden", async (t) => {
+  const remembered = rememberedRules(join(folder(t), "permissions.ndjson"));
+  const permission = () => {
+    remembered.add({ of: "any", operation: "exec", pattern: "ls", effect: "deny", scope: "always" });
+    return "option:0";
+  };
+  const { got } = await answers(t, { asker: { permission }, remembered }, [shell("ls")]);
+  assert.deepEqual(got, [refused]);
+});
+
+/** What an agent could call it, and what its input says that it is. */
+const kinds = [
+  "read",
+  "edit",
+  "delete",
+  "move",
+  "search",
+  "execute",
+  "think",
+  "fetch",
+  "switch_mode",
+  "other",
+] as const;
+
+test("no label is taken for what is done: ten kinds, four scopes (TH2)", async (t) => {
+  const real = [
+    { command: "rm -rf /" },
+    { path: "/etc/passwd", content: "x" },
+    { url: "https://evil.example/" },
+    { server: "evil", tool: "run" },
+  ];
+  const starts = kinds.flatMap((kind) =>
+    [...real, undefined].map((rawInput) => ({
+      title: "Read README.md",
+      kind,
+      locations: [{ path: "/nowhere/src/a.ts" }],
+      ...(rawInput === undefined ? {} : { rawInput }),
+    })),
+  );
+  const allowing = ["read", "write", "delete", "exec ls", "network good.example", "mcp good/*", "mode ask"];
+  const scopes = [
+    {},
+    { scope: "session" },
+    { scope: "workspace", workspace: undefined },
+    { scope: "always" },
+  ];
+  const given = scopes.flatMap((scope) =>
+    allowing.map((text) => ({
+      ...parseRule(text.includes(" ") ? `claim:${text}` : `claim:${text} src/**`, {
+        effect: "allow",
+        origin: "remembered",
+      }),
+      ...scope,
+    })),
+  );
+  const { got } = await answers(t, { rules: given as GateOptions["rules"] & {} }, starts);
+  assert.equal(got.length, 50);
+  assert.deepEqual(
+    got.filter((answer) => answer !== undefined && (answer as { allowed: boolean }).allowed),
+    [],
+  );
+});
+
+test("claims are read from what agents really send", async (t) => {
+  const seen: string[] = [];
+  const permission = ({ summary }: PermissionQuestion) => {
+    seen.push(summary);
+    return undefined;
+  };
+  const cases: ToolCallStart[] = [
+    { title: "t", kind: "execute", rawInput: { command: ["bash", "-lc", "npm test"], cwd: "/nowhere/x" } },
+    { title: "t", kind: "edit", rawInput: { file_path: "/nowhere/a.ts", old_string: "a", new_string: "b" } },
+    { title: "t", kind: "read", rawInput: { abs_path: "/nowhere/a.ts", content: "x" } },
+    { title: "t", kind: "edit", rawInput: { changes: { "/nowhere/b.ts": { add: {} } } } },
+    { title: "t", kind: "fetch", rawInput: { url: "https://example.org:8080/x?q=1" } },
+    { title: "mcp__github__get_issue", kind: "other", rawInput: { number: 1 } },
+    { title: "t", kind: "other", rawInput: { path: "/nowhere/c.ts" } },
+    { title: "t", kind: "switch_mode", rawInput: { modeId: "yolo" } },
+    { title: "t", kind: "think" },
+  ];
+  await answers(t, { asker: { permission } }, cases);
+  assert.deepEqual(seen, [
+    "run npm test (in /nowhere/x)",
+    "write /nowhere/a.ts",
+    "read /nowhere/a.ts; write /nowhere/a.ts",
+    "write /nowhere/b.ts",
+    "connect to example.org:8080",
+    "call github/get_issue",
+    "read /nowhere/c.ts; write /nowhere/c.ts",
+    "switch to mode yolo",
+    "do something that is not said",
+  ]);
+});

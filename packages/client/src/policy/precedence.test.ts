@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { appendFileSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import {
+  type GateOptions,
+  parseRule,
+  permissionGate,
+  type Rule,
+  RuleError,
+  rememberedRules,
+  type Subject,
+} from "../index.ts";
+import { folder, rules } from "./gate-probe.ts";
+
+const session = { sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] };
+const write = (path: string): Subject => ({
+  origin: "op",
+  operation: "write",
+  path: join("/nowhere/w", path),
+});
+const read = (path: string): Subject => ({ ...write(path), operation: "read" });
+const check = (options: GateOptions, ...subjects: Subject[]) =>
+  permissionGate(options).check(session, subjects);
+
+const from = (origin: Rule["origin"], effect: Rule["effect"], text: string): Rule =>
+  parseRule(text, { effect, origin });
+
+test("deny wins over ask and ask over allow, whoever says it and in whatever order", () => {
+  const all = [
+    from("operator", "allow", "write a"),
+    from("workspace", "ask", "write a"),
+    from("launch", "deny", "write a"),
+  ];
+  for (const order of [all, all.toReversed()])
+    assert.equal(check({ rules: order }, write("a")).effect, "deny");
+  for (const order of [all.slice(0, 2), all.slice(0, 2).toReversed()]) {
+    const { effect, always } = check({ rules: order }, write("a"));
+    assert.deepEqual([effect, always], ["ask", true]);
+  }
+});
+
+test("which rule fired is told, and whose it is", () => {
+  const given: Rule = { ...from("user", "deny", "write a"), source: "policy.json" };
+  const { rule, reason } = check({ rules: [given] }, write("a"));
+  assert.equal(rule, given);
+  assert.equal(reason, "deny any:write a (policy.json)");
+  const several = [from("user", "deny", "write a"), from("operator", "deny", "write")];
+  assert.match(check({ rules: several }, write("a")).reason, /set by the operator/);
+});
+
+test("without rules reading in the workspace is allowed and everything else is asked", () => {
+  assert.equal(check({}, read("a")).effect, "allow");
+  assert.equal(check({}, write("a")).effect, "ask");
+  assert.equal(check({}, { origin: "claim", operation: "read", path: "/nowhere/w/a" }).effect, "ask");
+});
+
+test("below the root of everything, or a home, reading is asked about too", () => {
+  const wide = { sessionId: "s", cwd: "/", roots: ["/"] };
+  assert.equal(permissionGate({}).check(wide, [read("a")]).effect, "ask");
+});
+
+test("of several things at once the strictest verdict counts", () => {
+  const options = { rules: rules("allow write a", "deny write b") };
+  assert.equal(check(options, write("a"), write("b")).effect, "deny");
+  assert.equal(check(options, write("a"), write("c")).effect, "ask");
+});
+
+test("protected paths are asked about whatever is allowed, in any case of letters (N163-N165)", () => {
+  for (const path of [".git/hooks/x", ".git/config", ".GIT/config", ".env", ".github/workflows/ci.yml"]) {
+    const { effect, always } = check({ rules: rules("allow write **", "allow *") }, write(path));
+    assert.deepEqual([effect, always], ["ask", true], path);
+  }
+});
+
+test("what holds Parley's own rules and keys is never written (N166)", () => {
+  const own = ["/nowhere/w/.config/parley"];
+  for (const path of [".config/parley/policy.json", ".config/parley"])
+    assert.equal(check({ own, rules: rules("allow *") }, write(path)).effect, "deny", path);
+});
+
+test("variables that change what a command does are asked about whatever is allowed (N185)", () => {
+  for (const name of ["LD_PRELOAD", "NODE_OPTIONS", "BASH_ENV", "GIT_SSH_COMMAND", "PAGER", "PATH"]) {
+    const subject: Subject = { origin: "op", operation: "exec", argv: ["npm", "test"], env: [name] };
+    const verdict = check({ rules: rules("allow exec npm test", "allow *") }, subject);
+    assert.deepEqual([verdict.effect, verdict.always], ["ask", true], name);
+    assert.match(verdict.reason, new RegExp(name));
+  }
+  const harmless: Subject = { origin: "op", operation: "exec", argv: ["npm", "test"], env: ["GREETING"] };
+  assert.equal(check({ rules: rules("allow exec npm test") }, harmless).effect, "allow");
+});
+
+test("a workspace can forbid and have asked, and cannot allow", () => {
+  const workspaceRules = () => [from("workspace", "allow", "write a"), from("workspace", "deny", "read b")];
+  assert.equal(check({ workspaceRules }, write("a")).effect, "ask");
+  assert.equal(check({ workspaceRules }, read("b")).effect, "deny");
+});
+
+test("remembered answers last as long as they say, and can be listed and taken back in another process", (t) => {
+  const path = join(folder(t), "data/permissions.ndjson");
+  let now = 1_000;
+  const clock = () => now;
+  const one = rememberedRules(path, clock);
+  const other = rememberedRules(path, clock);
+  const kept = one.add({
+    of: "op",
+    operation: "write",
+    pattern: "/nowhere/w/a",
+    effect: "allow",
+    scope: "always",
+  });
+  one.add({ of: "op", operation: "read", pattern: "/x", effect: "deny", scope: "always", expires: 2_000 });
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  const options = { remembered: other, now: clock };
+  assert.match(check(options, write("a")).reason, new RegExp(`remembered as ${kept.id}`));
+  assert.equal(other.list().length, 2);
+  now = 2_000;
+  assert.deepEqual(
+    other.list().map(({ id }) => id),
+    [kept.id],
+  );
+  assert.equal(other.revoke(kept.id), true);
+  assert.equal(other.revoke("nothing"), false);
+  assert.deepEqual(one.list(), []);
+  assert.equal(check(options, write("a")).effect, "ask");
+});
+
+test("answers for a workspace are for that directory, not for another one of its name", (t) => {
+  const cwd = folder(t);
+  const project = join(cwd, "project");
+  mkdirSync(project);
+  const place = { sessionId: "s", cwd: project, roots: [project] };
+  const remembered = rememberedRules(join(cwd, "permissions.ndjson"));
+  const subject: Subject = { origin: "op", operation: "write", path: join(project, "a") };
+  const identity = `${project}#${statSync(project).dev}:${statSync(project).ino}`;
+  remembered.add({
+    of: "op",
+    operation: "write",
+    pattern: subject.path ?? "",
+    effect: "allow",
+    scope: "workspace",
+    workspace: { path: project, identity },
+  });
+  assert.equal(permissionGate({ remembered }).check(place, [subject]).effect, "allow");
+  renameSync(project, join(cwd, "old"));
+  mkdirSync(project);
+  assert.equal(permissionGate({ remembered }).check({ ...place }, [subject]).effect, "ask");
+});
+
+test("half a line that a killed process left hides no later answer, and a newer file is refused", (t) => {
+  const path = join(folder(t), "permissions.ndjson");
+  const remembered = rememberedRules(path);
+  const deny = { of: "any", operation: "exec", pattern: "rm *", effect: "deny", scope: "always" } as const;
+  remembered.add(deny);
+  appendFileSync(path, '{"add":{"id":"x","eff');
+  remembered.add({ ...deny, pattern: "dd *" });
+  assert.deepEqual(
+    rememberedRules(path)
+      .list()
+      .map(({ pattern }) => pattern),
+    ["rm *", "dd *"],
+  );
+  writeFileSync(path, readFileSync(path, "utf8").replace('"version":1', '"version":2'));
+  assert.throws(() => rememberedRules(path).list(), RuleError);
+  assert.throws(() => check({ remembered: rememberedRules(path) }, read("a")), /version 2, wanted 1/);
+});

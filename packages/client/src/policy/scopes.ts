@@ -1,0 +1,74 @@
+// How far an answer may reach, and the rule that remembers it.
+
+import type { Scope, Subject } from "../subject.ts";
+import { joinWords } from "./command-words.ts";
+import type { Verdict } from "./decide.ts";
+import { lineText } from "./match.ts";
+import type { RuleTarget } from "./rule.ts";
+import { parseRule, ruleText } from "./rule-text.ts";
+
+/** Narrowest first. `once` is always among them. */
+export function scopesFor(subjects: readonly Subject[], verdict: Verdict): readonly Scope[] {
+  if (verdict.always) return ["once"];
+  const all: readonly Scope[] = ["once", "session", "workspace", "always"];
+  return all.filter((scope) => subjects.every((subject) => reachOf(subject).includes(scope)));
+}
+
+function reachOf(subject: Subject): readonly Scope[] {
+  const target = targetOf(subject);
+  if (target === undefined || subject.labelOnly) return ["once"];
+  if (!canBeWritten(target)) return ["once", "session"];
+  switch (subject.operation) {
+    // what changes nothing, and what is exactly this command
+    case "read":
+      return ["once", "session", "workspace", "always"];
+    case "exec":
+      return subject.shellLine === undefined
+        ? ["once", "session", "workspace", "always"]
+        : ["once", "session"];
+    case "write":
+    case "delete":
+    case "network":
+    case "mcp":
+      return ["once", "session", "workspace"];
+    default:
+      return ["once", "session"];
+  }
+}
+
+/** What is kept in a file must be read again. */
+function canBeWritten(target: RuleTarget): boolean {
+  try {
+    parseRule(ruleText(target), { effect: "allow", origin: "remembered" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The rule that is about exactly this. Undefined where none can say it. */
+export function targetOf(subject: Subject): (RuleTarget & { readonly cwd?: string }) | undefined {
+  const { origin: of, operation, path, argv, shellLine, cwd, host, tool, mode } = subject;
+  switch (operation) {
+    case "read":
+    case "write":
+    case "delete":
+      // it would mean others too
+      return path === undefined || /[*?]/.test(path) ? undefined : { of, operation, pattern: path };
+    case "exec": {
+      const where = cwd === undefined ? {} : { cwd };
+      if (shellLine !== undefined) return { of, operation, pattern: lineText(shellLine), ...where };
+      return argv === undefined ? undefined : { of, operation, pattern: joinWords(argv), ...where };
+    }
+    case "network":
+      return host === undefined ? undefined : { of, operation, pattern: host };
+    case "mcp":
+      return tool === undefined || /[/\s*]/.test(tool.server + tool.name)
+        ? undefined
+        : { of, operation, pattern: `${tool.server}/${tool.name}` };
+    case "mode":
+      return mode === undefined ? undefined : { of, operation, pattern: mode };
+    case "other":
+      return undefined;
+  }
+}
