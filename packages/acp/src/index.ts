@@ -62,6 +62,7 @@ export type { Files, ReadTextOptions, WriteTextOptions } from "./model/files.ts"
 export { gitPatch } from "./model/git-patch.ts";
 export { memoryStore } from "./model/memory-store.ts";
 export type {
+  AppendOptions,
   SessionPage,
   SessionPatch,
   SessionQuery,

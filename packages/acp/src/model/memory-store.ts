@@ -1,7 +1,8 @@
 // A session store that forgets everything with its process: for tests, and for apps that keep no history.
-// It holds JSON texts, so that what a caller changes later does not change what was said.
+// It holds copies, so that what a caller changes later does not change what was said.
 
 import type { Entry } from "./entry.ts";
+import { jsonCopy } from "./json-copy.ts";
 import type { SessionPage, SessionQuery, SessionRecord, SessionStore } from "./store.ts";
 import {
   checkSequence,
@@ -18,11 +19,12 @@ import {
 
 interface HeldSession {
   record: SessionRecord;
-  readonly entries: string[];
+  /** Nobody else has them, and nobody changes them. */
+  readonly entries: Entry[];
   isClaimed: boolean;
 }
 
-/** Keeps sessions in memory. One process, so a claim is always granted; a fork shares the texts. */
+/** Keeps sessions in memory. One process, so a claim is always granted; a fork shares the entries. */
 export function memoryStore(): SessionStore {
   const sessions = new Map<string, HeldSession>();
   let isClosed = false;
@@ -38,7 +40,7 @@ export function memoryStore(): SessionStore {
     return session;
   }
 
-  function add(record: SessionRecord, entries: string[]): void {
+  function add(record: SessionRecord, entries: Entry[]): void {
     checkOpen();
     if (sessions.has(record.sessionId)) throw sessionExists(record.sessionId);
     sessions.set(record.sessionId, { record: copyOf(record), entries, isClaimed: true });
@@ -61,20 +63,20 @@ export function memoryStore(): SessionStore {
       checkOpen();
       return pageOf([...sessions.values()], query);
     },
-    async append(sessionId, entries) {
+    async append(sessionId, entries, { owned = false } = {}) {
       const session = held(sessionId);
       if (!session.isClaimed) throw notClaimed(sessionId);
       checkSequence(sessionId, session.entries.length, entries);
-      const texts = entries.map((entry) => JSON.stringify(entry));
-      for (const text of texts) session.entries.push(text);
+      const kept = owned ? entries : entries.map((entry) => jsonCopy(entry));
+      for (const entry of kept) session.entries.push(entry);
     },
     async *entries(sessionId, fromSeq = 1) {
       const { entries } = held(sessionId);
       const end = entries.length;
       for (let at = Math.max(fromSeq, 1) - 1; at < end; at++) {
         if (held(sessionId).entries !== entries) throw unknownSession(sessionId);
-        // as: the text of an entry that `append` took; `at` is below the length, which never shrinks
-        yield JSON.parse(entries[at] as string) as Entry;
+        // by way of the text: a reader gets what any other store would give back, and may change it
+        yield JSON.parse(JSON.stringify(entries[at]));
       }
     },
     async fork(sessionId, record) {

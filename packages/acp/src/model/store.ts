@@ -43,6 +43,11 @@ export interface SessionHolder {
   readonly since: number;
 }
 
+export interface AppendOptions {
+  /** Nobody else has the entries, and nobody will change them: a store may keep them as they are. Default false. */
+  readonly owned?: boolean;
+}
+
 export interface SessionStore {
   /** Creates and claims. Rejects when the id exists. */
   create(record: SessionRecord): Promise<void>;
@@ -53,7 +58,7 @@ export interface SessionStore {
    * Entries continue the sequence: the first has the `seq` after the last stored one. All or nothing: one that
    * rejects has stored none of them, since whoever is told so tries the same again.
    */
-  append(sessionId: string, entries: readonly Entry[]): Promise<void>;
+  append(sessionId: string, entries: readonly Entry[], options?: AppendOptions): Promise<void>;
   /** From `fromSeq` (default 1) to the end, in order. */
   entries(sessionId: string, fromSeq?: number): AsyncIterable<Entry>;
   /** A new session with the entries and the config of an old one. Claims the new one. */

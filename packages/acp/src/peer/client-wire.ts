@@ -9,7 +9,7 @@ import type { Log } from "../jsonrpc/log.ts";
 import type { RequestOptions } from "../jsonrpc/pending-requests.ts";
 import type { ElicitationAnswer, PermissionAnswer, PermissionAsk } from "../model/ask.ts";
 import { errorCodes } from "../model/error-codes.ts";
-import { Failure } from "../wire/decode.ts";
+import { type BoundMethod, Failure } from "../wire/decode.ts";
 import { type BoundWire, methodNotFound } from "./bound-wire.ts";
 import type { ClientDefinition } from "./client-definition.ts";
 import { offeredFeatures } from "./client-features.ts";
@@ -36,6 +36,7 @@ export class ClientWire {
   readonly #sessions = new Map<string, LiveSession>();
   readonly #services = new Map<string, ClientServices>();
   readonly #orphans: OrphanUpdates;
+  #updateRow: BoundMethod | undefined;
   /** Addresses that the user was asked to visit, and whose flow is not over as far as we know. */
   readonly #elicitations = new Set<string>();
 
@@ -134,19 +135,25 @@ export class ClientWire {
   // ---- what the agent sends
 
   notified(method: string, params: unknown, chars: number): void {
+    if (method === "session/update") return this.#updated(params, chars);
     if (method.startsWith("_")) return this.#extensionNotified(method, params);
     const row = this.#bound.receivedNotification(method);
     if (row === undefined) return;
     this.#edition.repair(method, params);
     const decoded = this.#bound.notificationParams(row, params);
+    if (decoded instanceof Failure || method !== "elicitation/complete") return;
+    const { elicitationId } = decoded as { elicitationId: string }; // validated by the method's row
+    // unknown, or over already (C44)
+    if (this.#elicitations.delete(elicitationId)) this.#definition.elicitationCompleted?.(elicitationId);
+  }
+
+  /** Nearly everything that an agent sends: its row is looked up once. */
+  #updated(params: unknown, chars: number): void {
+    this.#updateRow ??= this.#bound.receivedNotification("session/update");
+    if (this.#updateRow === undefined) return;
+    this.#edition.repair("session/update", params);
+    const decoded = this.#bound.notificationParams(this.#updateRow, params);
     if (decoded instanceof Failure) return;
-    if (method === "elicitation/complete") {
-      const { elicitationId } = decoded as { elicitationId: string }; // validated by the method's row
-      // unknown, or over already (C44)
-      if (!this.#elicitations.delete(elicitationId)) return;
-      return this.#definition.elicitationCompleted?.(elicitationId);
-    }
-    if (method !== "session/update") return;
     const { sessionId, update } = decoded as { sessionId: string; update: object };
     const session = this.#sessions.get(sessionId);
     if (session === undefined) this.#orphans.add(sessionId, update, chars);

@@ -31,7 +31,7 @@ export function guardedStore(store: SessionStore, log: Log): SessionStore {
     get: (sessionId) => guarded(() => store.get(sessionId)),
     patch: (sessionId, patch) => guarded(() => store.patch(sessionId, patch)),
     list: (query) => guarded(() => store.list(query)),
-    append: (sessionId, entries) => guarded(() => store.append(sessionId, entries)),
+    append: (sessionId, entries, options) => guarded(() => store.append(sessionId, entries, options)),
     async *entries(sessionId, fromSeq): AsyncGenerator<Entry> {
       try {
         yield* store.entries(sessionId, fromSeq);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { agent, client, type Files, memoryPair } from "../index.ts";
+import { agent, client, type Files, memoryPair, type Update } from "../index.ts";
 import { inEveryVersion } from "./peer-probe.ts";
 
 inEveryVersion(
@@ -28,6 +28,39 @@ inEveryVersion(
       },
     });
     assert.equal(plans, 3_000);
+    await connected.close();
+  },
+);
+
+inEveryVersion(
+  "what an agent changes after it has said it stays in the history as it was said",
+  async ({ versions }) => {
+    const [agentEnd, clientEnd] = memoryPair();
+    agent({
+      name: "a",
+      version: "1",
+      prompt(turn) {
+        const entries = [{ content: "read", priority: "low", status: "pending" as string } as const];
+        void turn.plan(entries as never);
+        // one list, changed and said again: nothing is stored before this function returns
+        (entries[0] as { status: string }).status = "completed";
+        void turn.plan(entries as never);
+      },
+    }).connect(agentEnd);
+    const connected = await client({ name: "c", version: "1", versions }).connect(clientEnd);
+    const live: unknown[] = [];
+    const replayed: unknown[] = [];
+    const noteIn = (list: unknown[]) => (update: Update) => {
+      if (update.sessionUpdate === "plan_update") list.push(update.plan);
+    };
+    const first = await connected.open({ cwd: "/w" });
+    first.onUpdate(noteIn(live));
+    await first.prompt("plan").outcome;
+    await first.close();
+    await connected.load(first.sessionId, { cwd: "/w", onUpdate: noteIn(replayed) });
+    assert.equal(live.length, 2);
+    assert.notDeepEqual(live[0], live[1]);
+    assert.deepEqual(replayed, live);
     await connected.close();
   },
 );

@@ -7,12 +7,11 @@ import { reportRejection } from "../jsonrpc/promise-like.ts";
 import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "../model/content.ts";
 import type { Entry, EntryBody } from "../model/entry.ts";
 import type { Outcome, Update } from "../model/update.ts";
-import { CancelCapabilities } from "./cancel-capabilities.ts";
+import { AnnouncedParts } from "./announced-parts.ts";
 import type { ClientLink } from "./client-link.ts";
 import type { ClientSession, Prompt } from "./client-session.ts";
 import { EntryBacklog } from "./entry-backlog.ts";
 import { frozen } from "./frozen.ts";
-import { OpenToolCalls } from "./open-tool-calls.ts";
 import { SentPrompt } from "./sent-prompt.ts";
 
 interface OpenPrompt {
@@ -35,8 +34,8 @@ export class LiveSession implements ClientSession, ClientSessionSink {
   readonly #open: OpenPrompt[] = [];
   readonly #listeners = new Set<(update: Update) => void>();
   readonly #entryListeners = new Set<(entry: Entry) => void>();
-  readonly #toolCalls = new OpenToolCalls();
-  readonly #cancellable = new CancelCapabilities();
+  readonly #parts = new AnnouncedParts();
+  readonly #isStrict: boolean;
   #options: readonly SessionConfigOption[];
   #commands: readonly AvailableCommand[];
   #state: string = "idle";
@@ -58,6 +57,7 @@ export class LiveSession implements ClientSession, ClientSessionSink {
     this.#options = face.configOptions;
     this.#commands = face.availableCommands;
     this.#link = link;
+    this.#isStrict = link.isStrict;
     this.#edition = edition;
     edition.setOptions(face.configOptions);
     this.#announce(face);
@@ -132,18 +132,18 @@ export class LiveSession implements ClientSession, ClientSessionSink {
     for (const ask of this.#asks) ask.abort();
     void this.#link.notify("session/cancel", { sessionId: this.sessionId });
     // what the agent says of them later replaces it (C26, C27)
-    for (const toolCallId of this.#toolCalls.ids()) {
+    for (const toolCallId of this.#parts.openCalls()) {
       this.update({ sessionUpdate: "tool_call_update", toolCallId, status: "cancelled" });
     }
   }
 
   async cancelToolCall(toolCallId: string): Promise<void> {
-    this.#cancellable.checkToolCall(toolCallId);
+    this.#parts.checkToolCall(toolCallId);
     await this.#link.request("tool_call/cancel", { sessionId: this.sessionId, toolCallId });
   }
 
   async cancelTerminal(terminalId: string): Promise<void> {
-    this.#cancellable.checkTerminal(terminalId);
+    this.#parts.checkTerminal(terminalId);
     await this.#link.request("terminal/cancel", { sessionId: this.sessionId, terminalId });
   }
 
@@ -197,7 +197,7 @@ export class LiveSession implements ClientSession, ClientSessionSink {
 
   #replayed(): void {
     this.#edition.setReplaying(false);
-    if (this.#state === "idle") this.#toolCalls.clear();
+    if (this.#state === "idle") this.#parts.clear();
   }
 
   setFace(face: SessionFace): void {
@@ -259,18 +259,24 @@ export class LiveSession implements ClientSession, ClientSessionSink {
   // ---- ClientSessionSink
 
   update(update: Update): void {
-    if (this.#link.isStrict) frozen(update);
-    if (update.sessionUpdate === "state_update") this.#stateChanged(String(update.state));
-    else if (update.sessionUpdate === "config_option_update") this.#options = update.configOptions;
-    else if (update.sessionUpdate === "available_commands_update") this.#commands = update.availableCommands;
-    this.#toolCalls.note(update);
-    this.#cancellable.note(update);
+    if (this.#isStrict) frozen(update);
+    const { sessionUpdate } = update;
+    // most updates are text, of which nothing follows for the session
+    if (sessionUpdate !== "agent_message_chunk" && sessionUpdate !== "agent_thought_chunk")
+      this.#note(update);
     for (const listener of this.#listeners) this.#call(listener, update);
     for (const entry of this.#open) if (entry.sent) entry.prompt.push(update, this.#chars);
     if (this.#entryListeners.size > 0 || this.#backlog !== undefined) this.record({ kind: "update", update });
     else this.#seq++;
     // what we add to a message of the agent costs nothing of what it sent
     this.#chars = 0;
+  }
+
+  #note(update: Update): void {
+    if (update.sessionUpdate === "state_update") this.#stateChanged(String(update.state));
+    else if (update.sessionUpdate === "config_option_update") this.#options = update.configOptions;
+    else if (update.sessionUpdate === "available_commands_update") this.#commands = update.availableCommands;
+    this.#parts.note(update);
   }
 
   accepted(number: number, messageId: string): void {
@@ -379,13 +385,15 @@ export class LiveSession implements ClientSession, ClientSessionSink {
   }
 
   #call<Value>(listener: (value: Value) => unknown, value: Value): void {
-    const failed = (error: unknown) =>
-      this.#link.log("error", "a listener threw", { sessionId: this.sessionId, error });
     try {
       const returned: unknown = listener(value);
-      reportRejection(returned, failed);
+      if (returned !== undefined) reportRejection(returned, (error) => this.#listenerFailed(error));
     } catch (error) {
-      failed(error);
+      this.#listenerFailed(error);
     }
+  }
+
+  #listenerFailed(error: unknown): void {
+    this.#link.log("error", "a listener threw", { sessionId: this.sessionId, error });
   }
 }

@@ -3,13 +3,17 @@
 // must be stored before it is answered is waited for.
 
 import { RequestError } from "../jsonrpc/errors.ts";
-import type { EntryBody } from "../model/entry.ts";
+import type { Entry, EntryBody } from "../model/entry.ts";
+import { jsonCopy } from "../model/json-copy.ts";
 import type { SessionStore } from "../model/store.ts";
 import type { Update } from "../model/update.ts";
 
 const flushMs = 250;
 /** And at once when so many wait: what is kept for long is copied by the garbage collector, and more than once. */
 const flushEntries = 128;
+
+/** What is written was copied, or made here. */
+const owned = { owned: true };
 
 /** How many characters of entries may wait for a store that is slow or fails. */
 export const defaultMaxUnstored = 16 * 1024 * 1024;
@@ -24,12 +28,8 @@ export interface SessionLogOptions {
   full(): void;
 }
 
-interface Waiting {
-  /** Numbered when it is written, so that what is taken back leaves no gap. */
-  readonly entry: { seq: number; readonly time: number } & EntryBody;
-  /** Characters; counted only while the store is behind, for most entries are gone before anybody asks. */
-  size: number | undefined;
-}
+/** Numbered when it is written, so that what is taken back leaves no gap. */
+type Waiting = { seq: number; readonly time: number } & EntryBody;
 
 interface OpenText {
   readonly sessionUpdate: "agent_message_chunk" | "agent_thought_chunk";
@@ -47,10 +47,14 @@ export class SessionLog {
   #inFlight = 0;
   /** The store has not taken the last write yet. */
   #isBehind = false;
+  /** Characters that came while the store was behind: most entries are gone before anybody asks. */
   #unstored = 0;
+  #unstoredInFlight = 0;
   #isFull = false;
   #isClosed = false;
   #writing: Promise<void> = Promise.resolve();
+  /** The last of `#writing` has not begun: it takes what comes until then along. */
+  #isWriteDue = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(store: SessionStore, sessionId: string, options: SessionLogOptions) {
@@ -62,7 +66,7 @@ export class SessionLog {
 
   /** Throws when more waits for the store than may: what can never be stored must not be said, nor kept. */
   checkRoom(): void {
-    if (this.#unstored <= this.#options.maxUnstored) {
+    if (this.#unstored + this.#unstoredInFlight <= this.#options.maxUnstored) {
       this.#isFull = false;
       return;
     }
@@ -95,7 +99,9 @@ export class SessionLog {
     }
     // states follow from prompts and outcomes, and notices are not history (A32)
     if (update.sessionUpdate === "state_update" || update.sessionUpdate === "notice") return;
-    this.append({ kind: "update", update });
+    if (this.#open !== undefined) this.#closeText();
+    // a literal: a spread of the body costs as much as the copy
+    this.#add({ seq: 0, time: Date.now(), kind: "update", update: jsonCopy(update) });
   }
 
   /** Writes what waits; whoever still holds it later writes nothing into a session that somebody else may have. */
@@ -105,22 +111,27 @@ export class SessionLog {
     return stored;
   }
 
+  /** A copy of it: whoever said it may go on with the same objects before it is written. */
   append(body: EntryBody): void {
     if (this.#isClosed) return;
     this.#closeText();
-    this.#push(body);
-    if (this.#pending.length >= flushEntries && !this.#isBehind) this.#tick();
+    this.#add({ seq: 0, time: Date.now(), ...jsonCopy(body) });
+  }
+
+  #add(waiting: Waiting): void {
+    this.#push(waiting);
+    // the timer goes on: to set a new one for each write costs more than to wake up for nothing
+    const isDue = this.#pending.length >= flushEntries && !this.#isBehind && !this.#isWriteDue;
+    if (isDue) this.#write().catch(this.#options.fail);
     else this.#timer ??= setTimeout(() => this.#tick(), flushMs);
   }
 
   /** Takes back the prompt of a message that could not be stored, and was therefore refused. */
   takeBack(messageId: string): void {
-    this.#pending = this.#pending.filter((waiting) => {
-      const { entry } = waiting;
-      const isIt = entry.kind === "prompt" && entry.messageId === messageId;
-      if (isIt) this.#unstored -= waiting.size ?? 0;
-      return !isIt;
-    });
+    this.#pending = this.#pending.filter(
+      (waiting) => waiting.kind !== "prompt" || waiting.messageId !== messageId,
+    );
+    if (this.#unstored > 0) this.#unstored = sizeOf(this.#pending);
   }
 
   /** The number of the next entry: all before it has happened, and nothing after it has. */
@@ -134,37 +145,46 @@ export class SessionLog {
     this.#closeText();
     if (this.#timer !== undefined) clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#pending.length === 0) return this.#writing;
+    return this.#write();
+  }
+
+  #write(): Promise<void> {
+    if (this.#isWriteDue || this.#pending.length === 0) return this.#writing;
+    this.#isWriteDue = true;
     // one write at a time; a failed one fails those who waited for it, and is tried again by the next
     const before = this.#writing.catch(() => undefined);
-    this.#writing = before.then(() => this.#write());
+    this.#writing = before.then(() => this.#writePending());
     return this.#writing;
   }
 
-  async #write(): Promise<void> {
+  async #writePending(): Promise<void> {
+    this.#isWriteDue = false;
     const waiting = this.#pending;
     if (waiting.length === 0) return;
     this.#pending = [];
     this.#inFlight = waiting.length;
     this.#isBehind = true;
+    this.#unstoredInFlight = this.#unstored;
+    this.#unstored = 0;
     try {
-      for (const [i, { entry }] of waiting.entries()) entry.seq = this.#nextSeq + i;
-      const entries = waiting.map(({ entry }) => entry);
-      await this.#store.append(this.#sessionId, entries);
-      this.#nextSeq += waiting.length;
+      let seq = this.#nextSeq;
+      for (const each of waiting) each.seq = seq++;
+      await this.#store.append(this.#sessionId, waiting as readonly Entry[], owned);
+      this.#nextSeq = seq;
       this.#isBehind = false;
-      for (const { size = 0 } of waiting) this.#unstored -= size;
     } catch (error) {
       // nothing of it was stored: all of it is tried again
       this.#pending = [...waiting, ...this.#pending];
-      for (const each of waiting) this.#count(each);
+      this.#unstored = sizeOf(this.#pending);
       throw error;
     } finally {
       this.#inFlight = 0;
+      this.#unstoredInFlight = 0;
     }
   }
 
   #tick(): void {
+    this.#timer = undefined;
     this.flush().catch(this.#options.fail);
   }
 
@@ -173,18 +193,16 @@ export class SessionLog {
     if (open === undefined) return;
     this.#open = undefined;
     const { sessionUpdate, messageId, text } = open;
-    this.#push({ kind: "update", update: { sessionUpdate, messageId, content: { type: "text", text } } });
+    const update: Update = { sessionUpdate, messageId, content: { type: "text", text } };
+    this.#push({ seq: 0, time: Date.now(), kind: "update", update });
   }
 
-  #push(body: EntryBody): void {
-    const waiting: Waiting = { entry: { seq: 0, time: Date.now(), ...body }, size: undefined };
+  #push(waiting: Waiting): void {
     this.#pending.push(waiting);
-    if (this.#isBehind) this.#count(waiting);
+    if (this.#isBehind) this.#unstored += JSON.stringify(waiting).length;
   }
+}
 
-  #count(waiting: Waiting): void {
-    if (waiting.size !== undefined) return;
-    waiting.size = JSON.stringify(waiting.entry).length;
-    this.#unstored += waiting.size;
-  }
+function sizeOf(entries: readonly Waiting[]): number {
+  return entries.reduce((sum, entry) => sum + JSON.stringify(entry).length, 0);
 }

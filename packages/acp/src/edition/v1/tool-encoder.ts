@@ -6,17 +6,15 @@ import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
 import { isV1Content } from "./content.ts";
 
-interface Tool {
-  content: readonly ToolCallContent[];
-}
-
 interface DisplayTerminal {
-  /** Decoded output so far. */
+  /** The end of the decoded output. */
   text: string;
+  /** How long all of it is. */
+  length: number;
   readonly decoder: TextDecoder;
-  /** How long the text is in JSON. */
+  /** How long all of it is in JSON. */
   jsonLength: number;
-  /** How long the text was when it was last sent. */
+  /** How long it was when it was last sent. */
   sentLength: number;
   /** What all sendings together took. */
   sentTotal: number;
@@ -28,8 +26,15 @@ type Sendable = wire.ToolCallUpdate & { sessionUpdate: "tool_call" | "tool_call_
 /** Version 1 has no display terminals; what a person wants to see is the end of the output. */
 const shownChars = 64 * 1024;
 
+/** Of so many calls that have ended the content is kept, for a late word about one of them. */
+const keptEnded = 64;
+
 export class ToolEncoder {
-  readonly #tools = new Map<string, Tool>();
+  readonly #announced = new Set<string>();
+  /** Of those that are open, and of some that have ended: a session may have any number of calls. */
+  readonly #contents = new Map<string, readonly ToolCallContent[]>();
+  /** In the order in which they ended. */
+  readonly #ended = new Set<string>();
   readonly #terminals = new Map<string, DisplayTerminal>();
   readonly #clientTerminals = new Set<string>();
 
@@ -39,11 +44,10 @@ export class ToolEncoder {
 
   update(update: ToolCallUpdate & { sessionUpdate: "tool_call_update" }, lost?: Lost): wire.SessionUpdate {
     const { toolCallId, content } = update;
-    let tool = this.#tools.get(toolCallId);
-    const first = tool === undefined;
-    tool ??= { content: [] };
-    this.#tools.set(toolCallId, tool);
-    if (content !== undefined) tool.content = content ?? [];
+    const first = !this.#announced.has(toolCallId);
+    if (first) this.#announced.add(toolCallId);
+    if (content !== undefined) this.#contents.set(toolCallId, content ?? []);
+    if (isFinal(update.status)) this.#end(toolCallId);
     const sent: Sendable = first
       ? {
           sessionUpdate: "tool_call",
@@ -56,7 +60,7 @@ export class ToolEncoder {
     if (update.name != null) sent.name = update.name;
     if (update.kind != null) sent.kind = toolKind(update.kind);
     if (update.status != null) sent.status = toolStatus(update.status, lost);
-    if (content !== undefined) sent.content = this.#content(tool, lost);
+    if (content !== undefined) sent.content = this.#content(content ?? [], lost);
     if (update.locations !== undefined) sent.locations = [...(update.locations ?? [])];
     if (update.rawInput != null) sent.rawInput = update.rawInput;
     if (update.rawOutput != null) sent.rawOutput = update.rawOutput;
@@ -66,7 +70,7 @@ export class ToolEncoder {
 
   /** Version 1 has no chunks of content: the whole of it is sent again. */
   chunk(toolCallId: string, content: ToolCallContent, lost?: Lost): wire.SessionUpdate {
-    const known = this.#tools.get(toolCallId)?.content ?? [];
+    const known = this.#contents.get(toolCallId) ?? [];
     return this.update({ sessionUpdate: "tool_call_update", toolCallId, content: [...known, content] }, lost);
   }
 
@@ -78,6 +82,7 @@ export class ToolEncoder {
     if (terminal === undefined) {
       terminal = {
         text: "",
+        length: 0,
         decoder: new TextDecoder(),
         jsonLength: 0,
         sentLength: 0,
@@ -90,6 +95,7 @@ export class ToolEncoder {
     else {
       if (update.output !== undefined) {
         terminal.text = "";
+        terminal.length = 0;
         terminal.jsonLength = 0;
       }
       if (update.output) append(terminal, update.output.data);
@@ -98,25 +104,33 @@ export class ToolEncoder {
     // now and once more at the end: with what was sent before, at most three times what is shown
     const length = terminal.jsonLength + envelopeLength;
     const due = terminal.exited
-      ? terminal.text.length !== terminal.sentLength
-      : terminal.sentLength === 0 || terminal.sentTotal + 2 * length <= 3 * terminal.text.length;
+      ? terminal.length !== terminal.sentLength
+      : terminal.sentLength === 0 || terminal.sentTotal + 2 * length <= 3 * terminal.length;
     if (!due || terminal.text === "") return [];
-    terminal.sentLength = terminal.text.length;
+    terminal.sentLength = terminal.length;
     terminal.sentTotal += Math.min(length, shownChars);
-    return this.#toolsShowing(terminalId).map(([toolCallId, tool]) => ({
+    return this.#toolsShowing(terminalId).map(([toolCallId, content]) => ({
       sessionUpdate: "tool_call_update",
       toolCallId,
-      content: this.#content(tool),
+      content: this.#content(content),
     }));
   }
 
-  #toolsShowing(terminalId: string): [string, Tool][] {
-    return [...this.#tools].filter(([, { content }]) =>
+  #toolsShowing(terminalId: string): [string, readonly ToolCallContent[]][] {
+    return [...this.#contents].filter(([, content]) =>
       content.some((item) => item.type === "terminal" && item.terminalId === terminalId),
     );
   }
 
-  #content({ content }: Tool, lost?: Lost): wire.ToolCallContent[] {
+  #end(toolCallId: string): void {
+    this.#ended.add(toolCallId);
+    if (this.#ended.size <= keptEnded) return;
+    const [oldest = ""] = this.#ended;
+    this.#ended.delete(oldest);
+    this.#contents.delete(oldest);
+  }
+
+  #content(content: readonly ToolCallContent[], lost?: Lost): wire.ToolCallContent[] {
     const sent: wire.ToolCallContent[] = [];
     for (const item of content) {
       if (item.type === "content") {
@@ -143,6 +157,8 @@ function append(terminal: DisplayTerminal, base64: string): void {
   const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
   const text = plainText(terminal.decoder.decode(bytes, { stream: true }));
   terminal.text += text;
+  if (terminal.text.length > 4 * shownChars) terminal.text = terminal.text.slice(-2 * shownChars);
+  terminal.length += text.length;
   terminal.jsonLength += text.length + (text.match(/["\\\n\t]/g)?.length ?? 0);
 }
 
@@ -186,6 +202,10 @@ const kinds = new Set([
   "fetch",
   "switch_mode",
 ]);
+
+function isFinal(status: string | null | undefined): boolean {
+  return status === "completed" || status === "failed" || status === "cancelled";
+}
 
 function toolKind(kind: string): wire.ToolKind {
   return kinds.has(kind) ? (kind as wire.ToolKind) : "other";
