@@ -4,7 +4,7 @@ export type { AgentEvent } from "./testing/agent-run.ts";
 export type { AgentScenario, AgentStep, StoredSession, TurnScript } from "./testing/agent-scenario.ts";
 export { checkAgentScenario } from "./testing/check-agent-scenario.ts";
 export { checkClientScenario } from "./testing/check-client-scenario.ts";
-export type { ClientRecord, StepRecord } from "./testing/client-record.ts";
+export type { ClientRecord, SessionRecord, StepRecord } from "./testing/client-record.ts";
 export type {
   ClientScenario,
   ClientStep,

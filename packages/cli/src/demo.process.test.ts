@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -16,6 +16,15 @@ function parley(args: readonly string[], options: { input?: string; env?: NodeJS
   const env = { ...process.env, PARLEY_HOME: join(temporary, "home"), ...options.env };
   return spawnSync(launcher, args, { encoding: "utf8", cwd: temporary, env, input: options.input ?? "" });
 }
+
+test("a reader that stops early, such as head, gets no stack, and nothing is left behind", patience, () => {
+  const env = { ...process.env, TMPDIR: mkdtempSync(join(temporary, "early-")) };
+  const script = `{ "${launcher}" demo; echo "exit $?" >&2; } | head -n 2`;
+  const { stdout, stderr } = spawnSync("/bin/sh", ["-c", script], { encoding: "utf8", env });
+  assert.match(stdout, /^\n# client: /);
+  assert.equal(stderr, "exit 141\n");
+  assert.deepEqual(readdirSync(env.TMPDIR), []);
+});
 
 test("the demo shows a conversation under headings and exits with 0", patience, () => {
   const { status, stdout, stderr } = parley(["demo"]);

@@ -44,9 +44,18 @@ async function play(workspace: string, output: Output, pace: string): Promise<nu
     `client: this process, pid ${process.pid}; agent: pid ${agentProcess.pid}; between them: stdio`,
   );
   const agent = connect(transport, workspace, output);
+  let readerHasGone = false;
+  // whoever reads us may stop early, such as head: the rest is not wanted, and nothing is left behind
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    readerHasGone = true;
+    // it never rejects, and ends the conversation below
+    void agent.close();
+  });
   try {
     await converse(agent, transport, workspace, output);
   } catch (error) {
+    if (readerHasGone) return 128 + 13;
     if (!(error instanceof ConnectionError)) throw error;
     process.stderr.write(`parley: the agent went away: ${error.message}\n${error.stderr ?? ""}`);
     return 1;
@@ -54,6 +63,7 @@ async function play(workspace: string, output: Output, pace: string): Promise<nu
     await agent.close();
   }
   const { exitCode } = await agentProcess.exited;
+  if (readerHasGone) return 128 + 13;
   output.end(exitCode);
   return exitCode === 0 ? 0 : 1;
 }

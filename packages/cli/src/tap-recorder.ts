@@ -30,6 +30,12 @@ export interface RecorderResult {
   readonly droppedBytes: number;
 }
 
+export interface Patience {
+  readonly stillMs: number;
+  readonly maxMs: number;
+  readonly hurried: Promise<void>;
+}
+
 /** How a line begins that is too long to be kept: enough to see its method and its id. */
 const headBytes = 64 * 1024;
 
@@ -38,6 +44,8 @@ export class Recorder {
   readonly #worker: Worker;
   readonly #summary: Promise<RecorderSummary | undefined>;
   readonly #started = performance.now();
+  /** Its thread has begun. */
+  #isOnline = false;
   #gap: Partial<Record<StreamName, number>> = {};
   #waiting: { time: number; event: RecorderEvent }[] = [];
   #dropped = 0;
@@ -55,6 +63,9 @@ export class Recorder {
     this.#ring = new RingWriter(memory);
     this.#worker = new Worker(new URL(recorderModule), { workerData: task });
     this.#worker.unref();
+    this.#worker.once("online", () => {
+      this.#isOnline = true;
+    });
     this.#summary = new Promise((resolve) => {
       this.#worker.on("message", (news: RecorderNews) => {
         if (news.kind === "done") resolve(news);
@@ -78,20 +89,29 @@ export class Recorder {
     if (!this.#catchUp(time) || !this.#push(time, event)) this.#waiting.push({ time, event });
   }
 
-  /** Ends the trace. Waits for the disk, but not for longer than `ms`. */
-  async finish(ms: number): Promise<RecorderResult> {
+  /**
+   * Ends the trace. Waits as long as the recorder goes on, which a busy machine may have kept from its work so far, but
+   * not longer than `stillMs` for a disk that takes nothing, than `maxMs` in all, or than `hurried` says.
+   */
+  async finish({ stillMs, maxMs, hurried }: Patience): Promise<RecorderResult> {
     const time = performance.now() - this.#started;
     this.#noteGap(time);
     const last: LastWords = { time, events: this.#waiting };
     this.#worker.postMessage(last);
     this.#ring.end();
     this.#worker.ref();
+    const lastMoment = performance.now() + maxMs;
+    let taken = -1;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), ms);
+      timer = setInterval(() => {
+        const hasMoved = !this.#isOnline || this.#ring.taken !== taken;
+        taken = this.#isOnline ? this.#ring.taken : -1;
+        if (!hasMoved || performance.now() > lastMoment) resolve(undefined);
+      }, stillMs);
     });
-    const summary = await Promise.race([this.#summary, late]);
-    clearTimeout(timer);
+    const summary = await Promise.race([this.#summary, late, hurried.then(() => undefined)]);
+    clearInterval(timer);
     return { summary, droppedBytes: this.#dropped };
   }
 

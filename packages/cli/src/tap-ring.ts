@@ -64,6 +64,11 @@ export class RingWriter {
     return true;
   }
 
+  /** How far the reader has come: a number that changes when it goes on. */
+  get taken(): number {
+    return Atomics.load(this.#control, tail);
+  }
+
   /** Nothing more will be put in. */
   end(): void {
     Atomics.store(this.#control, bell, 1);

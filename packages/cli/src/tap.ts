@@ -20,8 +20,9 @@ const forwarded = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2
 const killMs = 2_000;
 /** How long after that a silent stranger may hold the agent's stdout or stderr open. */
 const drainMs = 500;
-/** How long the end of the trace may take to reach the disk. */
-const flushMs = 3_000;
+/** How long a disk may take nothing of the end of the trace, and how long all of it may take. */
+const stillMs = 3_000;
+const flushMs = 30_000;
 
 export async function run({ values, positionals }: Invocation): Promise<number> {
   const [command, ...args] = positionals;
@@ -150,7 +151,7 @@ async function tap(
   const sweep = group.terminate(killMs);
   await Promise.race([readToTheEnd(agent, [answers, complaints], sweep), hurried]);
   recorder?.event({ event: "exit", ...(code === null ? { signal } : { code }) });
-  await finishTrace(recorder, say);
+  await finishTrace(recorder, say, hurried);
   const flushed = new Promise<void>((resolve) => stderr.write("", () => resolve()));
   // whoever does not read our complaints does not keep us
   await Promise.race([flushed, delay(drainMs)]);
@@ -214,9 +215,13 @@ async function notStarted(
   return error.code === "ENOENT" ? 127 : 126;
 }
 
-async function finishTrace(recorder: Recorder | undefined, say: (text: string) => void): Promise<void> {
+async function finishTrace(
+  recorder: Recorder | undefined,
+  say: (text: string) => void,
+  hurried: Promise<void> = new Promise(() => undefined),
+): Promise<void> {
   if (recorder === undefined) return;
-  const { summary, droppedBytes } = await recorder.finish(flushMs);
+  const { summary, droppedBytes } = await recorder.finish({ stillMs, maxMs: flushMs, hurried });
   if (droppedBytes > 0) say(`the trace lacks ${droppedBytes} bytes: the disk was too slow for them`);
   if (summary === undefined) say("the trace is incomplete: its end could not be written in time");
   else if (summary.limitReached)

@@ -10,6 +10,10 @@ import { missingFile, withTraceErrors } from "./trace-failure.ts";
 /** The live peer did something else than the recorded one. */
 const divergedCode = 3;
 
+/** A model may think for a while; a person in front of a client may do so for ever. */
+const defaultTimeoutMs = { client: 60_000, agent: Number.POSITIVE_INFINITY } as const;
+const tellAfterMs = 4_000;
+
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
   const [path, command, ...args] = positionals;
   if (path === undefined) return missingFile("trace replay", json);
@@ -18,6 +22,9 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
     return misuse(`--as takes agent or client, got ${String(side ?? "nothing")}`);
   if (pace !== "fast" && pace !== "recorded")
     return misuse(`--pace takes fast or recorded, got ${String(pace)}`);
+  const timeoutMs = values.timeout === undefined ? defaultTimeoutMs[side] : Number(values.timeout) * 1000;
+  if (!(timeoutMs > 0))
+    return misuse(`--timeout takes seconds, such as 60 or 0.5, got ${String(values.timeout)}`);
   if (side === "client" && command === undefined) {
     return misuse("which agent? type: parley trace replay FILE --as client -- COMMAND [ARGUMENTS]");
   }
@@ -30,15 +37,32 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
     const play = side === "agent" ? replayAgent : replayClient;
     const transport =
       side === "agent" ? stdioTransport({ exitOnEnd: false }) : agentTransport(command ?? "", args);
-    const replay = play(trace, transport, { pace });
+    const replay = play(trace, transport, { pace, timeoutMs });
     stopOnSignal(replay);
+    const stopTelling = tellWaiting(replay);
     const report = await replay.done;
+    stopTelling();
     return conclude(report, side, json);
   });
 }
 
 function agentTransport(command: string, args: readonly string[]): Transport {
   return spawnTransport(command, args, { onStderr: (text) => process.stderr.write(text) }).transport;
+}
+
+/** Whoever looks at a replay that does not move is told why, once for each thing that is waited for. */
+function tellWaiting(replay: Replay): () => void {
+  let before: string | undefined;
+  let told: string | undefined;
+  const timer = setInterval(() => {
+    const now = replay.waitingFor();
+    if (now !== undefined && now === before && now !== told) {
+      told = now;
+      process.stderr.write(`parley: waiting for ${now}\n`);
+    }
+    before = now;
+  }, tellAfterMs / 2);
+  return () => clearInterval(timer);
 }
 
 /** Somebody who loses patience is told what was waited for. */

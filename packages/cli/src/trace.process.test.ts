@@ -96,6 +96,20 @@ test(
   },
 );
 
+test("a replay that waits for nothing says for what, and gives up", posix, () => {
+  const trace = folder.file("demo.trace");
+  // an agent that reads and never answers
+  const silent = ["--", "/bin/sh", "-c", "cat >/dev/null"];
+  const { status, stderr } = parley("trace", "replay", "--as", "client", "--timeout", "7", trace, ...silent);
+  assert.equal(status, 3);
+  assert.match(stderr, /^parley: waiting for record \d+ of the agent: the answer to initialize\n/);
+  assert.match(stderr, /expected .*the answer to initialize; got nothing for 7000 ms/);
+  assert.match(
+    parley("trace", "replay", "--as", "agent", "--timeout", "soon", trace).stderr,
+    /--timeout takes seconds/,
+  );
+});
+
 test("the official SDK's client and agent talk through a tap as they do without one", posix, async () => {
   const sdk = await import("@agentclientprotocol/sdk");
   const trace = folder.file("sdk.trace");

@@ -405,7 +405,7 @@ function viewOf(entries: readonly EntryBody[]): SessionView {
 /** What history keeps: neither questions, outcomes and states, nor places in the sequence. Ids are the agent's own. */
 function shown(view: SessionView, isOrdered: boolean): object {
   const { timeline, plans, files, configOptions, title, usage } = snapshot(view) as {
-    timeline: Record<string, unknown>[];
+    timeline: readonly Record<string, unknown>[];
   } & Record<string, unknown>;
   // version 1 dresses a question without a tool call up as one
   const isQuestion = ({ kind, toolCallId }: Record<string, unknown>) =>

@@ -3,7 +3,7 @@
 
 import type { Entry } from "../model/entry.ts";
 import { viewFrom } from "../view/apply-entry.ts";
-import { snapshot } from "../view/snapshot.ts";
+import { snapshot, type ViewSnapshot } from "../view/snapshot.ts";
 
 /** What became of one step. */
 export interface StepRecord {
@@ -14,15 +14,32 @@ export interface StepRecord {
   readonly error?: { readonly code?: number; readonly kind?: string; readonly message: string };
 }
 
+type TimeField = "time" | "updatedAt" | "createdAt" | "endedAt";
+
+type Without<Value, Field extends string> = Value extends object
+  ? { readonly [Key in keyof Value as Key extends Field ? never : Key]: Value[Key] }
+  : Value;
+
+/** What happened in a session, without times, and what a user interface shows in the end, without counts. */
+export interface SessionRecord {
+  readonly entries: readonly Without<Entry, TimeField>[];
+  readonly view: {
+    readonly [Field in Exclude<
+      keyof ViewSnapshot,
+      "seq" | "version" | TimeField
+    >]: ViewSnapshot[Field] extends readonly (infer Item)[] | undefined
+      ? readonly Without<Item, "key" | "seq" | "version" | TimeField>[]
+      : ViewSnapshot[Field];
+  };
+}
+
 export interface ClientRecord {
   /** The version that was agreed on; absent when no connection came about. */
   readonly version?: number;
   readonly agent?: { readonly info: unknown; readonly features: unknown; readonly authMethods: unknown };
   readonly steps: readonly StepRecord[];
   /** By name: everything that happened, and what a user interface shows in the end. */
-  readonly sessions: Readonly<
-    Record<string, { readonly entries: readonly unknown[]; readonly view: unknown }>
-  >;
+  readonly sessions: Readonly<Record<string, SessionRecord>>;
   /** Questions and their answers, in order. */
   readonly asked: readonly unknown[];
   /** What the agent did with our files and terminals. */
@@ -43,7 +60,7 @@ const idFields: Readonly<Record<string, string>> = {
   correlationId: "correlation",
 };
 
-const timeFields = new Set(["time", "updatedAt", "createdAt", "endedAt"]);
+const timeFields: ReadonlySet<string> = new Set<TimeField>(["time", "updatedAt", "createdAt", "endedAt"]);
 
 /** Numbers ids in the order in which they are first seen, each kind by itself. */
 export class StableIds {
@@ -82,12 +99,11 @@ export class StableIds {
 }
 
 /** Entries and their view with stable ids. */
-export function sessionRecord(
-  entries: readonly Entry[],
-  ids: StableIds,
-): { readonly entries: readonly unknown[]; readonly view: unknown } {
+export function sessionRecord(entries: readonly Entry[], ids: StableIds): SessionRecord {
   const stable = entries.map((entry) => ids.stable(entry));
-  return { entries: stable, view: ids.stable(withoutCounts(snapshot(viewFrom(entries)))) };
+  const view = ids.stable(withoutCounts(snapshot(viewFrom(entries))));
+  // `stable` keeps the shape and takes out the fields that the type is without
+  return { entries: stable, view } as SessionRecord;
 }
 
 /** How many entries it took to get there is not what a user sees. */

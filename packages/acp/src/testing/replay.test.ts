@@ -50,6 +50,22 @@ function script(...messages: readonly (readonly [TraceSide, object])[]): Trace {
   );
 }
 
+test("a live peer that says nothing when it is its turn has left the recording", patience, async () => {
+  const trace = script(
+    ["client", { id: 1, method: "initialize", params: { protocolVersion: 1 } }],
+    ["agent", { id: 1, result: { protocolVersion: 1 } }],
+  );
+  const [near, far] = memoryPair();
+  far.start({ message() {}, idle() {}, reject() {}, drain() {}, end() {} });
+  const replay = replayClient(trace, near, { timeoutMs: 20 });
+  assert.equal(replay.waitingFor(), "record 2 of the agent: the answer to initialize");
+  const { divergence } = await replay.done;
+  assert.equal(
+    divergence?.message,
+    "the agent left the recording at record 2: expected record 2 of the agent: the answer to initialize; got nothing for 20 ms",
+  );
+});
+
 const liveAgent = (sessionId?: string) =>
   agent({
     name: "live",

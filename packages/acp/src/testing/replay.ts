@@ -26,6 +26,11 @@ export interface ReplayOptions {
    * for when nothing at all has come for so long. Default: 5,000 ms for a client, Infinity for an agent.
    */
   readonly quietMs?: number;
+  /**
+   * How long nothing may come while a request or an answer of the live peer is waited for. Then that is the
+   * divergence. Default Infinity: models and people take their time.
+   */
+  readonly timeoutMs?: number;
   /** For `pace: "recorded"`. */
   readonly clock?: Clock;
 }
@@ -82,6 +87,7 @@ class Player implements Replay, Sink {
   readonly #transport: Transport;
   readonly #pace: "fast" | "recorded";
   readonly #quietMs: number;
+  readonly #timeoutMs: number;
   readonly #clock: Clock;
   readonly #finished = Promise.withResolvers<ReplayReport>();
   readonly #over = new AbortController();
@@ -108,6 +114,7 @@ class Player implements Replay, Sink {
     this.#transport = transport;
     this.#pace = options.pace ?? "fast";
     this.#quietMs = options.quietMs ?? (side === "client" ? 5_000 : Number.POSITIVE_INFINITY);
+    this.#timeoutMs = options.timeoutMs ?? Number.POSITIVE_INFINITY;
     this.#clock = options.clock ?? realClock;
     this.done = this.#finished.promise;
     transport.start(this);
@@ -175,8 +182,11 @@ class Player implements Replay, Sink {
       return;
     }
     const step = this.#plan.steps[this.#cursor];
-    if (step?.kind !== "expect" || step.message.kind !== "notification") return;
-    if (this.#ended !== undefined) this.#forgive((each) => each === step);
+    if (step?.kind !== "expect") return;
+    if (step.message.kind !== "notification") {
+      const got = `nothing for ${this.#timeoutMs} ms`;
+      this.#quiet = deadline(this.#timeoutMs, () => this.#diverge(step, got));
+    } else if (this.#ended !== undefined) this.#forgive((each) => each === step);
     else this.#quiet = deadline(this.#quietMs, () => this.#forgive((each) => each === step));
   }
 

@@ -1,9 +1,28 @@
 // A view as plain JSON: for tests, exports and whoever wants to compare two views.
 
-import type { SessionView } from "./session-view.ts";
+import type { OutputBytes, SessionView } from "./session-view.ts";
 
-/** Maps and sets are lists in order of first sight; what is not reported is left out. */
-export type ViewSnapshot = { readonly [Field in keyof SessionView]?: unknown };
+/** A value as JSON has it: lists for maps and sets. */
+type Plain<Value> = Value extends string | number | boolean | null | undefined
+  ? Value
+  : Value extends OutputBytes
+    ? Pick<OutputBytes, "received" | "dropped" | "generation" | "undecodable"> & { readonly text: string }
+    : Value extends ReadonlyMap<unknown, infer Item>
+      ? readonly Plain<Item>[]
+      : Value extends ReadonlySet<infer Item>
+        ? readonly Plain<Item>[]
+        : Value extends readonly (infer Item)[]
+          ? readonly Plain<Item>[]
+          : Value extends object
+            ? { readonly [Field in keyof Value]: Plain<Value[Field]> }
+            : Value;
+
+/** Maps and sets are lists in order of first sight; what is not reported is left out, and tool calls are in the timeline. */
+export type ViewSnapshot = {
+  readonly [Field in Exclude<keyof SessionView, "pendingAsks" | "toolCalls" | "subagents">]?: Plain<
+    SessionView[Field]
+  >;
+} & { readonly pendingAsks?: readonly string[] };
 
 /** A copy that shares nothing with the view. Equal entries give equal snapshots. */
 export function snapshot(view: SessionView): ViewSnapshot {

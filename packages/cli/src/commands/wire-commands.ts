@@ -102,7 +102,7 @@ export const wireCommands: readonly Command[] = [
     details:
       "--as agent serves the recorded agent on stdin and stdout: give it to a client as its agent's command.\n" +
       "--as client starts an agent and does to it what the recorded client did. Exits with 3, and says where,\n" +
-      "when the live peer does something else than the recorded one.",
+      "when the live peer does something else than the recorded one, or nothing at all.",
     positionals: "FILE [-- COMMAND [ARGUMENTS]]",
     options: {
       as: { type: "string", value: "SIDE", summary: "agent or client: who is played" },
@@ -111,6 +111,12 @@ export const wireCommands: readonly Command[] = [
         value: "HOW",
         default: "fast",
         summary: "fast, or recorded: with the recorded pauses",
+      },
+      timeout: {
+        type: "string",
+        value: "SECONDS",
+        summary:
+          "how long the live peer may be silent when it is its turn (default: 60 for an agent, none for a client)",
       },
     },
     json: true,

@@ -1,7 +1,7 @@
 // Version 2 shows a change as a patch, version 1 as two texts: the texts are made from the patch, and from the
 // file where the patch has only a part of it.
 
-import { textsFromPatch } from "../../model/apply-patch.ts";
+import { type PatchedTexts, textsFromPatch } from "../../model/apply-patch.ts";
 import type { PermissionAsk } from "../../model/ask.ts";
 import type { ToolCallContent, ToolCallUpdate, Update } from "../../model/update.ts";
 
@@ -41,6 +41,19 @@ function toolTexts(
   };
 }
 
+/** A patch that is empty is of a file that has not changed, or that was empty when it came or went. */
+function textsOf(
+  patch: string,
+  path: string,
+  operation: string,
+  readText: ReadText,
+): PatchedTexts | undefined {
+  const current = operation === "modify" ? readText(path) : undefined;
+  if (patch.trim() !== "") return textsFromPatch(patch, path, current);
+  const text = current ?? "";
+  return { oldText: operation === "add" ? undefined : text, newText: text, isPartial: false };
+}
+
 /** One for each file. */
 function diffsOf(diff: Diff, readText: ReadText, lost: Lost): ToolCallContent[] {
   if (diff.newText !== undefined) return [diff];
@@ -50,7 +63,7 @@ function diffsOf(diff: Diff, readText: ReadText, lost: Lost): ToolCallContent[] 
     const isText = ["add", "modify", "delete"].includes(change.operation);
     const texts =
       isText && path !== undefined && patch !== undefined
-        ? textsFromPatch(patch, path, change.operation === "modify" ? readText(path) : undefined)
+        ? textsOf(patch, path, change.operation, readText)
         : undefined;
     if (texts === undefined || path === undefined) return [{ ...diff, changes: [change] }];
     if (texts.isPartial) lost(`all but the changed lines of ${path}`);

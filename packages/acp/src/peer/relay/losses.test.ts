@@ -62,6 +62,35 @@ test("strict: the update is left out whole, the log and the answer say so", asyn
   assert.equal(logged.filter(({ message }) => message.startsWith("left out")).length, 1);
 });
 
+test("a change that changes nothing is shown as one, and nothing is lost", async () => {
+  const diff = (operation: "add" | "modify", path: string) => ({
+    type: "diff" as const,
+    changes: [{ operation, path }],
+    patch: {
+      format: "git_patch" as const,
+      text: gitPatch(path, operation === "add" ? undefined : "a\n", operation === "add" ? "" : "a\n"),
+    },
+  });
+  const { updates, result } = await turnThroughRelay(
+    async (turn) => {
+      const content = [
+        diff("modify", "/project/known"),
+        diff("modify", "/project/unknown"),
+        diff("add", "/project/empty"),
+      ];
+      await turn.update({ sessionUpdate: "tool_call_update", toolCallId: "1", title: "Edit", content });
+    },
+    { readText: (path) => (path === "/project/known" ? "a\n" : undefined) },
+  );
+  const [call] = updates;
+  assert.deepEqual(call?.sessionUpdate === "tool_call" && call.content, [
+    { type: "diff", path: "/project/known", oldText: "a\n", newText: "a\n" },
+    { type: "diff", path: "/project/unknown", oldText: "", newText: "" },
+    { type: "diff", path: "/project/empty", newText: "" },
+  ]);
+  assert.equal(lostIn(result), undefined);
+});
+
 test("what version 1 can say carries no note, strict or not", async () => {
   for (const losses of ["lossy", "strict"] as const) {
     const { updates, result } = await turnThroughRelay(
