@@ -81,6 +81,7 @@ const promised = {
   ],
   "@parley/client": [
     "LaunchError",
+    "PromptInputError",
     "RuleError",
     "agentEnvironment",
     "auditLog",
@@ -90,11 +91,13 @@ const promised = {
     "liveAgent",
     "parseRule",
     "permissionGate",
+    "promptContent",
     "readyAgents",
     "rememberedRules",
     "ruleText",
     "verifyAudit",
   ],
+  "@parley/client/history": ["exportSession", "liveRecorder", "openHistory"],
 } as const;
 
 interface Manifest {

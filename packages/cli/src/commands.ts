@@ -3,7 +3,14 @@
 
 import type { Command } from "./command.ts";
 import { agentCommands } from "./commands/agent-commands.ts";
+import { runCommands } from "./commands/run-commands.ts";
+import { sessionCommands } from "./commands/session-commands.ts";
 import { wireCommands } from "./commands/wire-commands.ts";
 
 /** In the order in which help lists them. */
-export const commands: readonly Command[] = [...agentCommands, ...wireCommands];
+export const commands: readonly Command[] = [
+  ...runCommands,
+  ...sessionCommands,
+  ...agentCommands,
+  ...wireCommands,
+];

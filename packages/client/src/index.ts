@@ -54,5 +54,13 @@ export {
 } from "./policy/remembered.ts";
 export { type Rule, RuleError, type RuleOrigin, type RuleTarget } from "./policy/rule.ts";
 export { parseRule, type RuleContext, ruleText } from "./policy/rule-text.ts";
+export type { AcceptedContent } from "./prompt-input/mentioned-file.ts";
+export {
+  type PromptBlocks,
+  type PromptInput,
+  PromptInputError,
+  type PromptTarget,
+  promptContent,
+} from "./prompt-input/prompt-content.ts";
 export type { Overlay, ServiceOptions } from "./services/service-options.ts";
 export type { Effect, Operation, Scope, Subject, SubjectOrigin } from "./subject.ts";

@@ -1,0 +1,67 @@
+// The history of sessions.
+
+import type { Command, Option } from "../command.ts";
+
+const cwd: Option = { type: "string", short: "C", value: "DIR", summary: "only sessions of this directory" };
+const limit: Option = { type: "string", short: "n", value: "COUNT", default: "20", summary: "how many" };
+
+export const sessionCommands: readonly Command[] = [
+  {
+    name: "sessions list",
+    summary: "list the sessions of all agents, the last used first",
+    details:
+      "Every line has the id, the age, the agent, the directory, the name if it has one, and the title.",
+    options: { cwd, limit },
+    json: true,
+    load: () => import("../sessions/sessions-list.ts"),
+  },
+  {
+    name: "sessions show",
+    summary: "print a session as it went",
+    details: "A session is meant by its id, the beginning of it, or its name.",
+    positionals: "SESSION",
+    options: {},
+    json: true,
+    load: () => import("../sessions/sessions-show.ts"),
+  },
+  {
+    name: "sessions search",
+    summary: "find sessions by what was said in them",
+    details:
+      "Messages must have all the words; the last one may be the beginning of a word, and words in quotes must follow\n" +
+      "each other. Exits with 1 when nothing is found.",
+    positionals: "WORDS...",
+    options: { cwd, limit },
+    json: true,
+    load: () => import("../sessions/sessions-search.ts"),
+  },
+  {
+    name: "sessions export",
+    summary: "write a session down without its secrets, to share it",
+    details:
+      "Keys, tokens, passwords, your home and its name are replaced, by where they stand and by their value: variables\n" +
+      "whose names say that they are secret and stored keys are looked for everywhere. Read it before you share it.",
+    positionals: "SESSION",
+    options: {
+      format: {
+        type: "string",
+        short: "f",
+        value: "FORMAT",
+        default: "markdown",
+        summary: "markdown, or json with everything",
+      },
+      out: { type: "string", short: "o", value: "FILE", summary: "where to write it (default: stdout)" },
+      raw: { type: "boolean", summary: "leave secrets in" },
+    },
+    json: true,
+    load: () => import("../sessions/sessions-export.ts"),
+  },
+  {
+    name: "sessions delete",
+    summary: "delete sessions from the history",
+    positionals: "SESSION...",
+    options: {},
+    json: true,
+    load: () => import("../sessions/sessions-delete.ts"),
+  },
+];

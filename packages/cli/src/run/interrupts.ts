@@ -1,0 +1,37 @@
+// Ctrl-C: the first time it asks the agent to stop, the second time it ends it. SIGTERM and SIGHUP mean the same, and so does
+// a reader of our output that has gone: `parley run ... | head`.
+
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+export interface Interrupts {
+  /** Aborts with the first one. */
+  readonly first: AbortSignal;
+  /** Aborts with the second one. */
+  readonly second: AbortSignal;
+  /** Whether the reason is that nobody reads what we print. */
+  readonly isReaderGone: boolean;
+  dispose(): void;
+}
+
+export function watchInterrupts(): Interrupts {
+  const first = new AbortController();
+  const second = new AbortController();
+  const interrupt = () => (first.signal.aborted ? second : first).abort();
+  for (const signal of signals) process.on(signal, interrupt);
+  let isReaderGone = false;
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    isReaderGone = true;
+    first.abort();
+  });
+  return {
+    first: first.signal,
+    second: second.signal,
+    get isReaderGone() {
+      return isReaderGone;
+    },
+    dispose() {
+      for (const signal of signals) process.off(signal, interrupt);
+    },
+  };
+}

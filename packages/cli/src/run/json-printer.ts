@@ -1,0 +1,47 @@
+// `--format json`: one JSON object per line, each with `"v":1` and a type. The last line is always "end".
+
+import type { Entry } from "@parley/acp";
+import { LastMessage } from "./last-message.ts";
+import type { Output } from "./output.ts";
+import type { RunPrinter } from "./run-printer.ts";
+
+export function jsonPrinter(output: Output): RunPrinter {
+  const last = new LastMessage();
+  const print = (type: string, fields: object) =>
+    output.write(`${JSON.stringify({ v: 1, type, ...fields })}\n`);
+  let ids: { readonly session?: string; readonly sessionId?: string } = {};
+  return {
+    progress: () => undefined,
+    started({ session, sessionId, ...rest }) {
+      ids = { ...(session === undefined ? {} : { session }), sessionId };
+      print("start", { ...ids, ...rest });
+    },
+    entry(entry) {
+      last.entry(entry);
+      const fields = fieldsOf(entry);
+      if (fields !== undefined) print(entry.kind, fields);
+    },
+    decision: (decision) => print("decision", decision),
+    notice: (message) => print("notice", { message }),
+    end({ exitCode, outcome, error, durationMs }) {
+      const { stopReason, usage } = outcome ?? {};
+      print("end", {
+        exitCode,
+        ...(stopReason === undefined ? {} : { stopReason }),
+        ...ids,
+        text: last.text,
+        ...(usage === undefined ? {} : { usage }),
+        ...(error === undefined ? {} : { error }),
+        durationMs: Math.round(durationMs),
+      });
+      output.flush();
+    },
+  };
+}
+
+/** The outcome is told with the end. */
+function fieldsOf(entry: Entry): object | undefined {
+  if (entry.kind === "outcome") return undefined;
+  const { seq: _, kind: _kind, ...fields } = entry;
+  return fields;
+}

@@ -1,0 +1,30 @@
+// The printer of a format.
+
+import { jsonPrinter } from "./json-printer.ts";
+import { bufferedOutput, StatusLine } from "./output.ts";
+import { painter } from "./paint.ts";
+import { quietPrinter } from "./quiet-printer.ts";
+import type { RunOptions } from "./run-options.ts";
+import type { RunPrinter } from "./run-printer.ts";
+import { textPrinter } from "./text-printer.ts";
+
+export function printerFor({ format, cwd }: Pick<RunOptions, "format" | "cwd">): RunPrinter {
+  const { stdout, stderr } = process;
+  const complain = (text: string) => void stderr.write(`parley: ${text}\n`);
+  if (format === "json") return jsonPrinter(bufferedOutput(stdout));
+  if (format === "quiet") return quietPrinter(bufferedOutput(stdout), complain, stdout.isTTY === true);
+  const line = stderr.isTTY === true && stdout.isTTY === true ? new StatusLine(stderr) : undefined;
+  const output = bufferedOutput(stdout, () => line?.clear());
+  const status = (text: string | undefined) => {
+    if (text === undefined) return line?.clear();
+    output.flush();
+    line?.draw(text);
+  };
+  return textPrinter({
+    output,
+    paint: painter(stdout.isTTY === true),
+    complain,
+    cwd,
+    ...(line === undefined ? {} : { status }),
+  });
+}

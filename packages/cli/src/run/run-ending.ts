@@ -1,0 +1,122 @@
+// How a run ended: one exit code, and words for it. The order of the codes is the order of what matters to a script.
+
+import type { Outcome } from "@parley/acp";
+import type { RunFailure } from "./run-printer.ts";
+import { safeLine } from "./safe-text.ts";
+
+export const exitCodes = {
+  ok: 0,
+  agentError: 1,
+  usage: 2,
+  refused: 3,
+  timeout: 4,
+  notStarted: 5,
+  loginNeeded: 6,
+  cancelled: 130,
+} as const;
+
+/** Ends a run before or instead of an outcome. */
+export class RunError extends Error {
+  readonly exitCode: number;
+  readonly code: string;
+  readonly hint: string | undefined;
+
+  constructor(exitCode: number, code: string, message: string, hint?: string) {
+    super(message);
+    this.exitCode = exitCode;
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+export interface RunFacts {
+  readonly wasInterrupted: boolean;
+  readonly timedOutMs: number | undefined;
+  /** What a rule refused, in words; a refusal by a person is not among them. */
+  readonly refusals: readonly string[];
+  readonly outcome: Outcome | undefined;
+  /** Instead of an outcome. */
+  readonly failure: RunError | undefined;
+}
+
+export interface Ending {
+  readonly exitCode: number;
+  readonly error: RunFailure | undefined;
+}
+
+const authRequired = -32000;
+
+/** The first that applies. */
+export function endingOf(facts: RunFacts): Ending {
+  const { wasInterrupted, timedOutMs, refusals, outcome, failure } = facts;
+  const early = failure?.exitCode === exitCodes.usage || failure?.exitCode === exitCodes.notStarted;
+  if (failure !== undefined && early && !wasInterrupted) return failed(failure);
+  if (failure?.exitCode === exitCodes.loginNeeded) return failed(failure);
+  if (outcome?.stopReason === "error" && outcome.error?.code === authRequired) {
+    return ending(
+      exitCodes.loginNeeded,
+      "login_needed",
+      `the agent wants a login: ${safeLine(outcome.error.message)}`,
+    );
+  }
+  if (wasInterrupted) return ending(exitCodes.cancelled, "cancelled", "cancelled");
+  if (timedOutMs !== undefined) {
+    return ending(
+      exitCodes.timeout,
+      "timeout",
+      `the agent was not done after ${timedOutMs / 1000} s and was stopped`,
+      "give it more time with --timeout",
+    );
+  }
+  if (failure !== undefined) return failed(failure);
+  return endingOfOutcome(outcome, refusals);
+}
+
+function endingOfOutcome(outcome: Outcome | undefined, refusals: readonly string[]): Ending {
+  const { stopReason = "error", error } = outcome ?? {};
+  // some agents end a turn as cancelled when a permission is refused
+  const wasRefused = refusals.length > 0;
+  if (stopReason === "cancelled" && !wasRefused) {
+    return ending(exitCodes.cancelled, "cancelled", "the agent says that the turn was cancelled");
+  }
+  if (stopReason !== "end_turn" && stopReason !== "cancelled") {
+    const why = wordsFor[stopReason] ?? `the agent stopped for a reason of its own: ${safeLine(stopReason)}`;
+    if (error === undefined) return ending(exitCodes.agentError, safeLine(stopReason), why);
+    const details = detailOf(error.data);
+    const words = `the agent answered with an error: ${safeLine(error.message)} (${error.code})${details}`;
+    return ending(exitCodes.agentError, "agent_error", words);
+  }
+  if (!wasRefused) return { exitCode: exitCodes.ok, error: undefined };
+  const shown = refusals.slice(0, 3).map(safeLine).join("; ");
+  const more = refusals.length > 3 ? ` and ${refusals.length - 3} more` : "";
+  return ending(
+    exitCodes.refused,
+    "permission_refused",
+    `refused by policy: ${shown}${more}`,
+    "allow it with --allow RULE or --policy FILE; parley help permissions has the rules",
+  );
+}
+
+const wordsFor: Readonly<Record<string, string>> = {
+  refusal: "the agent refused to go on",
+  max_tokens: "the agent stopped: the model's limit of tokens was reached",
+  max_turn_requests: "the agent stopped: its limit of requests to the model for one turn was reached",
+  error: "the agent stopped with an error that it did not name",
+};
+
+/** Agents put the true reason into `data`, each under its own name. */
+function detailOf(data: unknown): string {
+  if (typeof data === "string") return `: ${safeLine(data).slice(0, 500)}`;
+  if (typeof data !== "object" || data === null) return "";
+  const { details, detail, message, error } = data as Record<string, unknown>; // any JSON
+  const found = [details, detail, message, error].find((each) => typeof each === "string");
+  return typeof found === "string" ? `: ${safeLine(found).slice(0, 500)}` : "";
+}
+
+function failed({ exitCode, code, message, hint }: RunError): Ending {
+  return { exitCode, error: { code, message, ...(hint === undefined ? {} : { hint }) } };
+}
+
+function ending(exitCode: number, code: string, message: string, hint?: string): Ending {
+  return { exitCode, error: { code, message, ...(hint === undefined ? {} : { hint }) } };
+}

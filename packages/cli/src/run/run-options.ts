@@ -1,0 +1,128 @@
+// What `parley run` was asked to do, from its flags. What cannot be meant is a usage error, before anything starts.
+
+import { statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { McpServer } from "@parley/acp";
+import type { Invocation } from "../command.ts";
+import { usageError } from "../command-error.ts";
+import { printable } from "../wire-printer.ts";
+import type { PromptSource } from "./prompt-source.ts";
+
+export const formats = ["text", "json", "quiet"] as const;
+
+export interface RunOptions {
+  readonly prompt: PromptSource;
+  readonly images: readonly string[];
+  readonly agent: string | undefined;
+  /** What follows `--`: the argv of an agent. */
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly session: string | undefined;
+  readonly format: (typeof formats)[number];
+  readonly policy: string | undefined;
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
+  readonly mode: string | undefined;
+  readonly model: string | undefined;
+  readonly set: readonly (readonly [option: string, value: string])[];
+  readonly timeoutMs: number | undefined;
+  readonly mcpServers: readonly McpServer[];
+  readonly keepsHistory: boolean;
+  readonly showsStderr: boolean;
+}
+
+const help = "see parley help run";
+
+export async function runOptions({ values, positionals, argv, json }: Invocation): Promise<RunOptions> {
+  const text = (name: string) => (typeof values[name] === "string" ? values[name] : undefined);
+  const list = (name: string) =>
+    [values[name] ?? []].flat().filter((value): value is string => typeof value === "string");
+  const agent = text("agent");
+  if (agent !== undefined && argv.length > 0) {
+    throw usageError("--agent and a command after -- are two agents; there can be one", help);
+  }
+  const cwd = resolve(text("cwd") ?? ".");
+  if (!isDirectory(cwd)) throw usageError(`--cwd ${printable(cwd)} is no directory`, help);
+  return {
+    prompt: { words: positionals.slice(0, positionals.length - argv.length), file: text("file") },
+    images: list("image"),
+    agent,
+    command: argv,
+    cwd,
+    session: text("session"),
+    format: json ? "json" : chosen("format", text("format") ?? "text", formats),
+    policy: text("policy"),
+    allow: list("allow"),
+    deny: list("deny"),
+    mode: text("mode"),
+    model: text("model"),
+    set: list("set").map(assignment),
+    timeoutMs: duration(text("timeout")),
+    mcpServers: (await Promise.all(list("mcp").map((given) => mcpServersFrom(given)))).flat(),
+    keepsHistory: values["no-history"] !== true,
+    showsStderr: values["verbose"] === true,
+  };
+}
+
+function chosen<Word extends string>(name: string, given: string, words: readonly Word[]): Word {
+  const word = words.find((each) => each === given);
+  if (word === undefined)
+    throw usageError(`--${name} takes ${words.join(", ")}, got ${printable(given)}`, help);
+  return word;
+}
+
+function assignment(given: string): [string, string] {
+  const at = given.indexOf("=");
+  if (at < 1) throw usageError(`--set takes OPTION=VALUE, got ${printable(given)}`, help);
+  return [given.slice(0, at), given.slice(at + 1)];
+}
+
+const units: Readonly<Record<string, number>> = { "": 1000, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+function duration(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const [, number, unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(given) ?? [];
+  const ms = Number(number) * (units[unit] ?? Number.NaN);
+  // beyond it Node's timers fire at once
+  if (!(ms > 0 && ms < 2 ** 31)) {
+    throw usageError(`--timeout takes a time such as 90, 90s, 10m or 1h, got ${printable(given)}`, help);
+  }
+  return ms;
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** `NAME=URL`, JSON, or a file of JSON, in the shape that every MCP client reads: `{"mcpServers":{"name":{…}}}`. */
+async function mcpServersFrom(given: string): Promise<McpServer[]> {
+  const [, name, url] = /^([\w.-]+)=(https?:\/\/.+)$/.exec(given) ?? [];
+  if (name !== undefined && url !== undefined) return [{ type: "http", name, url, headers: [] }];
+  const wanted = 'give NAME=URL, or a file with {"mcpServers":{"NAME":{"command":"...","args":[]}}}';
+  const isJson = given.trimStart().startsWith("{");
+  const what = isJson ? "--mcp" : `--mcp ${printable(given)}`;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(isJson ? given : await readFile(given, "utf8"));
+  } catch (error) {
+    throw usageError(`${what} cannot be read: ${printable((error as Error).message)}`, wanted); // as: both throw Errors
+  }
+  const { mcpServers } = (parsed ?? {}) as { mcpServers?: unknown }; // checked next
+  if (typeof mcpServers !== "object" || mcpServers === null)
+    throw usageError(`${what} has no mcpServers`, wanted);
+  return Object.entries(mcpServers).map(([key, entry]) => mcpServer(key, entry, what));
+}
+
+function mcpServer(name: string, entry: unknown, what: string): McpServer {
+  const { command, args = [], env = {}, url, headers = {}, type } = (entry ?? {}) as Record<string, unknown>; // each is checked
+  const pairs = (from: unknown) =>
+    Object.entries(from ?? {}).map(([key, value]) => ({ name: key, value: String(value) }));
+  if (typeof command === "string" && Array.isArray(args)) {
+    return { type: "stdio", name, command, args: args.map(String), env: pairs(env) };
+  }
+  if (typeof url === "string") {
+    return { type: type === "sse" ? "sse" : "http", name, url, headers: pairs(headers) } as McpServer; // sse is v1's
+  }
+  throw usageError(`${what}: the server ${printable(name)} has neither a command nor a url`, help);
+}

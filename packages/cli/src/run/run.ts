@@ -1,0 +1,27 @@
+// `parley run`: one prompt to an agent, without a user interface. stdout has the conversation, stderr what goes wrong, the
+// exit code how it ended.
+
+import type { Invocation } from "../command.ts";
+import { watchInterrupts } from "./interrupts.ts";
+import { printerFor } from "./printer-for.ts";
+import { PromptRun } from "./prompt-run.ts";
+import { endingOf } from "./run-ending.ts";
+import { runOptions } from "./run-options.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const options = await runOptions(invocation);
+  const started = performance.now();
+  const printer = printerFor(options);
+  const interrupts = watchInterrupts();
+  try {
+    const facts = await new PromptRun(options, printer, interrupts).run();
+    // as SIGPIPE would have it, in silence
+    if (interrupts.isReaderGone) return 128 + 13;
+    const { exitCode, error } = endingOf(facts);
+    const durationMs = performance.now() - started;
+    printer.end({ exitCode, outcome: facts.outcome, error, durationMs });
+    return exitCode;
+  } finally {
+    interrupts.dispose();
+  }
+}

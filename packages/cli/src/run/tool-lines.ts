@@ -1,0 +1,102 @@
+// A tool call that is over, as lines: what it was, and the part of what it did that a reader wants to see.
+
+import { relative } from "node:path";
+import { gitPatch } from "@parley/acp";
+import type { SessionView, ToolCallItem } from "@parley/acp/view";
+import type { Paint } from "./paint.ts";
+import { safeLine, safeText } from "./safe-text.ts";
+
+export interface ToolLineOptions {
+  readonly paint: Paint;
+  readonly cwd: string;
+}
+
+const shownDiffLines = 40;
+const shownOutputLines = 12;
+const indent = "    ";
+
+/** The first line says what it was; the others are indented. */
+export function toolLines(call: ToolCallItem, view: SessionView, options: ToolLineOptions): string[] {
+  const { paint } = options;
+  const details = detailsOf(call, view, options);
+  const mark =
+    call.status === "completed"
+      ? paint("green", "✓")
+      : call.status === "cancelled"
+        ? paint("yellow", "⊘")
+        : paint("red", "✗");
+  const note = call.status === "completed" || call.status === "failed" ? "" : ` (${safeLine(call.status)})`;
+  return [`${mark} ${safeLine(call.label)}${note}`, ...details.map((line) => `${indent}${line}`)];
+}
+
+function detailsOf(call: ToolCallItem, view: SessionView, options: ToolLineOptions): string[] {
+  const lines: string[] = [];
+  for (const part of call.content) {
+    if (part.type === "diff") lines.push(...diffLines(part, options));
+    else if (part.type === "terminal" && typeof part.terminalId === "string") {
+      const terminal = view.terminals.get(part.terminalId);
+      if (terminal !== undefined) lines.push(...tail(terminal.output.text()));
+      const exit = terminal?.exitStatus;
+      if (exit?.exitCode) lines.push(`exit code ${exit.exitCode}`);
+      else if (exit?.signal) lines.push(`ended by ${safeLine(exit.signal)}`);
+    } else if (part.type === "content" && showsText(call)) {
+      const { content } = part as { content?: { type?: unknown; text?: unknown } }; // of a type that is open
+      if (content?.type === "text" && typeof content.text === "string") lines.push(...tail(content.text));
+    }
+  }
+  return lines;
+}
+
+/** What a file holds or a search found is for the agent; what a command printed and why something failed is for people. */
+function showsText({ toolKind, status }: ToolCallItem): boolean {
+  return toolKind === "execute" || status === "failed";
+}
+
+type DiffPart = Extract<ToolCallItem["content"][number], { type: "diff" }>;
+
+function diffLines(diff: DiffPart, { paint, cwd }: ToolLineOptions): string[] {
+  const patch =
+    diff.path !== undefined && diff.newText !== undefined
+      ? gitPatch(diff.path, diff.oldText ?? undefined, diff.newText)
+      : diff.patch?.text;
+  const names = diff.path === undefined ? changedPaths(diff) : [diff.path];
+  const heading = names.map((name) => paint("dim", shortened(name, cwd)));
+  if (patch === undefined) return heading;
+  const lines = safeText(patch)
+    .trimEnd()
+    .split("\n")
+    // the heading says which file it is
+    .filter((line) => !/^(?:diff --git|index |--- |\+\+\+ |new file mode|deleted file mode)/.test(line))
+    .map((line) =>
+      line.startsWith("+")
+        ? paint("green", line)
+        : line.startsWith("-")
+          ? paint("red", line)
+          : paint("dim", line),
+    );
+  const shown = lines.slice(0, shownDiffLines);
+  const rest = lines.length - shown.length;
+  return [...heading, ...shown, ...(rest > 0 ? [paint("dim", `… ${rest} more lines`)] : [])];
+}
+
+function changedPaths({ changes = [] }: DiffPart): string[] {
+  return changes.flatMap((change) =>
+    "path" in change && typeof change.path === "string" ? [change.path] : [],
+  );
+}
+
+/** The end of an output is where it says how it went. */
+function tail(text: string): string[] {
+  const lines = safeText(text)
+    .trimEnd()
+    .split("\n")
+    .filter((line, _, all) => all.length > 1 || line !== "");
+  const shown = lines.slice(-shownOutputLines);
+  const before = lines.length - shown.length;
+  return [...(before > 0 ? [`… ${before} lines before`] : []), ...shown];
+}
+
+function shortened(path: string, cwd: string): string {
+  const near = relative(cwd, path);
+  return safeLine(near === "" || near.startsWith("..") ? path : near);
+}

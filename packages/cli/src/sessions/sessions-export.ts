@@ -1,0 +1,82 @@
+// `parley sessions export`: a session to share, without its secrets.
+
+import { readFile, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import type { Entry } from "@parley/acp";
+import { exportSession } from "@parley/client/history";
+import type { Invocation } from "../command.ts";
+import { CommandError, usageError } from "../command-error.ts";
+import { credentialsPath } from "../data-folder.ts";
+import { printAnswer } from "../print-answer.ts";
+import { leaveWithReader } from "../reader-gone.ts";
+import { printable } from "../wire-printer.ts";
+import { sessionNamed, withHistory } from "./opened-history.ts";
+
+const formats = ["markdown", "json"] as const;
+
+export async function run({ values, positionals, json }: Invocation): Promise<number> {
+  leaveWithReader();
+  const format = formats.find((each) => each === (values["format"] ?? "markdown"));
+  if (format === undefined) {
+    throw usageError(
+      `--format takes markdown or json, got ${printable(String(values["format"]))}`,
+      "see parley help sessions export",
+    );
+  }
+  const out = values["out"];
+  if (json && typeof out !== "string") {
+    throw usageError(
+      "--json needs --out FILE",
+      "without it the export itself is printed; --format json makes it JSON",
+    );
+  }
+  const exported = await withHistory(async (history) => {
+    const session = await sessionNamed(history, positionals[0]);
+    const entries: Entry[] = [];
+    for await (const entry of history.entries(session.id)) entries.push(entry);
+    const secrets = [...secretVariables(process.env), ...(await storedKeys())];
+    return exportSession(session, entries, { format, secrets, home: homedir(), raw: values["raw"] === true });
+  });
+  if (typeof out !== "string") {
+    process.stdout.write(exported.text);
+    return 0;
+  }
+  try {
+    // for this user alone, like the history that it comes from
+    await writeFile(out, exported.text, { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    const { code = "unknown" } = error as NodeJS.ErrnoException; // of fs, which has no other errors
+    const hint =
+      code === "EEXIST" ? "give the name of a file that is not there yet" : "give a file that can be written";
+    throw new CommandError("not_written", `${printable(out)} was not written: ${code}`, hint);
+  }
+  const found = exported.secrets === 1 ? "1 secret was" : `${exported.secrets} secrets were`;
+  printAnswer(
+    `Written to ${printable(out)}; ${found} taken out.`,
+    { file: out, secrets: exported.secrets },
+    json,
+  );
+  return 0;
+}
+
+/** Variables whose names say that nobody else should read them. */
+function secretVariables(environment: NodeJS.ProcessEnv): string[] {
+  return Object.entries(environment).flatMap(([name, value = ""]) =>
+    /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/i.test(name) && value.length >= 8 ? [value] : [],
+  );
+}
+
+async function storedKeys(): Promise<string[]> {
+  try {
+    const found: string[] = [];
+    // whatever its shape: every long string in it may be a key
+    JSON.parse(await readFile(credentialsPath(), "utf8"), (_, value: unknown) => {
+      if (typeof value === "string" && value.length >= 8) found.push(value);
+      return value;
+    });
+    return found;
+  } catch {
+    // nobody has logged in
+    return [];
+  }
+}

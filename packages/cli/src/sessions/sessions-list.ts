@@ -1,0 +1,24 @@
+// `parley sessions list`.
+
+import { resolve } from "node:path";
+import type { Invocation } from "../command.ts";
+import { printAnswer } from "../print-answer.ts";
+import { leaveWithReader } from "../reader-gone.ts";
+import { countOption } from "./count-option.ts";
+import { withHistory } from "./opened-history.ts";
+import { sessionJson, sessionLine } from "./session-line.ts";
+
+export async function run({ values, json }: Invocation): Promise<number> {
+  leaveWithReader();
+  const limit = countOption(values, "limit", 20);
+  const cwd = typeof values["cwd"] === "string" ? resolve(values["cwd"]) : undefined;
+  const sessions = await withHistory((history) =>
+    history.list({ limit, ...(cwd === undefined ? {} : { cwd }) }),
+  );
+  const text =
+    sessions.length === 0
+      ? 'There are no sessions yet. Begin one: parley run "what to do"'
+      : sessions.map((session) => sessionLine(session, Date.now())).join("\n");
+  printAnswer(text, { sessions: sessions.map(sessionJson) }, json);
+  return 0;
+}

@@ -1,0 +1,31 @@
+// `parley sessions search`.
+
+import { resolve } from "node:path";
+import type { Invocation } from "../command.ts";
+import { usageError } from "../command-error.ts";
+import { printAnswer } from "../print-answer.ts";
+import { leaveWithReader } from "../reader-gone.ts";
+import { safeLine } from "../run/safe-text.ts";
+import { countOption } from "./count-option.ts";
+import { withHistory } from "./opened-history.ts";
+import { sessionJson, sessionLine } from "./session-line.ts";
+
+export async function run({ values, positionals, json }: Invocation): Promise<number> {
+  leaveWithReader();
+  const words = positionals.join(" ").trim();
+  if (words === "") throw usageError("search for what?", 'type words: parley sessions search "failing test"');
+  const limit = countOption(values, "limit", 20);
+  const cwd = typeof values["cwd"] === "string" ? resolve(values["cwd"]) : undefined;
+  const hits = await withHistory((history) =>
+    history.search(words, { limit, ...(cwd === undefined ? {} : { cwd }) }),
+  );
+  const text =
+    hits.length === 0
+      ? "Nothing has these words."
+      : hits
+          .map(({ session, snippet }) => `${sessionLine(session, Date.now())}\n    ${safeLine(snippet)}`)
+          .join("\n");
+  const found = hits.map(({ session, snippet, seq }) => ({ session: sessionJson(session), snippet, seq }));
+  printAnswer(text, { hits: found }, json);
+  return hits.length === 0 ? 1 : 0;
+}

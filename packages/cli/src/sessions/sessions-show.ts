@@ -1,0 +1,32 @@
+// `parley sessions show`: a session as `parley run` printed it, with the prompts.
+
+import type { Entry } from "@parley/acp";
+import type { Invocation } from "../command.ts";
+import { printAnswer } from "../print-answer.ts";
+import { leaveWithReader } from "../reader-gone.ts";
+import { bufferedOutput } from "../run/output.ts";
+import { painter } from "../run/paint.ts";
+import { textPrinter } from "../run/text-printer.ts";
+import { sessionNamed, withHistory } from "./opened-history.ts";
+import { sessionJson, sessionLine } from "./session-line.ts";
+
+export async function run({ positionals, json }: Invocation): Promise<number> {
+  leaveWithReader();
+  const { stdout, stderr } = process;
+  await withHistory(async (history) => {
+    const session = await sessionNamed(history, positionals[0]);
+    if (json) {
+      const entries: Entry[] = [];
+      for await (const entry of history.entries(session.id)) entries.push(entry);
+      return printAnswer("", { session: sessionJson(session), entries }, json);
+    }
+    const paint = painter(stdout.isTTY === true);
+    const output = bufferedOutput(stdout);
+    const complain = (text: string) => void stderr.write(`${text}\n`);
+    const printer = textPrinter({ output, paint, complain, cwd: session.cwd, showsPrompts: true });
+    output.write(`${paint("dim", sessionLine(session, Date.now()))}\n\n`);
+    for await (const entry of history.entries(session.id)) printer.entry(entry);
+    printer.end({ exitCode: 0, outcome: undefined, error: undefined, durationMs: 0 });
+  });
+  return 0;
+}

@@ -1,0 +1,19 @@
+// Every session of every agent: recorded while it runs, listed, searched, exported. Apart from the rest, because a client
+// that keeps no history need not load it.
+
+export { type ExportedSession, type ExportOptions, exportSession } from "./history/export-session.ts";
+export {
+  type History,
+  type HistoryHit,
+  type HistoryOptions,
+  type HistoryQuery,
+  openHistory,
+} from "./history/history.ts";
+export type { HistoryAgent, HistorySession, NewHistorySession } from "./history/history-record.ts";
+export {
+  type BegunSession,
+  type LiveRecorder,
+  type LiveRecorderOptions,
+  liveRecorder,
+} from "./history/live-recorder.ts";
+export type { SessionRecorder } from "./history/session-recorder.ts";

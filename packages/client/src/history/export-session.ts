@@ -1,0 +1,51 @@
+// A session to take along: as Markdown to read, or as JSON with everything in it. Secrets are taken out by structure and by
+// value before anything is written, so that what is shared holds none that we know how to find.
+
+import type { Entry } from "@parley/acp";
+import { Redactor } from "@parley/acp/redact";
+import type { HistorySession } from "./history-record.ts";
+import { sessionMarkdown } from "./session-markdown.ts";
+
+export interface ExportOptions {
+  readonly format: "markdown" | "json";
+  /** Secrets that are known from elsewhere, such as stored keys and the values of variables. */
+  readonly secrets?: Iterable<string>;
+  /** The home directory of this machine's user. */
+  readonly home?: string;
+  /** Leaves everything as it was said. Default false. */
+  readonly raw?: boolean;
+}
+
+export interface ExportedSession {
+  readonly text: string;
+  /** How many different secrets were replaced. */
+  readonly secrets: number;
+}
+
+export function exportSession(
+  session: HistorySession,
+  entries: readonly Entry[],
+  { format, secrets = [], home, raw = false }: ExportOptions,
+): ExportedSession {
+  const redactor = new Redactor({ secrets, home });
+  const clean = raw ? { session, entries } : redacted(redactor, session, entries);
+  const text =
+    format === "json"
+      ? `${JSON.stringify({ parley: "session", version: 1, ...clean }, undefined, 1)}\n`
+      : sessionMarkdown(clean.session, clean.entries);
+  return { text, secrets: raw ? 0 : redactor.distinct };
+}
+
+/** What turns up late, and what was said in pieces, is gone after three passes. */
+function redacted(redactor: Redactor, session: HistorySession, entries: readonly Entry[]) {
+  let clean: Entry[] = [];
+  for (let pass = 0; pass < 3; pass++) {
+    redactor.again();
+    clean = entries.map((entry) => redactor.value(entry) as Entry); // the shape stays
+  }
+  const { command } = session.agent;
+  const agent =
+    command === undefined ? session.agent : { ...session.agent, command: redactor.command(command) };
+  // as: the shape stays here too
+  return { session: { ...(redactor.value(session) as HistorySession), agent }, entries: clean };
+}

@@ -1,0 +1,75 @@
+// What is kept of a session beside its entries, and how that is written into the store's record.
+
+import { createHash, randomBytes } from "node:crypto";
+import type { SessionRecord } from "@parley/acp";
+
+/** Which agent a session is with: by its name, or by the argv that started it. */
+export interface HistoryAgent {
+  readonly name: string;
+  /** Present when it was started by a command that the user typed. */
+  readonly command?: readonly string[];
+}
+
+/** One session of any agent, as the history lists it. */
+export interface HistorySession {
+  /** Ours, short enough to be typed. */
+  readonly id: string;
+  /** What the user calls it. */
+  readonly name: string | undefined;
+  readonly title: string | undefined;
+  readonly agent: HistoryAgent;
+  /** What the agent calls it: that is what is resumed. */
+  readonly agentSessionId: string;
+  readonly cwd: string;
+  readonly additionalDirectories: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** What somebody who begins a session says about it. */
+export type NewHistorySession = Pick<HistorySession, "agent" | "agentSessionId" | "cwd"> &
+  Partial<Pick<HistorySession, "name" | "title" | "additionalDirectories">>;
+
+interface Kept {
+  readonly agent: HistoryAgent;
+  readonly agentSessionId: string;
+  readonly name?: string;
+}
+
+const letters = "abcdefghijkmnpqrstuvwxyz23456789"; // none that look alike
+const idLength = 10;
+
+/** A session that has a name is found by it: its id follows from the agent, the place and the name. */
+export function sessionId(agent: HistoryAgent, cwd: string, name: string | undefined): string {
+  const bytes =
+    name === undefined
+      ? randomBytes(idLength)
+      : createHash("sha256")
+          .update(JSON.stringify([agent.command ?? agent.name, cwd, name]))
+          .digest()
+          .subarray(0, idLength);
+  return [...bytes].map((byte) => letters[byte % letters.length]).join("");
+}
+
+export function recordFrom(session: NewHistorySession, now: number): SessionRecord {
+  const { agent, agentSessionId, name, cwd, title, additionalDirectories = [] } = session;
+  const data: Kept = { agent, agentSessionId, ...(name === undefined ? {} : { name }) };
+  return {
+    sessionId: sessionId(agent, cwd, name),
+    cwd,
+    additionalDirectories,
+    createdAt: now,
+    updatedAt: now,
+    config: {},
+    ...(title === undefined ? {} : { title }),
+    data,
+  };
+}
+
+export function sessionFrom(record: SessionRecord): HistorySession {
+  const { sessionId: id, cwd, additionalDirectories, title, createdAt, updatedAt, data } = record;
+  // the file is ours; one that somebody changed by hand says less, and is still listed
+  const { agent = { name: "unknown" }, agentSessionId = "", name } = (data ?? {}) as Partial<Kept>;
+  return { id, name, title, agent, agentSessionId, cwd, additionalDirectories, createdAt, updatedAt };
+}

@@ -1,0 +1,220 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import type { Entry, EntryBody, Update } from "@parley/acp";
+import { exportSession, type History, liveRecorder, openHistory } from "@parley/client/history";
+
+const folder = mkdtempSync(join(tmpdir(), "parley-history-test-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+let files = 0;
+const newPath = () => join(folder, `${++files}.db`);
+
+const agent = { name: "claude" };
+const text = (words: string) => ({ type: "text" as const, text: words });
+const says = (words: string, messageId = "m"): Update => ({
+  sessionUpdate: "agent_message_chunk",
+  messageId,
+  content: text(words),
+});
+
+function numbered(bodies: readonly EntryBody[]): Entry[] {
+  return bodies.map((body, at) => ({ seq: at + 1, time: 1_700_000_000_000 + at, ...body }));
+}
+
+function turn(prompt: string, updates: readonly Update[]): Entry[] {
+  return numbered([
+    { kind: "prompt", messageId: "u", prompt: [text(prompt)] },
+    ...updates.map((update): EntryBody => ({ kind: "update", update })),
+    { kind: "outcome", messageId: "u", outcome: { stopReason: "end_turn" } },
+  ]);
+}
+
+async function recorded(history: History, entries: readonly Entry[], name?: string) {
+  const recorder = await history.begin({
+    agent,
+    agentSessionId: "s1",
+    cwd: "/project",
+    ...(name && { name }),
+  });
+  for (const entry of entries) recorder.entry(entry);
+  await recorder.close();
+  return recorder.id;
+}
+
+async function entriesOf(history: History, id: string): Promise<Entry[]> {
+  const found: Entry[] = [];
+  for await (const entry of history.entries(id)) found.push(entry);
+  return found;
+}
+
+test("a session of any agent is listed, found by its words, and shown", async () => {
+  const history = openHistory({ path: newPath() });
+  const id = await recorded(
+    history,
+    turn("Fix the failing test", [says("The comma "), says("was missing.")]),
+  );
+  await recorded(history, turn("Something else", [says("Done.")]));
+
+  const [, session] = await history.list();
+  assert.equal(session?.id, id);
+  assert.equal(session?.title, "Fix the failing test");
+  assert.equal(session?.agent.name, "claude");
+  assert.equal(session?.agentSessionId, "s1");
+  const [hit, ...others] = await history.search("comma missing");
+  assert.equal(hit?.session.id, id);
+  assert.match(hit?.snippet ?? "", /comma/);
+  assert.deepEqual(others, []);
+  assert.equal((await history.find(id.slice(0, 5)))?.id, id, "the beginning of an id will do");
+  await history.close();
+});
+
+test("text that comes in pieces is kept in one, and what every session says is not kept", async () => {
+  const history = openHistory({ path: newPath() });
+  const updates: Update[] = [
+    { sessionUpdate: "available_commands_update", availableCommands: [] },
+    ...Array.from({ length: 500 }, () => says("a")),
+    { sessionUpdate: "tool_call_update", toolCallId: "t", title: "Run", status: "pending" },
+    { sessionUpdate: "tool_call_update", toolCallId: "t", status: "completed" },
+    says("b", "n"),
+  ];
+  const entries = await entriesOf(history, await recorded(history, turn("go", updates)));
+  const kept = entries.flatMap((entry) => (entry.kind === "update" ? [entry.update] : []));
+  assert.deepEqual(
+    kept.map((update) => update.sessionUpdate),
+    ["agent_message_chunk", "tool_call_update", "agent_message_chunk"],
+  );
+  assert.deepEqual(kept[0], says("a".repeat(500)));
+  assert.equal(kept[1]?.sessionUpdate === "tool_call_update" && kept[1].status, "completed");
+  assert.deepEqual(
+    entries.map(({ seq }) => seq),
+    [1, 2, 3, 4, 5],
+  );
+  await history.close();
+});
+
+test("a session is gone on with by its name, and its entries follow each other", async () => {
+  const path = newPath();
+  const first = openHistory({ path });
+  const id = await recorded(first, turn("one", [says("1")]), "nightly");
+  await first.close();
+
+  const second = openHistory({ path });
+  const known = await second.find("nightly", { agent, cwd: "/project" });
+  assert.equal(known?.id, id);
+  assert.equal(
+    await second.find("nightly", { agent: { name: "codex" }, cwd: "/elsewhere" }).then((s) => s?.id),
+    id,
+  );
+  const recorder = await second.resume(id, "s2");
+  for (const entry of turn("two", [says("2")])) recorder.entry(entry);
+  await recorder.close();
+  assert.deepEqual(
+    (await entriesOf(second, id)).map(({ seq }) => seq),
+    [1, 2, 3, 4, 5, 6],
+  );
+  assert.equal((await second.find(id))?.agentSessionId, "s2");
+  assert.equal((await second.find(id))?.title, "one");
+  await second.close();
+});
+
+test("a live session whose agent was started anew stays one session of the history", async () => {
+  const history = openHistory({ path: newPath() });
+  const recorder = liveRecorder(history, { agent, failed: (error) => assert.fail(String(error)) });
+  recorder.begin({ sessionId: "before", cwd: "/project" });
+  // before the store is open: nothing is lost
+  const [prompt, ...rest] = turn("go", [says("on")]);
+  recorder.entry("before", prompt!);
+  const id = (await recorder.id)!;
+  recorder.begin({ sessionId: "after", cwd: "/project" });
+  for (const entry of rest) recorder.entry("after", entry);
+  await recorder.close();
+  assert.equal((await history.list()).length, 1);
+  assert.equal((await history.find(id))?.agentSessionId, "after");
+  assert.equal((await entriesOf(history, id)).length, 3);
+  await history.close();
+});
+
+test("a history that cannot be written is told once and stops nobody", async () => {
+  const told: unknown[] = [];
+  const history = openHistory({ path: "/dev/null/history.db" });
+  const recorder = liveRecorder(history, { agent, failed: (error) => told.push(error) });
+  recorder.begin({ sessionId: "s", cwd: "/project" });
+  for (const entry of turn("go", [says("on")])) recorder.entry("s", entry);
+  assert.equal(await recorder.id, undefined);
+  await recorder.close();
+  assert.equal(told.length, 1);
+});
+
+test("what is deleted is gone: listed, found and searched no more", async () => {
+  const history = openHistory({ path: newPath() });
+  const id = await recorded(history, turn("secret plans", [says("of mine")]));
+  await history.delete(id);
+  assert.deepEqual(await history.list(), []);
+  assert.deepEqual(await history.search("plans"), []);
+  await assert.rejects(history.delete(id), /no session/);
+  await history.close();
+});
+
+test("an export has no secret: not by its place, not by its value, not in pieces, not late", async () => {
+  const history = openHistory({ path: newPath() });
+  const value = "hunter2-hunter2-hunter2";
+  const id = await recorded(
+    history,
+    turn(`use ${value}`, [
+      says("the key is sk-ant-api03-0123"),
+      says("456789abcdefghij, as you know"),
+      {
+        sessionUpdate: "tool_call_update",
+        toolCallId: "t",
+        title: "Call it",
+        kind: "execute",
+        status: "completed",
+        rawInput: { env: [{ name: "X_TOKEN", value: "by-its-place-1234" }] },
+        content: [{ type: "content", content: text(`Authorization: Bearer abcdef0123456789 ${value}`) }],
+      },
+      says("by-its-place-1234", "late"),
+    ]),
+  );
+  const session = (await history.find(id))!;
+  const entries = await entriesOf(history, id);
+  for (const format of ["markdown", "json"] as const) {
+    const { text: exported, secrets } = exportSession(session, entries, { format, secrets: [value] });
+    assert.doesNotMatch(exported, /hunter2|sk-ant|456789abcdefghij|by-its-place|abcdef0123456789/, format);
+    assert.ok(secrets >= 3, `${secrets}`);
+    assert.match(exported, /Call it/);
+  }
+  const raw = exportSession(session, entries, { format: "json", raw: true }).text;
+  assert.deepEqual(JSON.parse(raw).entries, entries);
+  await history.close();
+});
+
+test("a session as Markdown says who said what, with diffs and outputs that no fence of theirs ends", async () => {
+  const history = openHistory({ path: newPath() });
+  const id = await recorded(
+    history,
+    turn("Fix it", [
+      { sessionUpdate: "agent_thought_chunk", messageId: "t", content: text("Hm.\nYes.") },
+      {
+        sessionUpdate: "tool_call_update",
+        toolCallId: "t",
+        title: "Edit a.md",
+        kind: "edit",
+        status: "completed",
+        content: [{ type: "diff", changes: [], path: "/project/a.md", oldText: "```\n", newText: "````\n" }],
+      },
+      says("Fixed."),
+    ]),
+  );
+  const { text: exported } = exportSession((await history.find(id))!, await entriesOf(history, id), {
+    format: "markdown",
+  });
+  assert.match(exported, /^# Fix it\n\n- agent: claude\n- directory: `\/project`/);
+  assert.match(
+    exported,
+    /## User\n\nFix it\n\n> Hm\.\n> Yes\.\n\n\*\*Edit a\.md\*\* \(edit, completed\)\n\n`````diff\n/,
+  );
+  assert.match(exported, /-```\n\+````\n`````\n\n## Agent\n\nFixed\.\n$/);
+  await history.close();
+});

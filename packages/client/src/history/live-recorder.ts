@@ -1,0 +1,82 @@
+// Records one live session into the history, whatever happens to its agent: a process that is started anew, a session that
+// takes the place of another, all of it is one session to the user.
+
+import type { Entry } from "@parley/acp";
+import type { History } from "./history.ts";
+import type { HistoryAgent, HistorySession } from "./history-record.ts";
+import type { SessionRecorder } from "./session-recorder.ts";
+
+export interface LiveRecorderOptions {
+  readonly agent: HistoryAgent;
+  /** What the user calls the session. */
+  readonly name?: string | undefined;
+  /** The session that is gone on with. */
+  readonly known?: HistorySession | undefined;
+  /** Told once, when nothing can be recorded; the session goes on. */
+  readonly failed: (error: unknown) => void;
+}
+
+/** What a live session tells of itself when it begins. */
+export interface BegunSession {
+  readonly sessionId: string;
+  readonly cwd: string;
+}
+
+export interface LiveRecorder {
+  begin(session: BegunSession): void;
+  entry(sessionId: string, entry: Entry): void;
+  /** The id in the history, once the session has begun; undefined where nothing can be recorded. */
+  readonly id: Promise<string | undefined>;
+  /** When everything is stored. */
+  close(): Promise<void>;
+}
+
+export function liveRecorder(history: History, options: LiveRecorderOptions): LiveRecorder {
+  const { agent, name, known, failed } = options;
+  const id = Promise.withResolvers<string | undefined>();
+  /** What came before the store had made room for it. */
+  const early: Entry[] = [];
+  let recorder: SessionRecorder | undefined;
+  let opening: Promise<SessionRecorder | undefined> | undefined;
+
+  const opened = async (session: BegunSession): Promise<SessionRecorder | undefined> => {
+    try {
+      recorder =
+        known === undefined
+          ? await history.begin({
+              agent,
+              agentSessionId: session.sessionId,
+              cwd: session.cwd,
+              ...(name && { name }),
+            })
+          : await history.resume(known.id, session.sessionId);
+      for (const entry of early.splice(0)) recorder.entry(entry);
+    } catch (error) {
+      failed(error);
+    }
+    id.resolve(recorder?.id);
+    return recorder;
+  };
+
+  return {
+    id: id.promise,
+    begin(session) {
+      if (opening === undefined) opening = opened(session);
+      else {
+        // it has another id at its agent now
+        opening = opening.then(async (begun) => {
+          await begun?.renamed(session.sessionId);
+          return begun;
+        });
+      }
+    },
+    entry(_sessionId, entry) {
+      if (recorder === undefined) early.push(entry);
+      else recorder.entry(entry);
+    },
+    async close() {
+      id.resolve(undefined);
+      await (await opening)?.close();
+    },
+  };
+}

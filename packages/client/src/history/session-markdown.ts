@@ -1,0 +1,128 @@
+// A session as Markdown: who said what, and what was done in between.
+
+import { type ContentBlock, type Entry, gitPatch } from "@parley/acp";
+import {
+  type MessageItem,
+  type SessionView,
+  type TimelineItem,
+  type ToolCallItem,
+  viewFrom,
+} from "@parley/acp/view";
+import type { HistorySession } from "./history-record.ts";
+
+const longestOutput = 4_000;
+
+export function sessionMarkdown(session: HistorySession, entries: readonly Entry[]): string {
+  const view = viewFrom(entries);
+  const facts = [
+    `- agent: ${session.agent.name}`,
+    `- directory: ${code(session.cwd)}`,
+    `- begun: ${new Date(session.createdAt).toISOString()}`,
+    `- last used: ${new Date(session.updatedAt).toISOString()}`,
+    `- session: ${session.id}${session.name === undefined ? "" : ` (${session.name})`}`,
+  ];
+  const title = oneLine(session.title ?? view.title ?? "Session");
+  const parts = view.timeline.map((item) => itemMarkdown(item, view)).filter((part) => part !== "");
+  const plans = [...view.plans.values()].flatMap(({ plan }) =>
+    plan.type === "items" && Array.isArray(plan.entries)
+      ? plan.entries.map(
+          ({ content, status }) => `- [${status === "completed" ? "x" : " "}] ${oneLine(String(content))}`,
+        )
+      : [],
+  );
+  const plan = plans.length === 0 ? [] : [`## Plan, as it was last\n\n${plans.join("\n")}`];
+  return `${[`# ${title}`, facts.join("\n"), ...parts, ...plan].join("\n\n")}\n`;
+}
+
+function itemMarkdown(item: TimelineItem, view: SessionView): string {
+  switch (item.kind) {
+    case "user_message":
+      return `## User\n\n${content(item.content)}${ending(item)}`;
+    case "agent_message":
+      return `## Agent\n\n${content(item.content)}`;
+    case "agent_thought":
+      return content(item.content).replaceAll(/^/gm, "> ");
+    case "tool_call":
+      return toolCall(item, view);
+    case "permission": {
+      const { ask, answer } = item;
+      const chosen =
+        answer?.outcome === "selected"
+          ? ask.options.find(({ optionId }) => optionId === answer.optionId)?.name
+          : answer?.outcome;
+      return `*Asked:* ${oneLine(ask.title)}. *Answered:* ${oneLine(String(chosen ?? "nothing"))}`;
+    }
+    case "elicitation":
+      return `*Asked:* ${oneLine(item.ask.message)}. *Answered:* ${item.answer?.action ?? "nothing"}`;
+    case "notice":
+      return `*${oneLine(item.notice.severity)}:* ${oneLine(item.notice.title)}`;
+    case "compaction":
+      return `*The conversation was compacted (${oneLine(String(item.status))}).*`;
+    default:
+      return "";
+  }
+}
+
+/** Only endings that a reader would not expect. */
+function ending({ outcome }: MessageItem): string {
+  if (outcome === undefined || outcome.stopReason === "end_turn") return "";
+  const why = outcome.error === undefined ? "" : `: ${oneLine(outcome.error.message)}`;
+  return `\n\n*Ended: ${oneLine(outcome.stopReason)}${why}*`;
+}
+
+function toolCall(call: ToolCallItem, view: SessionView): string {
+  const parts = [`**${oneLine(call.label)}** (${oneLine(call.toolKind)}, ${oneLine(call.status)})`];
+  for (const part of call.content) {
+    if (part.type === "diff") {
+      const patch =
+        part.path !== undefined && part.newText !== undefined
+          ? gitPatch(part.path, part.oldText ?? undefined, part.newText)
+          : part.patch?.text;
+      if (patch !== undefined) parts.push(fenced(patch, "diff"));
+    } else if (part.type === "terminal" && typeof part.terminalId === "string") {
+      const output = view.terminals.get(part.terminalId)?.output.text() ?? "";
+      if (output !== "") parts.push(fenced(output));
+    } else if (part.type === "content") {
+      const text = content([part.content as ContentBlock]); // the tag says so
+      if (text !== "") parts.push(fenced(text));
+    }
+  }
+  return parts.join("\n\n");
+}
+
+function content(blocks: readonly ContentBlock[]): string {
+  return blocks.map(block).join("").trim();
+}
+
+function block(part: ContentBlock): string {
+  switch (part.type) {
+    case "text":
+      return String(part.text);
+    case "resource_link":
+      return `\n\n[${oneLine(String(part.name))}](${String(part.uri)})\n\n`;
+    case "resource":
+      return `\n\n*(with ${code(String((part.resource as { uri?: unknown }).uri))})*\n\n`; // any kind of resource has one
+    default:
+      return `\n\n*(${oneLine(part.type)})*\n\n`;
+  }
+}
+
+/** A fence that nothing inside can end. Long texts lose their middle. */
+function fenced(text: string, language = ""): string {
+  const half = longestOutput / 2;
+  const shown =
+    text.length > longestOutput
+      ? `${text.slice(0, half)}\n… ${text.length - longestOutput} characters …\n${text.slice(-half)}`
+      : text;
+  const longest = Math.max(2, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${language}\n${shown.trimEnd()}\n${fence}`;
+}
+
+function code(text: string): string {
+  return text.includes("`") ? text : `\`${text}\``;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim();
+}

@@ -1,0 +1,191 @@
+// Writes down what happens in one session, while it happens. The session never waits for it and never fails because
+// of it: a history that cannot be written is told once, and the work goes on.
+
+import type { ContentBlock, Entry, EntryBody, SessionStore, Update } from "@parley/acp";
+
+/** Whoever listens to a session gives it every entry; `close` waits until all of them are stored. */
+export interface SessionRecorder {
+  /** The id of the session in the history. */
+  readonly id: string;
+  entry(entry: Entry): void;
+  /** The agent has another id for the session now. */
+  renamed(agentSessionId: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface RecorderOptions {
+  readonly store: SessionStore;
+  readonly id: string;
+  /** How many entries are stored already. */
+  readonly lastSeq: number;
+  readonly title: string | undefined;
+  readonly now: () => number;
+  /** Told once, when something could not be stored. */
+  readonly failed: (error: unknown) => void;
+}
+
+/** Chunks are joined for so long, or up to so many characters. */
+const flushMs = 250;
+const flushChars = 64 * 1024;
+/** Of each terminal so much base64 is kept; a build that prints for an hour is not history. */
+const terminalChars = 1024 * 1024;
+const titleLength = 80;
+
+export function sessionRecorder(options: RecorderOptions): SessionRecorder {
+  return new Recorder(options);
+}
+
+/** An entry on its way to the store; the text of a chunk may still grow. */
+interface Waiting {
+  readonly time: number;
+  body: EntryBody;
+}
+
+class Recorder implements SessionRecorder {
+  readonly id: string;
+  readonly #options: RecorderOptions;
+  #seq: number;
+  #title: string | undefined;
+  #waiting: Waiting[] = [];
+  #chars = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #stored: Promise<void> = Promise.resolve();
+  #hasFailed = false;
+  readonly #terminals = new Map<string, number>();
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+    this.id = options.id;
+    this.#seq = options.lastSeq;
+    this.#title = options.title;
+  }
+
+  entry(entry: Entry): void {
+    if (this.#hasFailed) return;
+    if (entry.kind === "update") {
+      if (this.#isLeftOut(entry.update)) return;
+      this.#noteTitle(entry.update);
+      if (this.#joins(entry.update)) return this.#schedule();
+      this.#push(entry);
+      return this.#schedule();
+    }
+    if (entry.kind === "prompt") this.#titleFrom(entry.prompt);
+    this.#push(entry);
+    // what a user did is stored at once, and so is the end of a turn
+    this.#flush();
+  }
+
+  async renamed(agentSessionId: string): Promise<void> {
+    try {
+      const { store } = this.#options;
+      const known = await store.get(this.id);
+      await store.patch(this.id, { data: { ...(known?.data as object), agentSessionId } }); // as: written by recordFrom
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#flush();
+    await this.#stored;
+    if (this.#hasFailed) return;
+    await this.#options.store.release(this.id).catch((error: unknown) => this.#fail(error));
+  }
+
+  #push({ seq: _, time, ...body }: Entry): void {
+    this.#waiting.push({ time, body });
+  }
+
+  /** What is said again whenever a session is opened, and may be large, is no history. */
+  #isLeftOut(update: Update): boolean {
+    switch (update.sessionUpdate) {
+      case "available_commands_update":
+      case "config_option_update":
+      case "state_update":
+        return true;
+      case "terminal_output_chunk": {
+        const chars = (this.#terminals.get(update.terminalId) ?? 0) + update.data.length;
+        if (chars > terminalChars) return true;
+        this.#terminals.set(update.terminalId, chars);
+        this.#chars += update.data.length;
+        return false;
+      }
+      default:
+        return false;
+    }
+  }
+
+  /** Text that goes on where the last entry ended becomes part of it, and so does the next patch of the same call. */
+  #joins(update: Update): boolean {
+    const last = this.#waiting.at(-1);
+    if (last?.body.kind !== "update") return false;
+    const before = last.body.update;
+    if (update.sessionUpdate === "tool_call_update" && before.sessionUpdate === "tool_call_update") {
+      if (before.toolCallId !== update.toolCallId) return false;
+      last.body = { kind: "update", update: { ...before, ...update } };
+      return true;
+    }
+    if (!isTextChunk(update) || !isTextChunk(before)) return false;
+    if (before.sessionUpdate !== update.sessionUpdate || before.messageId !== update.messageId) return false;
+    if (!isPlain(before.content) || !isPlain(update.content) || update._meta != null) return false;
+    const text = before.content.text + update.content.text;
+    this.#chars += update.content.text.length;
+    last.body = { kind: "update", update: { ...before, content: { type: "text", text } } };
+    return true;
+  }
+
+  #noteTitle(update: Update): void {
+    if (update.sessionUpdate !== "session_info_update") return;
+    if (typeof update.title === "string" && update.title.trim() !== "") this.#title = update.title.trim();
+  }
+
+  #titleFrom(prompt: readonly ContentBlock[]): void {
+    if (this.#title !== undefined) return;
+    const text = prompt.map((block) => (block.type === "text" ? block.text : "")).join(" ");
+    const [line = ""] = text.trim().split("\n");
+    if (line !== "") this.#title = line.length > titleLength ? `${line.slice(0, titleLength - 1)}…` : line;
+  }
+
+  #schedule(): void {
+    if (this.#chars >= flushChars || this.#waiting.length >= 1_000) return this.#flush();
+    this.#timer ??= setTimeout(() => this.#flush(), flushMs).unref();
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#chars = 0;
+    const waiting = this.#waiting;
+    if (waiting.length === 0 || this.#hasFailed) return;
+    this.#waiting = [];
+    const entries = waiting.map(({ time, body }): Entry => ({ seq: ++this.#seq, time, ...body }));
+    const { store } = this.#options;
+    const patch = this.#title === undefined ? {} : { title: this.#title };
+    // in order: the store takes one call after the other
+    this.#stored = Promise.all([
+      this.#stored,
+      store.append(this.id, entries),
+      store.patch(this.id, { updatedAt: this.#options.now(), ...patch }),
+    ]).then(
+      () => undefined,
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  #fail(error: unknown): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    this.#waiting = [];
+    this.#options.failed(error);
+  }
+}
+
+type TextChunk = Extract<Update, { sessionUpdate: "agent_message_chunk" | "agent_thought_chunk" }>;
+
+function isTextChunk(update: Update): update is TextChunk {
+  return update.sessionUpdate === "agent_message_chunk" || update.sessionUpdate === "agent_thought_chunk";
+}
+
+function isPlain(content: ContentBlock): content is Extract<ContentBlock, { type: "text" }> {
+  return content.type === "text" && content.annotations == null && content._meta == null;
+}

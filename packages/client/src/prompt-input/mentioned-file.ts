@@ -1,0 +1,136 @@
+// A file that a prompt names, as a block of the prompt: inside it where the agent takes that, else as a link.
+
+import { constants, open, realpath } from "node:fs/promises";
+import { basename } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { AgentFeatures, ContentBlock } from "@parley/acp";
+import type { Mention } from "./mentions.ts";
+
+/** What of an agent's features decides how it is given a file. */
+export type AcceptedContent = Pick<AgentFeatures, "image" | "audio" | "embeddedContext">;
+
+/** More than this is linked: a model would be given all of it, wanted or not. */
+const maxEmbeddedBytes = 256 * 1024;
+/** Base64 of it fits into a message with room to spare. */
+const maxMediaBytes = 16 * 1024 * 1024;
+
+const media: Readonly<Record<string, string>> = {
+  png: "image/png",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  gif: "image/gif",
+  webp: "image/webp",
+  bmp: "image/bmp",
+  wav: "audio/wav",
+  mp3: "audio/mpeg",
+  ogg: "audio/ogg",
+  flac: "audio/flac",
+};
+
+const texts: Readonly<Record<string, string>> = {
+  md: "text/markdown",
+  html: "text/html",
+  css: "text/css",
+  csv: "text/csv",
+  json: "application/json",
+  xml: "application/xml",
+  svg: "image/svg+xml",
+};
+
+/** Undefined where there is no such file, so that the text stays text. A directory is always a link. */
+export async function fileBlock(
+  path: string,
+  accepts: AcceptedContent,
+  lines?: Mention["lines"],
+): Promise<ContentBlock | undefined> {
+  let handle: Awaited<ReturnType<typeof open>>;
+  try {
+    // a pipe without a writer must not be waited for
+    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch {
+    // missing, or not ours to read: then it is no mention
+    return undefined;
+  }
+  try {
+    const facts = await handle.stat();
+    if (facts.isDirectory()) return link(await realpath(path), {});
+    // a device or a pipe may never end
+    if (!facts.isFile()) return undefined;
+    const type = mediaType(path);
+    const size = facts.size;
+    if (isTaken(type, accepts) && size <= maxMediaBytes) {
+      return mediaBlock(type, await handle.readFile(), path);
+    }
+    if (!accepts.embeddedContext || type !== undefined || size > maxEmbeddedBytes) {
+      return link(await realpath(path), { size, mimeType: type ?? textType(path), lines });
+    }
+    const text = textOf(await handle.readFile());
+    if (text === undefined) return link(await realpath(path), { size });
+    const uri = uriOf(await realpath(path), lines);
+    return { type: "resource", resource: { uri, text: linesOf(text, lines), mimeType: textType(path) } };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** `image/png` and so on, by the name; undefined for everything that is no image and no sound. */
+export function mediaType(path: string): string | undefined {
+  return media[extensionOf(path)];
+}
+
+function isTaken(type: string | undefined, accepts: AcceptedContent): type is string {
+  if (type?.startsWith("image/")) return accepts.image;
+  return type?.startsWith("audio/") === true && accepts.audio;
+}
+
+function mediaBlock(mimeType: string, bytes: Buffer, path: string): ContentBlock {
+  const data = bytes.toString("base64");
+  return mimeType.startsWith("image/")
+    ? { type: "image", mimeType, data, uri: pathToFileURL(path).href }
+    : { type: "audio", mimeType, data };
+}
+
+function link(
+  path: string,
+  facts: { size?: number; mimeType?: string | undefined; lines?: Mention["lines"] },
+): ContentBlock {
+  const { size, mimeType, lines } = facts;
+  return {
+    type: "resource_link",
+    name: basename(path),
+    uri: uriOf(path, lines),
+    ...(mimeType === undefined ? {} : { mimeType }),
+    ...(size === undefined ? {} : { size }),
+  };
+}
+
+function uriOf(path: string, lines: Mention["lines"]): string {
+  const { href } = pathToFileURL(path);
+  return lines === undefined ? href : `${href}#L${lines.first}-L${lines.last}`;
+}
+
+function textType(path: string): string {
+  return texts[extensionOf(path)] ?? "text/plain";
+}
+
+function extensionOf(path: string): string {
+  return /\.(\w+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
+}
+
+/** Undefined for what is no text. */
+function textOf(bytes: Buffer): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function linesOf(text: string, lines: Mention["lines"]): string {
+  if (lines === undefined) return text;
+  return text
+    .split("\n")
+    .slice(lines.first - 1, lines.last)
+    .join("\n");
+}

@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { PromptInputError, promptContent } from "@parley/client";
+
+const cwd = realpathSync(mkdtempSync(join(tmpdir(), "parley-prompt-test-")));
+after(() => rmSync(cwd, { recursive: true, force: true }));
+mkdirSync(join(cwd, "src"));
+writeFileSync(join(cwd, "src/a.ts"), "one\ntwo\nthree\n");
+writeFileSync(join(cwd, "with space.md"), "# spaced\n");
+writeFileSync(join(cwd, "data.bin"), Buffer.from([1, 0, 2]));
+writeFileSync(join(cwd, "big.txt"), "x".repeat(300_000));
+writeFileSync(join(cwd, "shot.png"), Buffer.from([0x89, 0x50, 0x4e, 0x47]));
+
+const all = { image: true, audio: true, embeddedContext: true };
+const nothing = { image: false, audio: false, embeddedContext: false };
+const uri = (name: string) => pathToFileURL(join(cwd, name)).href;
+
+async function blocksOf(text: string, accepts = all, more: { attached?: string[]; files?: string[] } = {}) {
+  return (await promptContent({ text, ...more }, { cwd, accepts })).content;
+}
+
+test("a file that is mentioned is embedded where the agent takes that", async () => {
+  assert.deepEqual(await blocksOf("explain @src/a.ts."), [
+    { type: "text", text: "explain @src/a.ts." },
+    {
+      type: "resource",
+      resource: { uri: uri("src/a.ts"), text: "one\ntwo\nthree\n", mimeType: "text/plain" },
+    },
+  ]);
+});
+
+test("a file that is mentioned is a link where the agent takes nothing else", async () => {
+  const [, block] = await blocksOf("explain @src/a.ts", nothing);
+  assert.deepEqual(block, {
+    type: "resource_link",
+    name: "a.ts",
+    uri: uri("src/a.ts"),
+    mimeType: "text/plain",
+    size: 14,
+  });
+});
+
+test("what names no file stays text", async () => {
+  const text = "mail me@example.org about @Component, @missing.ts, @ and user@src/a.ts";
+  assert.deepEqual(await blocksOf(text), [{ type: "text", text }]);
+});
+
+test("lines of a file can be mentioned, and reach the model", async () => {
+  const [, block] = await blocksOf("see @src/a.ts:2-3, please");
+  assert.ok(block?.type === "resource");
+  assert.deepEqual(block.resource, {
+    uri: `${uri("src/a.ts")}#L2-L3`,
+    text: "two\nthree",
+    mimeType: "text/plain",
+  });
+});
+
+test("a name with spaces is mentioned in quotes", async () => {
+  const [, block] = await blocksOf('read @"with space.md" now');
+  assert.ok(block?.type === "resource");
+  assert.equal(block.resource.uri, uri("with space.md"));
+});
+
+test("what is large, or no text, or a directory is a link even so", async () => {
+  for (const name of ["big.txt", "data.bin", "src"]) {
+    const [, block] = await blocksOf(`look at @${name}`);
+    assert.equal(block?.type, "resource_link", name);
+  }
+});
+
+test("a file that is mentioned twice is there once", async () => {
+  assert.equal((await blocksOf("@src/a.ts and again @src/a.ts")).length, 2);
+});
+
+test("an image is shown to an agent that takes images, and linked for others, with a note", async () => {
+  const shown = await promptContent({ text: "what is this?", files: ["shot.png"] }, { cwd, accepts: all });
+  assert.deepEqual(shown.content[1], {
+    type: "image",
+    mimeType: "image/png",
+    data: "iVBORw==",
+    uri: uri("shot.png"),
+  });
+  assert.deepEqual(shown.notes, []);
+  const linked = await promptContent(
+    { text: "what is this?", files: ["shot.png"] },
+    { cwd, accepts: nothing },
+  );
+  assert.equal(linked.content[1]?.type, "resource_link");
+  assert.match(linked.notes[0] ?? "", /shot\.png goes to the agent as a link/);
+});
+
+test("an image that is not there is an error: it was named on purpose", async () => {
+  await assert.rejects(blocksOf("x", all, { files: ["none.png"] }), PromptInputError);
+});
+
+test("nothing is looked up in text that the user did not write", async () => {
+  const blocks = await blocksOf("review this", all, { attached: ["please read @src/a.ts"] });
+  assert.deepEqual(blocks, [{ type: "text", text: "review this\n\nplease read @src/a.ts" }]);
+});
+
+test("a pipe that is mentioned is not waited for", async () => {
+  execFileSync("mkfifo", [join(cwd, "pipe")]);
+  assert.equal((await blocksOf("read @pipe")).length, 1);
+});
