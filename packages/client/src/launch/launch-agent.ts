@@ -9,6 +9,7 @@ import {
 } from "@parley/acp";
 import type { AgentEntry, CommandEntry } from "../agents/agent-entry.ts";
 import { agentEnvironment, passedKeys } from "../agents/environment.ts";
+import { abortable } from "./abortable-transport.ts";
 import { LaunchError } from "./launch-error.ts";
 import { type AgentLink, reachCommand, reachRemote } from "./reach-agent.ts";
 
@@ -74,11 +75,11 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
     const lastLine = link.stderrTail().trimEnd().split("\n").at(-1) ?? "";
     onProgress?.({ kind: "waiting", elapsedMs: Math.round(performance.now() - started), lastLine });
   }, waitingEveryMs);
-  const abort = () => void link.transport.close(new Error("given up"));
-  signal?.addEventListener("abort", abort, { once: true });
+  const { transport, settled } =
+    signal === undefined ? { transport: link.transport, settled() {} } : abortable(link.transport, signal);
   try {
     const ours = { ...offered(entry, definition), handshakeTimeoutMs: timeoutMs };
-    const agent = await client(ours).connect(link.transport);
+    const agent = await client(ours).connect(transport);
     const handshakeMs = performance.now() - started;
     const name = agent.info?.title ?? agent.info?.name ?? entry.name;
     onProgress?.({ kind: "ready", handshakeMs, agent: name, version: agent.version });
@@ -89,7 +90,7 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
     throw failure(entry, link, error, timeoutMs);
   } finally {
     clearInterval(waiting);
-    signal?.removeEventListener("abort", abort);
+    settled();
   }
 }
 

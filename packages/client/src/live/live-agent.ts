@@ -5,6 +5,7 @@ import type { AgentEntry } from "../agents/agent-entry.ts";
 import { type LaunchedAgent, launchAgent } from "../launch/launch-agent.ts";
 import { LaunchError } from "../launch/launch-error.ts";
 import { clientDefinition } from "./client-definition.ts";
+import { pause } from "./deadline.ts";
 import type { LiveOptions, LivePlace } from "./live-options.ts";
 import { LiveSession } from "./live-session.ts";
 import { type LoginTarget, logIn } from "./log-in.ts";
@@ -17,7 +18,8 @@ export async function liveAgent(entry: AgentEntry, options: LiveOptions): Promis
   return live;
 }
 
-const crashWindowMs = 60_000;
+const crashWindowMs = 300_000;
+const longestPauseMs = 60_000;
 
 export class LiveAgent implements LoginTarget {
   readonly entry: AgentEntry;
@@ -30,6 +32,7 @@ export class LiveAgent implements LoginTarget {
   #crashes: number[] = [];
   #loggingIn: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
+  readonly #stop = new AbortController();
   /** It dies as often as it is started: whoever needs it next is told. */
   #crashLoop: LaunchError | undefined;
 
@@ -85,6 +88,7 @@ export class LiveAgent implements LoginTarget {
 
   /** Ends the agent and everything that it started. */
   close(): Promise<void> {
+    this.#stop.abort();
     this.#closing ??= (async () => {
       const launched = this.#launched ?? (await this.#launching?.catch(() => undefined));
       for (const session of this.#sessions) session.ended();
@@ -160,7 +164,9 @@ export class LiveAgent implements LoginTarget {
 
   async #launch(): Promise<LaunchedAgent> {
     const { options } = this;
-    const { onEvent, env = {} } = options;
+    const { onEvent, env = {}, backoffMs = 1_000 } = options;
+    const again = this.#crashes.length - 1;
+    if (again > 0) await pause(Math.min(backoffMs * 2 ** (again - 1), longestPauseMs), this.#stop.signal);
     const definition = clientDefinition(options);
     const launched = await launchAgent(this.entry, {
       ...options,
@@ -189,10 +195,10 @@ export class LiveAgent implements LoginTarget {
     this.options.onEvent?.({ kind: "crashed", message, stderr });
     const now = performance.now();
     this.#crashes = [...this.#crashes.filter((time) => now - time < crashWindowMs), now];
-    if (this.#crashes.length <= (this.options.maxRestarts ?? 3)) return;
+    if (this.#crashes.length <= (this.options.maxRestarts ?? 5)) return;
     this.#crashLoop = new LaunchError(
       "crash_loop",
-      `${this.entry.name} died ${this.#crashes.length} times in a minute`,
+      `${this.entry.name} died ${this.#crashes.length} times in five minutes`,
       {
         hint: "what it wrote to stderr says why",
         stderr,

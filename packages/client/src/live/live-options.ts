@@ -68,8 +68,13 @@ export interface LiveOptions extends Omit<LaunchOptions, "definition" | "onProgr
   readonly setupTimeoutMs?: number;
   /** How long a login by the agent may take, browser and all. Default 300,000 ms. */
   readonly loginTimeoutMs?: number;
-  /** How often an agent that dies is started again within a minute. Default 3. */
+  /**
+   * How often an agent that dies is started again within five minutes: at once, and then after pauses of `backoffMs`,
+   * twice that and so on. Default 5.
+   */
   readonly maxRestarts?: number;
+  /** How long an agent may take to end what was cancelled, before it is ended itself. Default 10,000 ms. */
+  readonly cancelTimeoutMs?: number;
   /** How often a prompt is sent again to an agent that wants a pause. Default 4. */
   readonly maxRetries?: number;
   /** The first pause where the agent names none; each is twice the one before. Default 1,000 ms. */

@@ -55,9 +55,25 @@ export class QueuedPrompt implements LivePrompt {
     this.#withdraw(this);
   }
 
-  async sendTo(session: ClientSession): Promise<Outcome> {
-    this.#sent = session.prompt(this.content, this.#options);
-    return this.#sent.outcome;
+  /** An agent that does not end what was cancelled is `stuck`, and whoever waits waits no longer. */
+  async sendTo(session: ClientSession, cancelTimeoutMs: number, stuck: () => void): Promise<Outcome> {
+    const sent = session.prompt(this.content, this.#options);
+    this.#sent = sent;
+    let timer: NodeJS.Timeout | undefined;
+    const given = Promise.withResolvers<Outcome>();
+    const cancelled = () => {
+      timer = setTimeout(() => {
+        given.resolve({ stopReason: "cancelled" });
+        stuck();
+      }, cancelTimeoutMs);
+    };
+    this.signal.addEventListener("abort", cancelled, { once: true });
+    try {
+      return await Promise.race([sent.outcome, given.promise]);
+    } finally {
+      clearTimeout(timer);
+      this.signal.removeEventListener("abort", cancelled);
+    }
   }
 
   end(outcome: Outcome): void {

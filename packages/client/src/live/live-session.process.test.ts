@@ -180,7 +180,7 @@ test("an agent that dies again and again is given up with what it wrote", patien
   await assert.rejects(session.prompt("hi").outcome, {
     name: "LaunchError",
     kind: "crash_loop",
-    message: "scripted died 3 times in a minute",
+    message: "scripted died 3 times in five minutes",
     stderr: /no disk left/,
   });
   assert.equal(starts().length, 3);
@@ -227,5 +227,64 @@ test(
     updates.length = 0;
     assert.equal((await session.prompt("hi").outcome).stopReason, "end_turn");
     assert.equal(texts(updates), "new answer");
+  },
+);
+
+test(
+  "an agent that ignores a cancel is ended, and the session goes on in another process (F4)",
+  patience,
+  async (t) => {
+    const sessions = [{ sessionId: "old", cwd }];
+    const { entry, starts } = scripted(
+      t,
+      { play: { sessions, otherwise: [{ say: "working" }, { hang: "turn" }] } },
+      { play: { sessions, otherwise: say("here again") } },
+    );
+    const { agent, events } = await live(t, entry, { cancelTimeoutMs: 50 });
+    const session = await agent.reopen("old", { cwd });
+    const began = Promise.withResolvers<void>();
+    session.onUpdate(({ sessionUpdate }) => sessionUpdate === "agent_message_chunk" && began.resolve());
+    const stuck = session.prompt("one");
+    const next = session.prompt("two");
+    await began.promise;
+    stuck.cancel();
+    assert.deepEqual(await stuck.outcome, { stopReason: "cancelled" });
+    assert.equal((await next.outcome).stopReason, "end_turn");
+    assert.equal(starts().length, 2);
+    assert.ok(events.some((event) => event.kind === "warning" && /did not end its work/.test(event.message)));
+  },
+);
+
+test(
+  "several sessions of one agent work at the same time, and all are taken up again after its death",
+  patience,
+  async (t) => {
+    const sessions = ["a", "b"].map((sessionId) => ({ sessionId, cwd }));
+    const { entry, starts } = scripted(
+      t,
+      {
+        play: {
+          sessions,
+          turns: [{ when: "die", steps: [{ crash: {} }] }],
+          otherwise: say("first: {{session}}"),
+        },
+      },
+      { play: { sessions, otherwise: say("second: {{session}}") } },
+    );
+    const { agent } = await live(t, entry);
+    const said: string[] = [];
+    const open = (id: string) => agent.reopen(id, { cwd, onUpdate: (update) => said.push(texts([update])) });
+    const [a, b] = await Promise.all([open("a"), open("b")]);
+    await Promise.all([a!.prompt("hi").outcome, b!.prompt("hi").outcome]);
+    assert.deepEqual(said.filter(Boolean).sort(), ["first: a", "first: b"]);
+    said.length = 0;
+    await a!.prompt("die").outcome;
+    await b!.prompt("hi").outcome;
+    assert.deepEqual(said.filter(Boolean), ["second: a", "second: b"]);
+    assert.equal(starts().length, 2);
+    assert.equal(agent.sessions.length, 2);
+    await a!.close();
+    assert.equal(agent.sessions.length, 1);
+    await assert.rejects(a!.prompt("hi").outcome, { kind: "closed" });
   },
 );

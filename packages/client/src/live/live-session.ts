@@ -268,7 +268,8 @@ export class LiveSession {
         const session = await this.active();
         if (prompt.signal.aborted) return { stopReason: "cancelled" };
         this.#filter?.beginPrompt();
-        outcome = await prompt.sendTo(session);
+        const { cancelTimeoutMs = 10_000 } = this.#live.options;
+        outcome = await prompt.sendTo(session, cancelTimeoutMs, () => this.#stuck(cancelTimeoutMs));
         failure =
           outcome.stopReason === "error" ? (outcome.error ?? { code: 0, message: "error" }) : undefined;
       } catch (error) {
@@ -287,6 +288,13 @@ export class LiveSession {
       if (outcome !== undefined) return outcome;
       throw failure;
     }
+  }
+
+  /** It neither ends its work nor says that it has: it is ended, and started anew for the next prompt. */
+  #stuck(ms: number): void {
+    const message = `${this.#live.entry.name} did not end its work within ${ms} ms of the cancel, and was ended`;
+    this.#live.options.onEvent?.({ kind: "warning", message });
+    this.#live.respawn("it did not end what was cancelled").catch(() => undefined);
   }
 
   #recovery(prompt: QueuedPrompt) {

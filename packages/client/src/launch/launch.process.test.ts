@@ -1,0 +1,239 @@
+// Agents that start, do not start, and never answer; and what they get of our environment.
+
+import assert from "node:assert/strict";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { setTimeout as turnOfTheLoop } from "node:timers/promises";
+import { type CommandEntry, commandEntry, type LaunchEvent, launchAgent, readyAgents } from "../index.ts";
+import { patience, scripted } from "../live-probe.ts";
+
+const definition = { name: "test", version: "1.0.0" };
+
+async function launched(t: TestContext, entry: CommandEntry, more: object = {}) {
+  const events: LaunchEvent[] = [];
+  const agent = await launchAgent(entry, {
+    definition,
+    onProgress: (event) => void events.push(event),
+    ...more,
+  });
+  t.after(() => agent.close());
+  return { agent, events };
+}
+
+test("an agent that starts says who it is and how long it took", patience, async (t) => {
+  const { entry } = scripted(t, { play: { name: "who", title: "Who" } });
+  const { agent, events } = await launched(t, entry);
+  assert.equal(agent.agent.info?.name, "who");
+  assert.ok(agent.pid !== undefined && agent.handshakeMs > 0);
+  assert.deepEqual(
+    events.map(({ kind }) => kind),
+    ["starting", "ready"],
+  );
+});
+
+test("a program that is not on PATH is told with how to install it", patience, async () => {
+  const claude = readyAgents().find(({ name }) => name === "claude") ?? assert.fail();
+  await assert.rejects(
+    launchAgent(claude, { definition, environment: { PATH: "/nowhere", HOME: "/nowhere" } }),
+    {
+      name: "LaunchError",
+      kind: "not_found",
+      message: "claude-agent-acp, the program of claude, was not found: it is not on PATH",
+      hint: "install it: npm install --global @agentclientprotocol/claude-agent-acp",
+    },
+  );
+});
+
+test("a shell line is not a command, and the reason says so", patience, async () => {
+  await assert.rejects(launchAgent(commandEntry(["my-agent --acp"]), { definition }), {
+    kind: "not_found",
+    hint: /a command is a program and its arguments, not a shell line/,
+  });
+});
+
+test("a file that cannot be executed, a folder and a missing file are told apart", patience, async (t) => {
+  const { folder } = scripted(t);
+  const file = join(folder, "agent");
+  writeFileSync(file, "#!/bin/sh\n");
+  chmodSync(file, 0o644);
+  await assert.rejects(launchAgent(commandEntry([file]), { definition }), {
+    kind: "not_executable",
+    hint: /chmod/,
+  });
+  await assert.rejects(launchAgent(commandEntry([folder]), { definition }), { kind: "not_executable" });
+  await assert.rejects(launchAgent(commandEntry([join(folder, "no")]), { definition }), {
+    kind: "not_found",
+  });
+});
+
+test(
+  "a program where installers put it is found without PATH, and so is its interpreter beside it",
+  patience,
+  async (t) => {
+    const { entry, folder, starts } = scripted(t, { play: {} });
+    const bin = join(folder, ".local/bin");
+    mkdirSync(bin, { recursive: true });
+    const line = [process.execPath, ...entry.args].map((word) => `'${word}'`).join(" ");
+    writeFileSync(join(bin, "my-shell"), `#!/bin/sh\nexec /bin/sh "$@"\n`, { mode: 0o755 });
+    writeFileSync(join(bin, "my-agent"), `#!/usr/bin/env my-shell\nexec ${line}\n`, { mode: 0o755 });
+    const environment = { HOME: folder, PATH: "/usr/bin:/bin" };
+    await launched(t, commandEntry(["my-agent"]), { environment });
+    assert.equal(starts()[0]?.env["PATH"], `/usr/bin:/bin:${bin}`);
+  },
+);
+
+test(
+  "an agent that ends before the handshake is told with its exit code and what it wrote to stderr (F2)",
+  patience,
+  async (t) => {
+    const { entry } = scripted(t, { stderr: "no such model\n", exit: 4 });
+    await assert.rejects(launchAgent(entry, { definition }), {
+      kind: "exited",
+      exitCode: 4,
+      stderr: /no such model/,
+      message: /ended before it could be used/,
+    });
+  },
+);
+
+/** Says something on stderr and nothing else, for ever. */
+function silent(t: TestContext) {
+  const { folder } = scripted(t);
+  const script = 'echo $$ > "$0/pid"; echo loading... >&2; exec sleep 100000';
+  const entry = { ...commandEntry(["/bin/sh", "-c", script, folder]), quirks: { graceMs: 1 } };
+  return { entry, pid: () => Number(readFileSync(join(folder, "pid"), "utf8")) };
+}
+
+test("an agent that never answers is ended at the deadline, and its stderr is shown", patience, async (t) => {
+  const { entry, pid } = silent(t);
+  await assert.rejects(launchAgent(entry, { definition, handshakeTimeoutMs: 3_000 }), {
+    kind: "handshake_timeout",
+    message: "sh did not answer within 3000 ms",
+    stderr: "loading...",
+  });
+  // the test's deadline is the limit
+  while (runs(pid())) await turnOfTheLoop(10);
+});
+
+test("a start that is given up leaves nothing behind", patience, async (t) => {
+  const { entry, pid } = silent(t);
+  const stop = new AbortController();
+  await assert.rejects(
+    launchAgent(entry, { definition, signal: stop.signal, onStderr: () => stop.abort() }),
+    { kind: "aborted" },
+  );
+  while (runs(pid())) await turnOfTheLoop(10);
+  await assert.rejects(launchAgent(entry, { definition, signal: stop.signal }), { kind: "aborted" });
+});
+
+test("what is no agent at all is told", patience, async () => {
+  await assert.rejects(
+    launchAgent(commandEntry([process.execPath, "-e", "console.log('hello')"]), { definition }),
+    {
+      kind: "exited",
+      hint: /check that this command serves ACP/,
+    },
+  );
+});
+
+/** One secret for each kind of thing that an environment holds. */
+const canaries = {
+  ANTHROPIC_API_KEY: "canary-1",
+  OPENAI_API_KEY: "canary-2",
+  GITHUB_TOKEN: "canary-3",
+  AWS_SECRET_ACCESS_KEY: "canary-4",
+  DATABASE_URL: "canary-5",
+  NPM_TOKEN: "canary-6",
+  PARLEY_BRIDGE_TOKEN: "canary-7",
+  PARLEY_GATEWAY_TOKEN: "canary-8",
+  CLAUDECODE: "canary-9",
+  CODEX_SANDBOX: "canary-10",
+  GEMINI_CLI: "canary-11",
+  TMUX_PANE: "canary-12",
+  NODE_OPTIONS: "",
+};
+
+/** What an agent with these variables to pass is given. */
+async function given(t: TestContext, passes?: readonly string[]) {
+  const { entry, starts } = scripted(t, { play: {} });
+  const { agent, events } = await launched(
+    t,
+    { ...entry, ...(passes === undefined ? {} : { passes }) },
+    { environment: { ...process.env, ...canaries } },
+  );
+  await agent.close();
+  const env = starts()[0]?.env ?? {};
+  const kept = Object.keys(canaries).filter((name) => env[name]?.startsWith("canary"));
+  return { kept, env, keys: events.flatMap((event) => (event.kind === "starting" ? event.keys : [])) };
+}
+
+test(
+  "a ready agent gets its own variables and what every program needs, and no other (TH7)",
+  patience,
+  async (t) => {
+    const claude = readyAgents().find(({ name }) => name === "claude")?.passes ?? [];
+    const { kept, env, keys } = await given(t, claude);
+    assert.deepEqual(kept, ["ANTHROPIC_API_KEY", "AWS_SECRET_ACCESS_KEY"]);
+    assert.equal(env["PATH"], process.env["PATH"]);
+    assert.deepEqual(keys, ["ANTHROPIC_API_KEY", "AWS_SECRET_ACCESS_KEY"]);
+    const codex = readyAgents().find(({ name }) => name === "codex")?.passes ?? [];
+    assert.deepEqual((await given(t, codex)).kept, ["OPENAI_API_KEY"]);
+  },
+);
+
+test(
+  "a command that was typed gets everything but our own secrets and the marks of other agents",
+  patience,
+  async (t) => {
+    const { kept } = await given(t);
+    assert.deepEqual(kept, [
+      "ANTHROPIC_API_KEY",
+      "OPENAI_API_KEY",
+      "GITHUB_TOKEN",
+      "AWS_SECRET_ACCESS_KEY",
+      "DATABASE_URL",
+      "NPM_TOKEN",
+      "TMUX_PANE",
+    ]);
+  },
+);
+
+test("no ready agent is given another one's marks, whatever it may be given", () => {
+  for (const { name, passes, command, args } of readyAgents({ command: "/opt/parley" })) {
+    assert.ok(passes !== undefined, name);
+    assert.doesNotMatch(command, /\s/, name);
+    assert.ok(Array.isArray(args), name);
+    for (const mark of ["CLAUDECODE", "CODEX_SANDBOX"]) assert.ok(!passes.includes(mark), name);
+  }
+});
+
+test("an agent for which files of ours are known to do harm is offered none", patience, async (t) => {
+  const { entry } = scripted(t, { play: { otherwise: [{ read: "/etc/hostname" }, { say: "no files" }] } });
+  const files = {
+    canRead: true,
+    canWrite: true,
+    readText: () => Promise.reject(new Error("read")),
+    writeText: () => Promise.reject(new Error("written")),
+  };
+  const { agent } = await launched(
+    t,
+    { ...entry, quirks: { ownFiles: true, versions: [1] } },
+    {
+      definition: { ...definition, files },
+    },
+  );
+  assert.equal(agent.agent.version, 1);
+  const session = await agent.agent.open({ cwd: dirname(process.execPath) });
+  assert.equal((await session.prompt("go").outcome).stopReason, "end_turn");
+});
+
+function runs(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // a process that has ended and waits for its parent does not run
+    return !/^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}

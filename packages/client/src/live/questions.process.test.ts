@@ -1,0 +1,172 @@
+// Forms, addresses, permissions, and how sessions begin, through a live agent.
+
+import assert from "node:assert/strict";
+import { tmpdir } from "node:os";
+import { test } from "node:test";
+import type { SessionConfigOption, Update } from "@parley/acp";
+import type { ElicitationQuestion } from "../index.ts";
+import { live, patience, say, scripted } from "../live-probe.ts";
+
+const cwd = tmpdir();
+const form = { type: "object" as const, properties: { name: { type: "string" as const } } };
+
+test("a form is filled in, and an address is shown with its host", patience, async (t) => {
+  const url = (address: string) => ({
+    mode: "url" as const,
+    message: "visit",
+    elicitationId: address,
+    url: address,
+  });
+  const ask = (question: object) => ({ elicit: question, on: { accept: say("yes "), decline: say("no ") } });
+  // no agent of ours would say this
+  const rude = (address: string) => [
+    {
+      call: { method: "elicitation/create", params: { sessionId: "{{session}}", ...url(address) } },
+      as: "answer",
+    },
+    { say: "{{answer}} " },
+  ];
+  const steps = [
+    ask({ mode: "form", message: "who?", requestedSchema: form }),
+    ask(url("https://login.example.com:8443/path?x=1")),
+    ask(url("http://127.0.0.1:99/here")),
+    ask(url("http://plain.example.com/")),
+    ...rude("https://trusted.example.com@evil.example.com/"),
+    ...rude("javascript:alert(1)"),
+  ];
+  const { entry } = scripted(t, { play: { otherwise: steps as never } });
+  const asked: ElicitationQuestion[] = [];
+  const { agent, events } = await live(t, entry, {
+    asker: {
+      elicit: async (question) => {
+        asked.push(question);
+        return question.mode === "form"
+          ? { action: "accept", content: { name: "me" } }
+          : { action: "accept" };
+      },
+    },
+  });
+  const said: string[] = [];
+  const session = await agent.open({ cwd, onUpdate: (update) => said.push(textOf(update)) });
+  assert.deepEqual(await session.prompt("go").outcome, { stopReason: "end_turn" });
+  assert.match(said.join(""), /^yes yes yes no \{"action":"decline"\} \{"action":"decline"\} $/);
+  assert.deepEqual(
+    asked.map((question) => (question.mode === "url" ? question.host : "form")),
+    ["form", "login.example.com:8443", "127.0.0.1:99"],
+  );
+  assert.equal(events.filter(({ kind }) => kind === "warning").length, 3);
+});
+
+test("with nobody there, no forms are offered and permissions are refused at once", patience, async (t) => {
+  const steps = [
+    { elicit: { mode: "form", message: "who?", requestedSchema: form }, on: { unavailable: say("none ") } },
+    { ask: "may I?", on: { allowed: say("allowed"), refused: say("refused"), cancelled: say("refused") } },
+  ];
+  const { entry } = scripted(t, { play: { otherwise: steps as never } });
+  const { agent } = await live(t, entry);
+  const said: string[] = [];
+  const session = await agent.open({ cwd, onUpdate: (update) => said.push(textOf(update)) });
+  await session.prompt("go").outcome;
+  assert.equal(said.join(""), "none refused");
+});
+
+test("a gate decides about permissions and serves files, made once for each session", patience, async (t) => {
+  const steps = [
+    { read: "/a/b.txt", as: "text" },
+    { say: "{{text}} " },
+    { ask: "may I?", on: { allowed: say("allowed") } },
+  ];
+  const { entry } = scripted(t, { play: { versions: [1], otherwise: steps as never } });
+  let made = 0;
+  const { agent } = await live(t, entry, {
+    gate: {
+      permission: ({ options }) => options[0]?.optionId,
+      services: () => {
+        made += 1;
+        return {
+          files: {
+            canRead: true,
+            canWrite: true,
+            readText: async () => "unsaved",
+            writeText: async () => undefined,
+          },
+          terminals: { create: () => Promise.reject(new Error("no terminals")) },
+        };
+      },
+    },
+  });
+  const said: string[] = [];
+  const session = await agent.open({ cwd, onUpdate: (update) => said.push(textOf(update)) });
+  await session.prompt("go").outcome;
+  await session.prompt("go").outcome;
+  assert.equal(said.join(""), "unsaved allowedunsaved allowed");
+  assert.equal(made, 1);
+});
+
+const select = (configId: string, category: string, values: readonly string[]): SessionConfigOption => ({
+  configId,
+  name: `The ${configId}`,
+  category,
+  type: "select",
+  currentValue: values[0] ?? "",
+  options: values.map((value) => ({ value, name: value.toUpperCase() })),
+});
+
+test(
+  "a session begins in the mode, with the model and the options that were asked for, by category, id or name",
+  patience,
+  async (t) => {
+    const options: SessionConfigOption[] = [
+      select("m", "mode", ["https://example.com/modes#ask", "https://example.com/modes#code"]),
+      select("provider", "model", ["openai", "google"]),
+      select("model", "model", ["small", "large"]),
+      select("effort", "thought_level", ["low", "high"]),
+      { configId: "auto", name: "Auto approve", type: "boolean", currentValue: false },
+    ];
+    const { entry, starts } = scripted(
+      t,
+      { play: { open: { options }, sessions: [], otherwise: [{ crash: {} }] } },
+      { play: { open: { options }, sessions: [{ sessionId: "old", cwd }], otherwise: say("ok") } },
+    );
+    const { agent, events } = await live(t, entry, { asker: { newSession: async () => true } });
+    const setup = {
+      mode: "code",
+      model: "LARGE",
+      options: { thought_level: "high", "auto approve": "on", colour: "red", provider: "nobody" },
+    };
+    const session = await agent.open({ cwd, setup });
+    const values = () =>
+      session.options.map((option) => ("currentValue" in option ? option.currentValue : undefined));
+    const wanted = ["https://example.com/modes#code", "openai", "large", "high", true];
+    assert.deepEqual(values(), wanted);
+    assert.deepEqual(session.setupProblems, [
+      "option colour cannot be set: this agent has no such option; it has: m, provider, model, effort, auto",
+      "option provider has no value nobody; it has: openai, google",
+    ]);
+    assert.equal(events.filter(({ kind }) => kind === "warning").length, 2);
+    // and so it is in a process that is started anew, with what was chosen since
+    await session.setOption("provider", "google");
+    await session.setMode("https://example.com/modes#ask");
+    assert.equal((await session.prompt("hi").outcome).stopReason, "end_turn");
+    assert.equal(starts().length, 2);
+    assert.deepEqual(values(), ["https://example.com/modes#ask", "google", "large", "high", true]);
+  },
+);
+
+test("an agent that refuses an option goes on without it", patience, async (t) => {
+  const options = [select("effort", "thought_level", ["low", "high"])];
+  const wire = {
+    replies: [{ method: "session/set_config_option", error: { code: -32603, message: "not now" } }],
+  };
+  const { entry } = scripted(t, { play: { open: { options }, wire, otherwise: say("ok") } });
+  const { agent } = await live(t, entry);
+  const session = await agent.open({ cwd, setup: { options: { effort: "high" } } });
+  assert.deepEqual(session.setupProblems, ["option effort was not set to high: not now"]);
+  assert.equal((await session.prompt("hi").outcome).stopReason, "end_turn");
+});
+
+function textOf(update: Update): string {
+  return update.sessionUpdate === "agent_message_chunk" && update.content.type === "text"
+    ? update.content.text
+    : "";
+}
