@@ -154,7 +154,7 @@ function proseOutput(): Output {
         `\n${messages} messages crossed; the agent's stdin was closed and it left with exit code ${exitCode}.`,
       );
       print(
-        "Slower: npm start -- --pace 300. For scripts: npm start -- --json. Your own peers: see README.md.",
+        "Slower: parley demo --pace 300. For scripts: parley demo --json. Your own peers: see README.md.",
       );
     },
   };

@@ -59,4 +59,13 @@ export const runCommands: readonly Command[] = [
     json: true,
     load: () => import("../run/run.ts"),
   },
+  {
+    name: "tour",
+    summary: "watch our own agent at work, offline, in a folder that is thrown away",
+    details:
+      "It is what npm start runs. At a terminal it asks what to do; else it shows one whole turn and says how to go on.",
+    options: {},
+    json: true,
+    load: () => import("../run/tour.ts"),
+  },
 ];

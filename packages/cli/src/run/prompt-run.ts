@@ -1,30 +1,47 @@
 // One prompt, from the start of the agent to its end.
 
-import type { ConnectedAgent, Entry, Outcome, Prompt } from "@parley/acp";
+import type { ConnectedAgent, Entry, Outcome, PermissionAsk } from "@parley/acp";
+import {
+  type LiveAgent,
+  type LivePrompt,
+  type LiveSession,
+  PromptInputError,
+  promptContent,
+} from "@parley/client";
+import type { History, LiveRecorder } from "@parley/client/history";
 import { CommandError } from "../command-error.ts";
+import { eventTeller } from "./event-teller.ts";
 import type { Interrupts } from "./interrupts.ts";
-import { openSession } from "./open-session.ts";
+import { describeAgent, runErrorFrom, startAgent, takeSession } from "./live-session.ts";
 import { type PromptText, readPrompt } from "./prompt-source.ts";
 import { exitCodes, RunError, type RunFacts } from "./run-ending.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { RunPrinter } from "./run-printer.ts";
-import { type RunRecorder, runRecorder } from "./run-recorder.ts";
+import { runHistory, runRecorder } from "./run-recorder.ts";
+import { type RunTarget, runTarget } from "./run-target.ts";
 
 /** How long an agent may take to end its turn after it was told to, before it is ended itself. */
 const stopMs = 5_000;
+/** How long an agent that said nothing may take to say something after all. */
+const lateMs = 1_000;
 
 export class PromptRun {
   readonly #options: RunOptions;
   readonly #printer: RunPrinter;
   readonly #interrupts: Interrupts;
   readonly #refusals: string[] = [];
+  /** Aborts when the run is to end, for whatever reason. */
+  readonly #stopping = new AbortController();
+  readonly #spoken = Promise.withResolvers<void>();
+  #history: History | undefined;
+  #recorder: LiveRecorder | undefined;
   /** What the agent said before the session was announced. */
   #early: Entry[] | undefined = [];
-  #recorder: RunRecorder | undefined;
-  #agent: ConnectedAgent | undefined;
-  #isOver = false;
+  #live: LiveAgent | undefined;
+  #prompt: LivePrompt | undefined;
   #outcome: Outcome | undefined;
   #timedOutMs: number | undefined;
+  #hasSpoken = false;
 
   constructor(options: RunOptions, printer: RunPrinter, interrupts: Interrupts) {
     this.#options = options;
@@ -33,18 +50,24 @@ export class PromptRun {
   }
 
   async run(): Promise<RunFacts> {
+    const { timeoutMs } = this.#options;
+    const timer = timeoutMs === undefined ? undefined : setTimeout(() => this.#timeOut(timeoutMs), timeoutMs);
+    const stop = () => this.#stop();
+    const kill = () => this.#kill();
+    this.#interrupts.first.addEventListener("abort", stop);
+    this.#interrupts.second.addEventListener("abort", kill);
     let failure: RunError | undefined;
     try {
+      if (this.#interrupts.first.aborted) stop();
       await this.#work();
     } catch (error) {
-      if (error instanceof CommandError)
-        failure = new RunError(error.exitCode, error.code, error.message, error.hint);
-      else if (error instanceof RunError) failure = error;
-      else throw error;
+      failure = failureFrom(error);
     } finally {
-      this.#isOver = true;
-      await this.#agent?.close();
+      clearTimeout(timer);
+      this.#stopping.abort();
+      await this.#live?.close();
       await this.#recorder?.close();
+      await this.#history?.close();
     }
     return {
       wasInterrupted: this.#interrupts.first.aborted,
@@ -56,58 +79,79 @@ export class PromptRun {
   }
 
   async #work(): Promise<void> {
-    const reading = readPrompt(this.#options.prompt, (text) => this.#printer.notice(text));
-    this.#printer.progress("starting the agent");
-    this.#recorder = await runRecorder(this.#options, (text) => this.#printer.notice(text));
-    const opening = openSession(this.#options, {
-      permission: (ask) => {
-        this.#refusals.push(ask.title);
-        this.#printer.decision({ what: ask.title, allowed: false, why: "nobody is there to ask" });
-        return ask.options.find(({ kind }) => kind === "reject_once")?.optionId;
-      },
-      onEntry: (entry) => this.#entry(entry),
-      connected: (agent) => {
-        this.#agent = agent;
-        // there is no prompt after all
-        if (this.#isOver) void agent.close();
-      },
-    });
-    const [input, { agent, session }] = await Promise.all([reading, opening]);
-    const content = await this.#content(input, agent.features);
-    this.#recorder?.begin({ sessionId: session.sessionId, cwd: this.#options.cwd });
-    await this.#started(agent, session.sessionId);
+    const notice = (text: string) => this.#printer.notice(text);
+    const reading = readPrompt(this.#options.prompt, notice);
+    // it is waited for below; the agent may fail first
+    reading.catch(() => undefined);
+    if (this.#options.keepsHistory) this.#history = runHistory(notice);
+    const target = await runTarget(this.#options, this.#history);
+    if (this.#history !== undefined) {
+      this.#recorder = runRecorder(this.#history, target, this.#options.session, notice);
+    }
+    const [input, live] = await Promise.all([reading, this.#start(target)]);
+    const content = await this.#content(input, target, live.connected.features);
+    const session = await this.#session(live, target);
+    this.#stopping.signal.throwIfAborted();
     await this.#answer(session.prompt(content));
   }
 
-  async #content({ text, piped }: PromptText, accepts: ConnectedAgent["features"]) {
-    const { promptContent, PromptInputError } = await import("@parley/client");
-    const { cwd, images } = this.#options;
-    try {
-      const { content, notes } = await promptContent(
-        { text, attached: [piped], files: images },
-        { cwd, accepts },
-      );
-      for (const note of notes) this.#printer.notice(note);
-      return content;
-    } catch (error) {
-      if (!(error instanceof PromptInputError)) throw error;
-      throw new RunError(exitCodes.usage, "usage", error.message, "see parley help run");
-    }
+  async #start(target: RunTarget): Promise<LiveAgent> {
+    const recorder = this.#recorder;
+    const tell = eventTeller(this.#printer, this.#options.showsStderr);
+    const live = await startAgent(target, {
+      client: { name: "parley", version: "0.1.0" },
+      cwd: target.cwd,
+      gate: { permission: (ask) => this.#refuse(ask) },
+      ...(recorder === undefined ? {} : { recorder }),
+      ...(this.#options.env === undefined ? {} : { env: this.#options.env }),
+      signal: this.#stopping.signal,
+      onEvent: (event) => tell(event),
+    });
+    this.#live = live;
+    // there is no prompt after all
+    if (this.#stopping.signal.aborted) void live.close();
+    return live;
   }
 
-  async #started({ info, version }: ConnectedAgent, sessionId: string): Promise<void> {
+  async #session(live: LiveAgent, target: RunTarget): Promise<LiveSession> {
+    const { mode, model, set, mcpServers, session: name } = this.#options;
+    const setup = { ...(mode && { mode }), ...(model && { model }), options: Object.fromEntries(set) };
+    const place = { cwd: target.cwd, mcpServers, setup, onEntry: (entry: Entry) => this.#entry(entry) };
+    const { session, isResumed } = await takeSession(live, target, place, (text) =>
+      this.#printer.notice(text),
+    );
     this.#printer.started({
-      agent: { name: info?.name ?? "unknown", ...(info && { version: info.version }) },
-      protocol: version,
-      sessionId,
+      ...describeAgent(live.connected, target.entry.name),
+      sessionId: session.sessionId,
       session: await this.#recorder?.id,
-      name: this.#recorder?.name,
-      resumed: false,
-      cwd: this.#options.cwd,
+      name: target.known?.name ?? name,
+      resumed: isResumed,
+      cwd: target.cwd,
     });
     const early = this.#early ?? [];
     this.#early = undefined;
-    for (const entry of early) this.#entry(entry);
+    for (const entry of early) this.#printer.entry(entry);
+    return session;
+  }
+
+  async #content({ text, piped }: PromptText, { cwd }: RunTarget, accepts: ConnectedAgent["features"]) {
+    const { content, notes } = await promptContent(
+      { text, attached: [piped], files: this.#options.images },
+      { cwd: this.#options.isCwdGiven ? cwd : process.cwd(), accepts },
+    );
+    for (const note of notes) this.#printer.notice(note);
+    return content;
+  }
+
+  async #answer(prompt: LivePrompt): Promise<void> {
+    this.#prompt = prompt;
+    this.#printer.progress("waiting for the agent");
+    this.#hasSpoken = false;
+    this.#outcome = await prompt.outcome;
+    if (this.#outcome.stopReason !== "end_turn" || this.#hasSpoken) return;
+    // some agents answer at once, and say what they have to say afterwards
+    await within(lateMs, this.#spoken.promise);
+    if (!this.#hasSpoken) this.#printer.notice("the agent ended its turn and said nothing");
   }
 
   #entry(entry: Entry): void {
@@ -115,35 +159,69 @@ export class PromptRun {
       this.#early.push(entry);
       return;
     }
-    this.#recorder?.entry("", entry);
+    if (entry.kind === "update" && entry.update.sessionUpdate.startsWith("agent_message")) {
+      this.#hasSpoken = true;
+      this.#spoken.resolve();
+    }
     this.#printer.entry(entry);
   }
 
-  async #answer(prompt: Prompt): Promise<void> {
-    const stop = () => this.#stop(prompt);
-    const timer = this.#options.timeoutMs && setTimeout(() => this.#timeOut(stop), this.#options.timeoutMs);
-    this.#interrupts.first.addEventListener("abort", stop);
+  #refuse(ask: PermissionAsk): string | undefined {
+    this.#refusals.push(ask.title);
+    this.#printer.decision({ what: ask.title, allowed: false, why: "nobody is there to ask" });
+    return ask.options.find(({ kind }) => kind === "reject_once")?.optionId;
+  }
+
+  #timeOut(ms: number): void {
+    this.#timedOutMs = ms;
+    this.#stop();
+  }
+
+  /** Asks the agent to stop; one that does not is ended. */
+  #stop(): void {
+    this.#printer.progress("stopping (Ctrl-C again ends the agent)");
+    this.#stopping.abort();
+    if (this.#prompt === undefined) return this.#end();
+    this.#prompt.cancel();
+    setTimeout(() => this.#end(), stopMs).unref();
+  }
+
+  #end(): void {
+    // it is waited for at the end of the run
+    void this.#live?.close();
+  }
+
+  #kill(): void {
+    this.#end();
+    const pid = this.#live?.pid;
+    if (pid === undefined) return;
     try {
-      if (this.#interrupts.first.aborted) stop();
-      this.#outcome = await prompt.outcome;
-    } catch (error) {
-      throw new RunError(exitCodes.agentError, "agent_gone", (error as Error).message); // what outcome rejects with
-    } finally {
-      clearTimeout(timer);
-      this.#interrupts.first.removeEventListener("abort", stop);
+      process.kill(-pid, "SIGKILL");
+    } catch {
+      // it has gone by itself
     }
   }
+}
 
-  #timeOut(stop: () => void): void {
-    this.#timedOutMs = this.#options.timeoutMs;
-    stop();
+function failureFrom(error: unknown): RunError {
+  if (error instanceof RunError) return error;
+  if (error instanceof CommandError)
+    return new RunError(error.exitCode, error.code, error.message, error.hint);
+  if (error instanceof PromptInputError) {
+    return new RunError(exitCodes.usage, "usage", error.message, "see parley help run");
   }
+  if (error instanceof Error && error.name === "AbortError") {
+    return new RunError(exitCodes.cancelled, "cancelled", "cancelled");
+  }
+  const known = runErrorFrom(error);
+  if (known instanceof RunError) return known;
+  throw known;
+}
 
-  #stop(prompt: Prompt): void {
-    this.#printer.progress("stopping (Ctrl-C again ends the agent)");
-    prompt.cancel();
-    const end = () => void this.#agent?.close("it did not stop");
-    setTimeout(end, stopMs).unref();
-    this.#interrupts.second.addEventListener("abort", end);
-  }
+/** Resolves with the promise, or after `ms`. */
+async function within(ms: number, promise: Promise<void>): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, ms);
+  await Promise.race([promise, late.promise]);
+  clearTimeout(timer);
 }

@@ -10,6 +10,8 @@ export interface PromptSource {
   readonly words: readonly string[];
   /** --file; "-" is stdin. */
   readonly file: string | undefined;
+  /** The words are all of it, whatever stdin is. */
+  readonly isAlone?: boolean;
 }
 
 export interface PromptText {
@@ -24,9 +26,10 @@ const silenceMs = 2_000;
 const maxBytes = 16 * 1024 * 1024;
 
 export async function readPrompt(
-  { words, file }: PromptSource,
+  { words, file, isAlone = false }: PromptSource,
   notice: (text: string) => void,
 ): Promise<PromptText> {
+  if (isAlone) return { text: words.join(" "), piped: "" };
   const typed = words.filter((word) => word !== "-").join(" ");
   const isAsked = words.includes("-") || file === "-";
   const written = file === undefined || file === "-" ? "" : await readPromptFile(file);

@@ -18,6 +18,8 @@ export interface RunOptions {
   /** What follows `--`: the argv of an agent. */
   readonly command: readonly string[];
   readonly cwd: string;
+  /** Whether the user said so: else a session that is gone on with says where. */
+  readonly isCwdGiven: boolean;
   readonly session: string | undefined;
   readonly format: (typeof formats)[number];
   readonly policy: string | undefined;
@@ -30,6 +32,8 @@ export interface RunOptions {
   readonly mcpServers: readonly McpServer[];
   readonly keepsHistory: boolean;
   readonly showsStderr: boolean;
+  /** Given to the agent beside what it gets of ours. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 const help = "see parley help run";
@@ -50,7 +54,8 @@ export async function runOptions({ values, positionals, argv, json }: Invocation
     agent,
     command: argv,
     cwd,
-    session: text("session"),
+    isCwdGiven: text("cwd") !== undefined,
+    session: nameOf(text("session")),
     format: json ? "json" : chosen("format", text("format") ?? "text", formats),
     policy: text("policy"),
     allow: list("allow"),
@@ -70,6 +75,13 @@ function chosen<Word extends string>(name: string, given: string, words: readonl
   if (word === undefined)
     throw usageError(`--${name} takes ${words.join(", ")}, got ${printable(given)}`, help);
   return word;
+}
+
+function nameOf(given: string | undefined): string | undefined {
+  if (given !== undefined && !/^[\w.:@+-]{1,100}$/.test(given)) {
+    throw usageError(`--session takes letters, digits and . _ - : @ +, got ${printable(given)}`, help);
+  }
+  return given;
 }
 
 function assignment(given: string): [string, string] {

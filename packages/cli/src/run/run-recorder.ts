@@ -1,33 +1,31 @@
 // The history of a run: opened beside the agent, and never a reason to stop.
 
-import type { LiveRecorder } from "@parley/client/history";
+import { type History, type LiveRecorder, liveRecorder, openHistory } from "@parley/client/history";
 import { historyPath } from "../sessions/opened-history.ts";
-import type { RunOptions } from "./run-options.ts";
+import type { RunTarget } from "./run-target.ts";
 import { safeLine } from "./safe-text.ts";
 
-export interface RunRecorder extends LiveRecorder {
-  readonly name: string | undefined;
+export function runHistory(notice: (text: string) => void): History {
+  return openHistory({ path: historyPath(), failed: untold(notice) });
 }
 
-export async function runRecorder(
-  { keepsHistory, command, session: name }: RunOptions,
+export function runRecorder(
+  history: History,
+  { agent, known }: RunTarget,
+  name: string | undefined,
   notice: (text: string) => void,
-): Promise<RunRecorder | undefined> {
-  if (!keepsHistory) return undefined;
-  const { liveRecorder, openHistory } = await import("@parley/client/history");
-  const failed = (error: unknown) => {
+): LiveRecorder {
+  return liveRecorder(history, {
+    agent,
+    known,
+    name: known === undefined ? name : undefined,
+    failed: untold(notice),
+  });
+}
+
+function untold(notice: (text: string) => void): (error: unknown) => void {
+  return (error) => {
     const why = error instanceof Error ? error.message : String(error);
     notice(`this session is not kept in the history: ${safeLine(why)}`);
-  };
-  const history = openHistory({ path: historyPath(), failed });
-  const agent = command.length > 0 ? { name: command[0] ?? "", command } : { name: "parley" };
-  const recorder = liveRecorder(history, { agent, name, failed });
-  return {
-    ...recorder,
-    name,
-    async close() {
-      await recorder.close();
-      await history.close();
-    },
   };
 }

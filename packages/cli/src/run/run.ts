@@ -6,10 +6,14 @@ import { watchInterrupts } from "./interrupts.ts";
 import { printerFor } from "./printer-for.ts";
 import { PromptRun } from "./prompt-run.ts";
 import { endingOf } from "./run-ending.ts";
-import { runOptions } from "./run-options.ts";
+import { type RunOptions, runOptions } from "./run-options.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
-  const options = await runOptions(invocation);
+  return runPrompt(await runOptions(invocation));
+}
+
+/** The exit code. */
+export async function runPrompt(options: RunOptions): Promise<number> {
   const started = performance.now();
   const printer = printerFor(options);
   const interrupts = watchInterrupts();

@@ -40,7 +40,10 @@ export interface History {
   begin(session: NewHistorySession): Promise<SessionRecorder>;
   /** Goes on with a session that was recorded before. Rejects with RequestError -32066 while another process does. */
   resume(id: string, agentSessionId?: string): Promise<SessionRecorder>;
-  /** By its name at this agent and place, by its id, or by the beginning of its id or its whole name if only one has it. */
+  /**
+   * By its id. With a place also by its name there, and by nothing else: somebody may be about to use the name for a new
+   * one. Without a place also by its name anywhere or the beginning of its id, if only one has it.
+   */
   find(
     word: string,
     place?: { readonly agent: HistoryAgent; readonly cwd: string },
@@ -101,6 +104,7 @@ export function openHistory({ path, failed = () => undefined }: HistoryOptions):
       const named = place && (await sessions.get(sessionId(place.agent, place.cwd, word)));
       const exact = named ?? (await sessions.get(word));
       if (exact !== undefined) return sessionFrom(exact);
+      if (place !== undefined) return undefined;
       const near: HistorySession[] = [];
       for await (const each of allSessions(sessions)) {
         if (each.name === word || (word.length >= shortestPrefix && each.id.startsWith(word)))

@@ -1,0 +1,51 @@
+// What happens around a session, in words.
+
+import type { LiveEvent } from "@parley/client";
+import { withStderr } from "./live-session.ts";
+import type { RunPrinter } from "./run-printer.ts";
+import { safeLine, safeText } from "./safe-text.ts";
+
+export function eventTeller(printer: RunPrinter, isVerbose: boolean): (event: LiveEvent) => void {
+  /** The death of an agent is worth a word of its own only when it comes back: else it is how the run ended. */
+  let death = "";
+  return (event) => {
+    switch (event.kind) {
+      case "starting":
+        printer.progress(`starting ${event.agent}`);
+        if (isVerbose && event.keys.length > 0)
+          printer.notice(`${event.agent} gets ${event.keys.join(", ")}`);
+        return;
+      case "connecting":
+        return printer.progress(`connecting to ${event.agent}`);
+      case "waiting": {
+        const line = safeLine(event.lastLine);
+        const seconds = Math.round(event.elapsedMs / 1000);
+        return printer.progress(`waiting for the agent, ${seconds} s${line === "" ? "" : `: ${line}`}`);
+      }
+      case "ready":
+        return printer.progress("opening the session");
+      case "stderr":
+        if (isVerbose) process.stderr.write(safeText(event.text));
+        return;
+      case "crashed":
+        death = withStderr(`the agent died: ${event.message}`, event.stderr);
+        return;
+      case "continued":
+        if (death !== "") printer.notice(death);
+        return printer.notice(
+          event.how === "new"
+            ? "it was started again with a new session, and knows nothing of what was said"
+            : "it was started again, and goes on with the session",
+        );
+      case "retrying": {
+        const pause = event.delayMs > 0 ? ` in ${Math.ceil(event.delayMs / 1000)} s` : "";
+        return printer.notice(`${safeLine(event.problem.message)}: trying again${pause}`);
+      }
+      case "login":
+        return printer.progress(`logging in by ${safeLine(event.method)}`);
+      default:
+        // a restart is told by how it went on, and what could not be set ends the run
+        return;
+    }
+  };
+}

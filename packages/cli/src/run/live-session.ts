@@ -1,0 +1,122 @@
+// Starts the agent and takes the session that a run works in: a new one, or one that it goes on with.
+
+import { type ConnectedAgent, ConnectionError, RequestError } from "@parley/acp";
+import {
+  LaunchError,
+  type LiveAgent,
+  type LiveOptions,
+  type LivePlace,
+  type LiveSession,
+  liveAgent,
+} from "@parley/client";
+import { exitCodes, RunError } from "./run-ending.ts";
+import type { RunTarget } from "./run-target.ts";
+import { safeLine, safeText } from "./safe-text.ts";
+
+export interface TakenSession {
+  readonly session: LiveSession;
+  /** Whether the agent knows what was said before. */
+  readonly isResumed: boolean;
+}
+
+/** Rejects with a RunError. */
+export async function startAgent(target: RunTarget, options: LiveOptions): Promise<LiveAgent> {
+  try {
+    return await liveAgent(target.entry, options);
+  } catch (error) {
+    throw runErrorFrom(error);
+  }
+}
+
+/** Rejects with a RunError. */
+export async function takeSession(
+  live: LiveAgent,
+  { known }: RunTarget,
+  place: LivePlace,
+  notice: (text: string) => void,
+): Promise<TakenSession> {
+  try {
+    const again = known === undefined ? undefined : await reopened(live, known.agentSessionId, place, notice);
+    const session = again ?? (await live.open(place));
+    const [problem] = session.setupProblems;
+    if (problem !== undefined) throw new RunError(exitCodes.usage, "setup", problem, "see parley help run");
+    return { session, isResumed: again !== undefined };
+  } catch (error) {
+    throw runErrorFrom(error);
+  }
+}
+
+/** Nothing where the agent cannot, or does not know the session any more: then a new one is begun, and the user is told. */
+async function reopened(
+  live: LiveAgent,
+  sessionId: string,
+  place: LivePlace,
+  notice: (text: string) => void,
+): Promise<LiveSession | undefined> {
+  const { resume, load } = live.connected.features;
+  if (!resume && !load) {
+    notice(
+      "this agent cannot go on with an old session: it begins a new one and knows nothing of what was said",
+    );
+    return undefined;
+  }
+  try {
+    return await live.reopen(sessionId, place, "silent");
+  } catch (error) {
+    // agents have many codes for a session that they do not have; whatever it was, a new one shows whether the agent works
+    if (!(error instanceof RequestError) || error.code === -32000) throw error;
+    notice(
+      `the agent has no such session any more (${safeLine(error.message)}): it begins a new one and knows nothing of what was said`,
+    );
+    return undefined;
+  }
+}
+
+export function runErrorFrom(error: unknown): Error {
+  if (error instanceof LaunchError) {
+    const { kind, message, hint, stderr = "" } = error;
+    const text = withStderr(message, stderr);
+    if (kind === "login_needed") return new RunError(exitCodes.loginNeeded, kind, text, hint);
+    // we gave up: whoever told us to says why
+    if (kind === "aborted") return new RunError(exitCodes.cancelled, kind, text);
+    return new RunError(
+      kind === "crash_loop" ? exitCodes.agentError : exitCodes.notStarted,
+      kind,
+      text,
+      hint,
+    );
+  }
+  if (error instanceof ConnectionError) {
+    const text = withStderr(`the agent has gone: ${error.message}`, error.stderr ?? "");
+    return new RunError(
+      exitCodes.agentError,
+      "agent_gone",
+      text,
+      "what it wrote to stderr says why; try again",
+    );
+  }
+  if (error instanceof RequestError) {
+    const code = error.code === -32000 ? exitCodes.loginNeeded : exitCodes.agentError;
+    return new RunError(
+      code,
+      "agent_error",
+      `the agent opened no session: ${safeLine(error.message)} (${error.code})`,
+    );
+  }
+  // the agent does not offer what the flags need
+  if (error instanceof TypeError) return new RunError(exitCodes.usage, "not_offered", error.message);
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+/** What an agent wrote to stderr belongs to the message. */
+export function withStderr(message: string, stderr: string): string {
+  const said = safeText(stderr).trimEnd();
+  return said === "" || message.includes(said) ? safeText(message) : `${safeText(message)}\n${said}`;
+}
+
+export function describeAgent({ info, version }: ConnectedAgent, name: string) {
+  return {
+    agent: { name: info?.name ?? name, ...(info === undefined ? {} : { version: info.version }) },
+    protocol: version,
+  };
+}
