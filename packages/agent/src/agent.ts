@@ -21,7 +21,16 @@ import type { Tool } from "./tools/tool.ts";
 export interface CodingAgentOptions
   extends Pick<
     AgentDefinition,
-    "log" | "tap" | "versions" | "limits" | "unstable" | "authMethods" | "login" | "logout" | "isLoggedIn"
+    | "log"
+    | "tap"
+    | "versions"
+    | "limits"
+    | "unstable"
+    | "authMethods"
+    | "login"
+    | "logout"
+    | "isLoggedIn"
+    | "clientTimeoutMs"
   > {
   /** The version that clients are told. */
   readonly version: string;
@@ -53,7 +62,7 @@ export interface CodingAgentOptions
 export function codingAgent(options: CodingAgentOptions): Agent {
   const { version, store = memoryStore(), mode = "ask", tools, log, tap, versions, limits } = options;
   const { unstable = ["session/fork", "session/new"], effort = "medium", autoApprove = "reads" } = options;
-  const { privateHosts = [], authMethods, login, logout, isLoggedIn } = options;
+  const { privateHosts = [], authMethods, login, logout, isLoggedIn, clientTimeoutMs } = options;
   const offline = offlineModel();
   const configured = options.configured ?? (() => ({ models: options.models ?? [], chosen: options.model }));
   const setting: AgentSetting = {
@@ -83,6 +92,7 @@ export function codingAgent(options: CodingAgentOptions): Agent {
     ...(tap === undefined ? {} : { tap }),
     ...(versions === undefined ? {} : { versions }),
     ...(limits === undefined ? {} : { limits }),
+    ...(clientTimeoutMs === undefined ? {} : { clientTimeoutMs }),
     ...(authMethods === undefined ? {} : { authMethods }),
     ...(login === undefined ? {} : { login }),
     ...(logout === undefined ? {} : { logout }),

@@ -21,6 +21,14 @@ export interface OwnedChild extends Pick<ChildProcess, "exitCode" | "signalCode"
   kill(signal?: NodeJS.Signals): unknown;
 }
 
+/** Those of which something may run. */
+const living = new Set<ProcessGroup>();
+
+/** Nothing is awaited at an exit, and the watchdog knows groups only: whatever has left its group is ended here. */
+function endAllAtExit(): void {
+  for (const group of living) group.endNow();
+}
+
 export class ProcessGroup {
   readonly #child: OwnedChild;
   readonly #pid: number;
@@ -34,6 +42,8 @@ export class ProcessGroup {
     this.#child = child;
     this.#pid = child.pid;
     this.#unwatch = watchGroup(child.pid);
+    if (living.size === 0) process.on("exit", endAllAtExit);
+    living.add(this);
   }
 
   /** Remembers who descends from the leader now: once it has gone, those outside the group cannot be found. */
@@ -51,7 +61,16 @@ export class ProcessGroup {
     if (this.#escaped.size > 0 || this.#leaderLives() || this.#hasMembers()) return false;
     this.#gone = true;
     this.#unwatch();
+    living.delete(this);
+    if (living.size === 0) process.off("exit", endAllAtExit);
     return true;
+  }
+
+  /** SIGKILL, without waiting for anything: this process is leaving. */
+  endNow(): void {
+    if (this.isGone()) return;
+    this.remember();
+    this.#signal("SIGKILL");
   }
 
   /** SIGTERM, up to `killMs` of patience, SIGKILL. Resolves when nothing is left or nothing more can be done. */

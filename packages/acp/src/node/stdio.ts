@@ -17,13 +17,14 @@ export interface StdioOptions {
   /** How long closing waits for a client that does not read. Default 2000. */
   readonly flushMs?: number;
   /**
-   * An agent whose client has gone must not linger: half a second after the wire has closed from the other side,
+   * An agent whose client has gone must not linger: a second and a half after the wire has closed from the other side,
    * the process ends, whatever still runs in it. Default true; a close of our own never ends the process.
    */
   readonly exitOnEnd?: boolean;
 }
 
-const exitGraceMs = 500;
+/** As long as commands may take to tidy up, and less than the two seconds that an editor's end may take in all. */
+const exitGraceMs = 1_500;
 
 // One pipe holds 64 KiB, a socket pair of Node's spawn 208 KiB; libuv reads 64 KiB at a time.
 const readBufferBytes = 64 * 1024;

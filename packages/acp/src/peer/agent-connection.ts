@@ -14,7 +14,7 @@ import type { Update } from "../model/update.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { AgentFront, type AgentHost, type PromptOp, type SessionOp } from "./agent-front.ts";
 import { authMethodsFor, introduction } from "./agent-introduction.ts";
-import type { AgentLink } from "./agent-link.ts";
+import type { AgentLink, AskOptions } from "./agent-link.ts";
 import type { AgentSession } from "./agent-session.ts";
 import { AgentSessions } from "./agent-sessions.ts";
 import { methodNotFound } from "./bound-wire.ts";
@@ -101,8 +101,10 @@ export class AgentConnection implements AgentLink, AgentHost {
     return this.#front.sendChecked(params);
   }
 
-  ask(method: string, params: unknown, signal?: AbortSignal, cancelGraceMs = 10_000): Promise<unknown> {
-    return this.#front.ask(method, params, signal === undefined ? {} : { signal, cancelGraceMs });
+  ask(method: string, params: unknown, options: AskOptions = {}): Promise<unknown> {
+    const { signal, cancelGraceMs = 10_000, timeoutMs } = options;
+    const cancel = signal === undefined ? {} : { signal, cancelGraceMs };
+    return this.#front.ask(method, params, { ...cancel, timeoutMs });
   }
 
   tell(method: string, params: unknown): void {

@@ -59,6 +59,11 @@ export interface AgentDefinition
    * that the turn ends with that error. Default 16 Mi.
    */
   readonly maxUnstored?: number;
+  /**
+   * How many milliseconds the client may take over a file or a terminal of its own before the request fails; waiting
+   * for an exit and for the user's answers has no limit. Default 60,000.
+   */
+  readonly clientTimeoutMs?: number;
   /** A prompt that comes while a turn runs goes to `turn.inbox`. Default false. */
   readonly steering?: boolean;
   /** Without steering: wait in line (default), or be answered -32064. */

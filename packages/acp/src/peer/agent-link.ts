@@ -10,6 +10,13 @@ import type { AgentDefinition } from "./agent-definition.ts";
 import type { AgentSession } from "./agent-session.ts";
 import type { PromptTicket } from "./prompt-queue.ts";
 
+export interface AskOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** How long the answer to something cancelled is waited for. Default 10,000. */
+  readonly cancelGraceMs?: number;
+  readonly timeoutMs?: number | undefined;
+}
+
 export interface AgentLink {
   readonly definition: AgentDefinition;
   readonly edition: AgentEdition;
@@ -25,7 +32,7 @@ export interface AgentLink {
   checkUpdate(sessionId: string, update: object): object;
   sendChecked(params: object): Promise<void> | undefined;
   /** A request to the client, validated both ways. */
-  ask(method: string, params: unknown, signal?: AbortSignal, cancelGraceMs?: number): Promise<unknown>;
+  ask(method: string, params: unknown, options?: AskOptions): Promise<unknown>;
   /** A notification to the client, validated. */
   tell(method: string, params: unknown): void;
   askExtension(method: string, params: unknown, signal?: AbortSignal): Promise<unknown>;

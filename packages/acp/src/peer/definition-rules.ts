@@ -1,6 +1,7 @@
 // What agent() and client() refuse at once: a definition that could not be served.
 
 import { protocolVersions } from "../edition/negotiate.ts";
+import { milliseconds } from "../jsonrpc/deadline.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 
 /** Both sides say who they are (A6, C3). For those who write JavaScript: the compiler knows the rest. */
@@ -24,6 +25,7 @@ export function checkDefinition(definition: AgentDefinition): void {
   if (maxUnstored !== undefined && !(typeof maxUnstored === "number" && maxUnstored >= 0)) {
     throw new TypeError(`agent: maxUnstored must be a number of characters, got ${String(maxUnstored)}`);
   }
+  if (definition.clientTimeoutMs !== undefined) milliseconds("clientTimeoutMs", definition.clientTimeoutMs);
   // whoever lists a way to log in has the methods for it (A12)
   if (authMethods.some(({ type }) => type !== "terminal") && definition.login === undefined)
     throw new TypeError("agent: authMethods need login(), which is called with the method that was chosen");

@@ -132,7 +132,7 @@ export class Questions {
     try {
       const signal = AbortSignal.any([this.#signal, this.#turnEnded.signal]);
       // withdrawn at once, whatever the client makes of it; its late answer means nothing (A64)
-      const result = await this.#session.link.ask(method, params, signal, 0);
+      const result = await this.#session.link.ask(method, params, { signal, cancelGraceMs: 0 });
       return signal.aborted ? undefined : (result as object); // validated by the method's row
     } catch (error) {
       const withdrawn = error instanceof RequestError && error.code === rpcCodes.cancelled;

@@ -7,6 +7,8 @@ import type { TerminalHandle, Terminals } from "../model/terminals.ts";
 import type { AgentSession } from "./agent-session.ts";
 import { type AskClient, clientFiles, clientTerminals } from "./client-services.ts";
 
+const defaultTimeoutMs = 60_000;
+
 export class TurnClient {
   readonly info: Implementation | undefined;
   readonly features: ClientFeatures;
@@ -28,10 +30,13 @@ export class TurnClient {
     this.meta = link.clientMeta;
     this.features = link.features;
     const { readFiles, writeFiles, terminals } = link.features;
+    const { clientTimeoutMs = defaultTimeoutMs } = link.definition;
     // whatever a turn asked for is given up with the turn, but for the end of a terminal
     const ask: AskClient = (method, params, signal) => {
       const ends = method === "terminal/kill" || method === "terminal/release";
-      return link.ask(method, params, ends ? signal : either(turnSignal, signal));
+      // a command takes its time; a client that hangs must not hold the turn for ever
+      const timeoutMs = method === "terminal/wait_for_exit" ? undefined : clientTimeoutMs;
+      return link.ask(method, params, { signal: ends ? signal : either(turnSignal, signal), timeoutMs });
     };
     this.files =
       readFiles || writeFiles

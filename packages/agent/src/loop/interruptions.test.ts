@@ -99,6 +99,38 @@ inEveryVersion(
   },
 );
 
+inEveryVersion(
+  "F12 a cancel before anything was said, twice, with the answer under way and after the end leaves one outcome",
+  {},
+  async (place) => {
+    const model = scriptedModel([says("one"), says("two"), says("three"), says("four")]);
+    const { session, updates } = await talk({ ...place, tools, models: [model] });
+    const early = session.prompt("go");
+    session.cancel();
+    session.cancel();
+    assert.equal((await early.outcome).stopReason, "cancelled");
+    const asked = model.requests.length;
+    session.cancel();
+    assert.equal(
+      (await session.prompt("and now?").outcome).stopReason,
+      "end_turn",
+      "a late cancel is of no turn",
+    );
+    assert.equal(model.requests.length, asked + 1);
+    // the last words are here, the end is under way
+    let hasEnded = false;
+    session.onUpdate((update) => {
+      if (hasEnded || update.sessionUpdate !== "agent_message_chunk") return;
+      hasEnded = true;
+      session.cancel();
+    });
+    assert.equal((await session.prompt("once more").outcome).stopReason, "cancelled");
+    updates.length = 0;
+    assert.equal((await session.prompt("at last").outcome).stopReason, "end_turn");
+    assertValid(model.requests.at(-1)?.messages ?? []);
+  },
+);
+
 async function entriesOf(store: SessionStore, sessionId: string): Promise<Entry[]> {
   const entries: Entry[] = [];
   for await (const entry of store.entries(sessionId)) entries.push(entry);

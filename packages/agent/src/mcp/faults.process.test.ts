@@ -62,7 +62,7 @@ test("what a server wrote before it left is shown", patient, async (context) => 
   assert.equal(said(link.updates), "done");
 });
 
-test("a server that never answers initialize costs its timeout and no more", patient, async (context) => {
+test("F9 a server that never answers initialize costs its timeout and no more", patient, async (context) => {
   const cwd = temporaryFolder(context, {});
   const server = scriptServer(
     cwd,
@@ -100,7 +100,7 @@ test("a turn that waits for a server can be cancelled, and the session closed", 
 });
 
 test(
-  "a server that dies in the middle of a call fails the call, and is started again with the next turn",
+  "F9 a server that dies in the middle of a call fails the call, and is started again with the next turn",
   patient,
   async (context) => {
     const cwd = temporaryFolder(context, {});
@@ -172,7 +172,7 @@ test(
 );
 
 test(
-  "a call that takes longer than the timeout of its server fails, one that reports progress does not",
+  "F9 TH13 a call that takes longer than the timeout of its server fails, one that reports progress does not",
   patient,
   async (context) => {
     const cwd = temporaryFolder(context, {});
@@ -395,4 +395,36 @@ test("a program that is no MCP server is a failure in words", patient, async (co
   });
   await link.session.prompt("go").outcome;
   assert.deepEqual(notices(link.updates), ["The MCP server chatty did not answer in time (1 s)."]);
+});
+
+test("F9 TH13 a server that lies fails its calls, and the turn goes on", patient, async (context) => {
+  const cwd = temporaryFolder(context, {});
+  const server = scriptServer(
+    cwd,
+    "liar",
+    `const answer = (method, params, id) => {
+      if (method === "initialize") return hello({ tools: {} });
+      if (method === "tools/list") return { tools: ["nonsense", "wrong_id", "twice"].map((name) => tool(name)) };
+      if (method !== "tools/call") return;
+      if (params.name === "nonsense") return { content: "no list", isError: 7 };
+      if (params.name === "wrong_id") return void write({ id: 4711, result: said("not yours") });
+      write({ id, result: said("first") });
+      return said("second");
+    };`,
+    { more: { _meta: { timeout: 1_000 } } },
+  );
+  const names = ["nonsense", "wrong_id", "twice"].map((name) => [`liar/${name}`, {}] as const);
+  const model = scriptedModel([calls(...names), says("done")]);
+  const link = await talkUntilEnd(context, {
+    version: 2,
+    cwd,
+    models: [model],
+    answers: names.map(() => "allow_once"),
+    mcpServers: [server],
+  });
+  assert.equal((await link.session.prompt("go").outcome).stopReason, "end_turn");
+  const [nonsense = "", wrongId = "", twice = ""] = outcomesOf(model);
+  assert.match(nonsense, /The MCP server liar answered with an error/);
+  assert.match(wrongId, /did not answer in time/);
+  assert.equal(twice, "first");
 });
