@@ -3,6 +3,7 @@
 
 import type { Command } from "./command.ts";
 import { agentCommands } from "./commands/agent-commands.ts";
+import { permissionCommands } from "./commands/permission-commands.ts";
 import { runCommands } from "./commands/run-commands.ts";
 import { sessionCommands } from "./commands/session-commands.ts";
 import { wireCommands } from "./commands/wire-commands.ts";
@@ -11,6 +12,7 @@ import { wireCommands } from "./commands/wire-commands.ts";
 export const commands: readonly Command[] = [
   ...runCommands,
   ...sessionCommands,
+  ...permissionCommands,
   ...agentCommands,
   ...wireCommands,
 ];

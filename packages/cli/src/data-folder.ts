@@ -13,6 +13,26 @@ export function configPath(environment: NodeJS.ProcessEnv = process.env): string
   return join(folder("config", environment.XDG_CONFIG_HOME, [".config"], environment), "config.json");
 }
 
+/** Rules about what agents may do, one to a line. */
+export function policyPath(environment: NodeJS.ProcessEnv = process.env): string {
+  return join(configPath(environment), "..", "policy");
+}
+
+/** Answers that outlive a session. */
+export function permissionsPath(environment: NodeJS.ProcessEnv = process.env): string {
+  return join(dataFolder(environment), "permissions.ndjson");
+}
+
+/** Logs of what was decided and done, one for each process. */
+export function auditFolder(environment: NodeJS.ProcessEnv = process.env): string {
+  return join(stateFolder(environment), "audit");
+}
+
+/** `parley` in the user's state directory; PARLEY_HOME moves it. */
+export function stateFolder(environment: NodeJS.ProcessEnv = process.env): string {
+  return folder("state", environment.XDG_STATE_HOME, [".local", "state"], environment);
+}
+
 /** The keys of those who have logged in. */
 export function credentialsPath(environment: NodeJS.ProcessEnv = process.env): string {
   return join(dataFolder(environment), "credentials.json");

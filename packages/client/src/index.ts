@@ -40,11 +40,13 @@ export type { LivePrompt } from "./live/live-prompt.ts";
 export type { LiveSession } from "./live/live-session.ts";
 export type { Problem, ProblemKind } from "./live/problem.ts";
 export type { SessionSetup } from "./live/session-setup.ts";
+export { canonicalPath } from "./policy/canonical-path.ts";
 export { commandSubject } from "./policy/command-subject.ts";
 export type { Verdict } from "./policy/decide.ts";
 export { permissionGate } from "./policy/gate.ts";
 export type { Decision, Gate, GateOptions, PermissionAsker } from "./policy/gate-options.ts";
-export type { GatedSession } from "./policy/gate-session.ts";
+export { directoryIdentity, type GatedSession } from "./policy/gate-session.ts";
+export { type ParsedPolicy, parsePolicy } from "./policy/policy-text.ts";
 export type { PermissionChoice, PermissionQuestion, PermissionReply } from "./policy/question.ts";
 export {
   type NewRememberedRule,

@@ -21,22 +21,18 @@ export interface AuditOptions {
 
 const signMs = 60_000;
 
-/** Opens a log of this process in the folder, with the first line. */
+/** The log of this process in the folder. Its file is made with its first line. */
 export function auditLog(folder: string, { now = Date.now }: AuditOptions = {}): AuditLog {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const key = auditKey(folder);
   const started = performance.now();
   const stamp = new Date(now()).toISOString();
-  const path = join(
-    folder,
-    `${stamp.replaceAll(/[-:]/g, "").slice(0, 15)}-${process.pid}-${randomBytes(3).toString("hex")}.ndjson`,
-  );
-  const { O_APPEND, O_CREAT, O_EXCL, O_WRONLY } = constants;
-  const file = openSync(path, O_APPEND | O_CREAT | O_EXCL | O_WRONLY, 0o600);
-  let [seq, previous, signedSeq, signedAt, isOpen] = [0, "", 0, started, true];
+  const name = `${stamp.replaceAll(/[-:]/g, "").slice(0, 15)}-${process.pid}-${randomBytes(3).toString("hex")}.ndjson`;
+  const path = join(folder, name);
+  let [seq, previous, signedSeq, signedAt, isClosed] = [0, "", 0, started, false];
+  let opened: { readonly file: number; readonly key: Buffer } | undefined;
 
   const append = (fields: object, isLast = false): number => {
-    if (!isOpen) throw new Error(`the audit log ${path} has been closed`);
+    opened ??= openFile(folder, path);
+    const { file, key } = opened;
     const body = JSON.stringify(fields);
     const hash = chainHash(previous, body);
     const clock = performance.now();
@@ -54,17 +50,27 @@ export function auditLog(folder: string, { now = Date.now }: AuditOptions = {}):
     ...facts,
   });
 
-  append({ ...auditHeader, pid: process.pid, time: stamp });
   return {
     path,
-    write: (facts) => append(entry(facts)),
+    write(facts) {
+      if (isClosed) throw new Error(`the audit log ${path} has been closed`);
+      if (seq === 0) append({ ...auditHeader, pid: process.pid, time: stamp });
+      return append(entry(facts));
+    },
     close() {
-      if (!isOpen) return;
-      append(entry({ kind: "end" }), true);
-      isOpen = false;
-      closeSync(file);
+      if (!isClosed && opened !== undefined) {
+        append(entry({ kind: "end" }), true);
+        closeSync(opened.file);
+      }
+      isClosed = true;
     },
   };
+}
+
+function openFile(folder: string, path: string): { readonly file: number; readonly key: Buffer } {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const { O_APPEND, O_CREAT, O_EXCL, O_WRONLY } = constants;
+  return { key: auditKey(folder), file: openSync(path, O_APPEND | O_CREAT | O_EXCL | O_WRONLY, 0o600) };
 }
 
 function writeWhole(file: number, line: string): void {

@@ -76,8 +76,11 @@ test("what was begun and not ended is unknown, and a log without an end is not c
 
 test("each process has a log of its own, and all are signed with one key", (t) => {
   const place = folder(t);
-  const logs = [auditLog(place), auditLog(place)];
+  const logs = [auditLog(place), auditLog(place), auditLog(place)];
+  const [, , unused] = logs;
+  for (const log of logs.slice(0, 2)) log.write({ kind: "refused" });
   for (const log of logs) log.close();
+  assert.throws(() => readFileSync(unused?.path ?? ""), /ENOENT/, "nothing happened, nothing is written");
   assert.equal(readdirSync(place).length, 3);
-  for (const { path } of logs) assert.equal(verifyAudit(path).isWhole, true);
+  for (const { path } of logs.slice(0, 2)) assert.equal(verifyAudit(path).isWhole, true);
 });

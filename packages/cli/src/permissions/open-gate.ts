@@ -1,0 +1,53 @@
+// The gate of a command that talks to agents: with the rules of this machine, of this user and of this run, with
+// what was remembered, and with a log of what is done.
+
+import { dirname } from "node:path";
+import {
+  auditLog,
+  type Gate,
+  type GateOptions,
+  permissionGate,
+  type Rule,
+  rememberedRules,
+} from "@parley/client";
+import { auditFolder, configPath, dataFolder, permissionsPath, stateFolder } from "../data-folder.ts";
+import { configuredRules, type RunRules, workspacePolicyOf } from "./policy-rules.ts";
+
+export interface OpenGateOptions
+  extends RunRules,
+    Pick<GateOptions, "asker" | "agent" | "extraRoots" | "environment"> {
+  /** What of a workspace's rules was left out. */
+  warn?(message: string): void;
+}
+
+export interface OpenedGate {
+  readonly gate: Gate;
+  /** Ends the log. */
+  close(): void;
+}
+
+/** Throws a usage error where a rule cannot be meant. */
+export function openGate(options: OpenGateOptions): OpenedGate {
+  const { asker, agent, extraRoots, environment, warn } = options;
+  const audit = auditLog(auditFolder());
+  const known = new Map<string, readonly Rule[]>();
+  const gate = permissionGate({
+    rules: configuredRules(options),
+    workspaceRules(root) {
+      const found = known.get(root);
+      if (found !== undefined) return found;
+      const { rules, warnings } = workspacePolicyOf(root);
+      for (const warning of warnings) warn?.(warning);
+      known.set(root, rules);
+      return rules;
+    },
+    remembered: rememberedRules(permissionsPath()),
+    audit,
+    own: [dirname(configPath()), dataFolder(), stateFolder()],
+    ...(asker === undefined ? {} : { asker }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(extraRoots === undefined ? {} : { extraRoots }),
+    ...(environment === undefined ? {} : { environment }),
+  });
+  return { gate, close: () => audit.close() };
+}

@@ -1,0 +1,70 @@
+// `parley permissions add EFFECT RULE`.
+
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import { directoryIdentity, parsePolicy, type Rule, RuleError, rememberedRules } from "@parley/client";
+import type { Invocation } from "../command.ts";
+import { usageError } from "../command-error.ts";
+import { permissionsPath, policyPath } from "../data-folder.ts";
+import { printAnswer } from "../print-answer.ts";
+import { printable } from "../wire-printer.ts";
+import { ruleJson, ruleLine } from "./permissions-list.ts";
+
+const help = "see parley help permissions add";
+
+export async function run({ values, positionals, json }: Invocation): Promise<number> {
+  const rule = parsed(positionals.join(" "));
+  const scope = scopeOf(values["scope"]);
+  if (scope === "always") checkReach(rule);
+  const cwd = realpathSync(resolve(typeof values["cwd"] === "string" ? values["cwd"] : "."));
+  const lasts = duration(values["for"]);
+  const { of, operation, pattern, effect } = rule;
+  const kept = rememberedRules(permissionsPath()).add({
+    of,
+    operation,
+    ...(pattern === undefined ? {} : { pattern }),
+    effect,
+    scope,
+    ...(scope === "workspace" ? { workspace: { path: cwd, identity: directoryIdentity(cwd) } } : {}),
+    ...(lasts === undefined ? {} : { expires: Date.now() + lasts }),
+  });
+  const text = `${ruleLine(kept)}\nTake it back: parley permissions revoke ${kept.id}`;
+  printAnswer(text, ruleJson(kept), json);
+  return 0;
+}
+
+function parsed(text: string): Rule {
+  if (text.trim() === "")
+    throw usageError("which rule? type: parley permissions add allow exec npm test", help);
+  try {
+    const [rule] = parsePolicy(text, "user", "the rule").rules;
+    if (rule !== undefined) return rule;
+  } catch (error) {
+    if (!(error instanceof RuleError)) throw error;
+    throw usageError(printable(error.message.replace(/^the rule:1: /, "")), help);
+  }
+  throw usageError(`${printable(text)} is no rule`, help);
+}
+
+function scopeOf(given: unknown): "workspace" | "always" {
+  if (given === "workspace" || given === "always") return given;
+  throw usageError(`--scope takes workspace or always, got ${printable(String(given))}`, help);
+}
+
+/** Everywhere and for months: only what changes nothing, and what is exactly this command. */
+function checkReach({ effect, operation, pattern }: Rule): void {
+  if (effect !== "allow" || operation === "read") return;
+  if (operation === "exec" && pattern !== undefined && !/\*$/.test(pattern)) return;
+  const message = "always allows reading and exact commands only";
+  throw usageError(message, `use --scope workspace, or write the rule into ${policyPath()}`);
+}
+
+const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+function duration(given: unknown): number | undefined {
+  if (given === undefined) return undefined;
+  const [, number, unit = ""] = /^(\d{1,5})([mhdw])$/.exec(String(given)) ?? [];
+  const lasts = Number(number) * (units[unit] ?? Number.NaN);
+  if (lasts > 0) return lasts;
+  throw usageError(`--for takes a time such as 30m, 12h, 30d or 4w, got ${printable(String(given))}`, help);
+}

@@ -1,0 +1,55 @@
+// `parley permissions check OPERATION ...`: what the rules say, without doing anything.
+
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import { canonicalPath, commandSubject, type Subject } from "@parley/client";
+import type { Invocation } from "../command.ts";
+import { usageError } from "../command-error.ts";
+import { printAnswer } from "../print-answer.ts";
+import { printable } from "../wire-printer.ts";
+import { openGate } from "./open-gate.ts";
+import { ruleJson } from "./permissions-list.ts";
+
+const help = "see parley help permissions check";
+const exitCodes = { allow: 0, deny: 3, ask: 4 };
+
+export async function run({ values, positionals, json }: Invocation): Promise<number> {
+  const list = (name: string) =>
+    [values[name] ?? []].flat().filter((value): value is string => typeof value === "string");
+  const cwd = realpathSync(resolve(list("cwd")[0] ?? "."));
+  const subject = subjectFrom(positionals, cwd);
+  const { gate } = openGate({ policy: list("policy")[0], allow: list("allow"), deny: list("deny") });
+  const { effect, reason, rule } = gate.check({ sessionId: "check", cwd, roots: [cwd] }, [subject]);
+  const data = { effect, reason, subject, ...(rule === undefined ? {} : { rule: ruleJson(rule) }) };
+  printAnswer(`${effect}: ${printable(reason)}`, data, json);
+  return exitCodes[effect];
+}
+
+function subjectFrom(words: readonly string[], cwd: string): Subject {
+  const [first = "", ...rest] = words;
+  const [, claimed, operation = ""] = /^(claim:|op:)?(.*)$/.exec(first) ?? [];
+  const origin = claimed === "claim:" ? "claim" : "op";
+  const [word = ""] = rest;
+  if (rest.length === 0)
+    throw usageError("what would be done? type: parley permissions check write src/a.ts", help);
+  switch (operation) {
+    case "read":
+    case "write":
+    case "delete":
+      return { origin, operation, path: canonicalPath(resolve(cwd, word)) };
+    case "exec":
+      return commandSubject(origin, word, rest.length === 1 ? undefined : rest.slice(1), cwd);
+    case "network":
+      return { origin, operation, host: word };
+    case "mode":
+      return { origin, operation, mode: word };
+    case "mcp": {
+      const [server = "", name = ""] = word.split("/");
+      return { origin, operation, tool: { server, name } };
+    }
+    default: {
+      const wanted = "an operation is read, write, delete, exec, network, mcp or mode";
+      throw usageError(`${wanted}, got ${printable(operation)}`, help);
+    }
+  }
+}

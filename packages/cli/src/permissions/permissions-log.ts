@@ -1,0 +1,51 @@
+// `parley permissions log`: what agents were allowed and refused, and what came of it.
+
+import { type AuditEntry, verifyAudit } from "@parley/client";
+import type { Invocation } from "../command.ts";
+import { printAnswer } from "../print-answer.ts";
+import { leaveWithReader } from "../reader-gone.ts";
+import { countOption } from "../sessions/count-option.ts";
+import { printable } from "../wire-printer.ts";
+import { auditFiles } from "./audit-files.ts";
+
+interface Line {
+  readonly entry: AuditEntry;
+  /** "unknown": it was begun, and nobody knows how it ended. */
+  readonly result?: string;
+}
+
+export async function run({ values, json }: Invocation): Promise<number> {
+  leaveWithReader();
+  const limit = countOption(values, "limit", 50);
+  const lines: Line[] = [];
+  for (const path of auditFiles().toReversed()) {
+    const found = linesOf(path).filter(
+      ({ entry }) => values["refused"] !== true || (entry.effect !== "allow" && entry.kind !== "outcome"),
+    );
+    lines.unshift(...found.slice(-(limit - lines.length)));
+    if (lines.length >= limit) break;
+  }
+  const text = lines.length === 0 ? "Nothing was decided yet." : lines.map(shown).join("\n");
+  printAnswer(text, { entries: lines.map(({ entry, result }) => ({ ...entry, result })) }, json);
+  return 0;
+}
+
+function linesOf(path: string): Line[] {
+  const { entries } = verifyAudit(path);
+  const results = new Map(
+    entries.flatMap(({ kind, of, result }) => (kind === "outcome" ? [[of, result]] : [])),
+  );
+  return entries
+    .filter(({ kind }) => kind !== "outcome" && kind !== "end")
+    .map((entry) =>
+      entry.kind === "intent" ? { entry, result: results.get(entry.seq) ?? "unknown" } : { entry },
+    );
+}
+
+function shown({ entry, result }: Line): string {
+  const { time, agent, effect = "", origin, operation = "", target = "", reason = "" } = entry;
+  const what = `${origin === "claim" ? "claimed " : ""}${operation} ${target}`;
+  const end = result === undefined ? "" : `, ${result}`;
+  const who = agent === undefined ? "" : `  ${agent}`;
+  return `${time}${printable(who)}  ${effect.padEnd(9)}  ${printable(what)}  (${printable(reason)}${end})`;
+}

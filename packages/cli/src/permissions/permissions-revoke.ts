@@ -1,0 +1,29 @@
+// `parley permissions revoke ID...`.
+
+import { rememberedRules } from "@parley/client";
+import type { Invocation } from "../command.ts";
+import { CommandError, usageError } from "../command-error.ts";
+import { permissionsPath } from "../data-folder.ts";
+import { printAnswer } from "../print-answer.ts";
+import { printable } from "../wire-printer.ts";
+
+export async function run({ values, positionals, json }: Invocation): Promise<number> {
+  const remembered = rememberedRules(permissionsPath());
+  const all = remembered.list().map(({ id }) => id);
+  const wanted = values["all"] === true ? all : positionals;
+  if (wanted.length === 0 && values["all"] !== true) {
+    throw usageError(
+      "which rule? type: parley permissions revoke ID",
+      "parley permissions list shows the ids",
+    );
+  }
+  const unknown = wanted.filter((id) => !all.includes(id));
+  if (unknown.length > 0) {
+    const message = `nothing is remembered as ${printable(unknown.join(", "))}`;
+    throw new CommandError("not_found", message, "parley permissions list shows what is");
+  }
+  for (const id of wanted) remembered.revoke(id);
+  const text = wanted.length === 0 ? "Nothing was remembered." : `Taken back: ${wanted.join(", ")}`;
+  printAnswer(text, { revoked: wanted }, json);
+  return 0;
+}

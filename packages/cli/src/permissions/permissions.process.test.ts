@@ -1,0 +1,134 @@
+// `parley permissions`, through its launcher.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { auditLog } from "@parley/client";
+
+const launcher = join(import.meta.dirname, "../../bin/parley");
+
+function place(t: TestContext) {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "parley-permissions-")));
+  t.after(() => rmSync(base, { recursive: true, force: true }));
+  const home = join(base, "home");
+  const cwd = join(base, "project");
+  for (const folder of [home, cwd]) mkdirSync(folder);
+  const parley = (...args: string[]) => {
+    const { status, stdout, stderr } = spawnSync(launcher, ["permissions", ...args], {
+      encoding: "utf8",
+      cwd,
+      env: { ...process.env, PARLEY_HOME: home },
+      input: "",
+    });
+    return { status, stdout, stderr };
+  };
+  const put = (path: string, text: string) => {
+    mkdirSync(join(base, path, ".."), { recursive: true });
+    writeFileSync(join(base, path), text);
+  };
+  return { base, home, cwd, parley, put };
+}
+
+test("rules of all files are listed with whose they are, and check says which one fired", (t) => {
+  const { parley, put, home } = place(t);
+  put("home/config/policy", "# mine\nallow exec npm test\ndeny read **/*.key # never\n");
+  put("project/.parley/policy", "ask write package.json\nallow exec rm *\nnonsense\n");
+  const { status, stdout } = parley("list");
+  assert.equal(status, 0);
+  assert.match(stdout, /^allow {2}op:exec npm test {2}\(.*config\/policy:2\)$/m);
+  assert.match(stdout, /^ask {4}any:write package\.json {2}\(.*\.parley\/policy:1\)$/m);
+  assert.match(stdout, /^ignored: .*policy:2: a workspace can forbid and have asked, not allow$/m);
+  assert.match(stdout, /^ignored: .*policy:3: a line begins with allow, ask or deny, got "nonsense"$/m);
+  assert.ok(stdout.includes(join(home, "config/policy")));
+  const allowed = parley("check", "exec", "npm", "test");
+  assert.deepEqual([allowed.status, allowed.stdout.split(" (")[0]], [0, "allow: allow op:exec npm test"]);
+  assert.equal(parley("check", "exec", "--", "rm", "-r", "x").status, 4);
+  assert.equal(parley("check", "read", "a.key").status, 3);
+  assert.equal(parley("check", "write", "package.json").status, 4);
+  assert.equal(parley("check", "exec", "--allow", "exec make *", "make", "all").status, 0);
+  const { data } = JSON.parse(parley("check", "--json", "read", "a.key").stdout);
+  assert.deepEqual([data.effect, data.rule.rule, data.rule.origin], ["deny", "any:read **/*.key", "user"]);
+});
+
+test("a rule is remembered for a workspace, listed, and taken back", (t) => {
+  const { parley } = place(t);
+  const added = JSON.parse(parley("add", "--json", "allow", "write", "docs/**", "--for", "12h").stdout).data;
+  assert.equal(added.scope, "workspace");
+  assert.ok(Date.parse(added.expires) - Date.now() < 12 * 3_600_000 + 60_000);
+  assert.equal(parley("check", "write", "docs/a.md").status, 0);
+  assert.equal(parley("check", "--cwd", "..", "write", "docs/a.md").status, 4, "another directory");
+  assert.ok(parley("list").stdout.includes(`id ${added.id}`));
+  assert.equal(parley("revoke", added.id).status, 0);
+  assert.equal(parley("check", "write", "docs/a.md").status, 4);
+  const again = parley("revoke", added.id);
+  assert.equal(again.status, 1);
+  assert.match(again.stderr, /nothing is remembered as/);
+});
+
+test("what cannot be meant is a usage error that says what was wanted", (t) => {
+  const { parley, put } = place(t);
+  const wrong: [string[], RegExp][] = [
+    [["add"], /which rule\?/],
+    [["add", "permit", "read", "x"], /begins with allow, ask or deny, got "permit"/],
+    [["add", "allow", "rewrite", "x"], /a rule begins with read, write/],
+    [["add", "allow", "write", "x", "--scope", "always"], /always allows reading and exact commands only/],
+    [["add", "allow", "exec", "npm *", "--scope", "always"], /always allows reading and exact commands only/],
+    [["add", "allow", "read", "x", "--for", "soon"], /--for takes a time/],
+    [["check", "paint", "x"], /an operation is read, write/],
+    [["revoke"], /which rule\?/],
+    [["check", "read", "x", "--policy", "nothing"], /there is no file nothing/],
+  ];
+  for (const [args, message] of wrong) {
+    const { status, stderr } = parley(...args);
+    assert.equal(status, 2, args.join(" "));
+    assert.match(stderr, message);
+  }
+  // a rule that is left out might have been one that forbids
+  put("home/config/policy", "deny exce rm *\n");
+  const { status, stderr } = parley("check", "read", "x");
+  assert.equal(status, 2);
+  assert.match(stderr, /config\/policy:1: a rule begins with/);
+});
+
+test("the log says what was done, and verify finds what was changed", (t) => {
+  const { parley, home } = place(t);
+  assert.match(parley("log").stdout, /Nothing was decided yet/);
+  const folder = join(home, "state/audit");
+  const log = auditLog(folder);
+  const base = {
+    sessionId: "s",
+    agent: "probe",
+    origin: "op",
+    by: "rule",
+    reason: "allow op:write (your policy)",
+  };
+  const of = log.write({ ...base, kind: "intent", operation: "write", target: "/w/a", effect: "allow" });
+  log.write({ kind: "outcome", of, result: "done" });
+  log.write({ ...base, kind: "refused", operation: "exec", target: "rm x\n\u001b[2J", effect: "deny" });
+  log.write({ ...base, kind: "intent", operation: "write", target: "/w/b", effect: "allow" });
+  log.close();
+  const { stdout } = parley("log");
+  assert.match(stdout, /probe {2}allow {6}write \/w\/a {2}\(allow op:write \(your policy\), done\)/);
+  assert.match(stdout, /deny {7}exec rm x\\u000a\\u001b\[2J/);
+  assert.match(stdout, /write \/w\/b {2}\(.*, unknown\)/);
+  assert.equal(parley("log", "--refused").stdout.trim().split("\n").length, 1);
+  const whole = parley("verify");
+  assert.equal(whole.status, 0);
+  assert.match(whole.stdout, /of 1 the outcome is unknown\n1 logs, 5 entries, 0 changed/);
+  const path = join(folder, readdirSync(folder).find((name) => name.endsWith(".ndjson")) ?? "");
+  writeFileSync(path, readFileSync(path, "utf8").replace("/w/a", "/w/c"));
+  const changed = parley("verify", "--json");
+  assert.equal(changed.status, 1);
+  assert.match(JSON.parse(changed.stdout).data.logs[0].problem, /line 2 does not follow the one before it/);
+});
