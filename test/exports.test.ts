@@ -52,6 +52,7 @@ const promised = {
   "@parley/acp/node": [
     "ProcessGroup",
     "StoreError",
+    "agentProgram",
     "isProtectedPath",
     "localFiles",
     "localTerminals",

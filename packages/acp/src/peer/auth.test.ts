@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { authRequired } from "../index.ts";
+import { agent, authRequired, ConnectionError, client, memoryPair } from "../index.ts";
 import {
   conversation,
   inEveryVersion,
@@ -150,4 +150,91 @@ test("C11 a terminal method that was offered all the same is neither sent nor ru
   );
   await assert.rejects(agent.login("tty"), { name: "TypeError", message: /no terminal logins/ });
   assert.deepEqual(peer.methods(), ["initialize"]);
+});
+
+/** An agent that looks who is logged in when it starts, and is started as often as anybody likes. */
+function restartable(pair: Pair) {
+  const state = { inside: false, starts: 0, logins: 0 };
+  const start = () => {
+    const { inside } = state;
+    state.starts++;
+    const [left, right] = memoryPair();
+    agent({
+      name: "restartable",
+      version: String(state.starts),
+      versions: pair.versions,
+      prompt,
+      authMethods: [terminalMethod],
+      login: prompt,
+      logout: prompt,
+      isLoggedIn: () => inside,
+    }).connect(left);
+    return right;
+  };
+  const definition = {
+    name: "c",
+    version: "1",
+    versions: pair.versions,
+    authenticate: () => "tty",
+    terminalLogin: async () => {
+      state.logins++;
+      state.inside = true;
+    },
+  };
+  return { state, start, definition };
+}
+
+inEveryVersion(
+  "C12 after a login in a terminal the agent is started anew, and what failed is done there",
+  async (pair) => {
+    const { state, start, definition } = restartable(pair);
+    const connected = await client({ ...definition, restart: start }).connect(start());
+    let closed = false;
+    void connected.closed.then(() => {
+      closed = true;
+    });
+    // refused at the same time: one login will do for all
+    const [first, second] = await Promise.all([
+      connected.open(place),
+      connected.open(place),
+      connected.list(),
+    ]);
+    assert.notEqual(first?.sessionId, second?.sessionId);
+    assert.deepEqual(state, { inside: true, starts: 2, logins: 1 });
+    assert.equal(connected.info?.version, "2");
+    assert.equal((await first?.prompt("x").outcome)?.stopReason, "end_turn");
+    assert.equal(closed, false, "it is one agent to whoever uses it");
+    await connected.close();
+    assert.equal((await connected.closed).kind, "closed");
+  },
+);
+
+inEveryVersion("C12 an agent that does not start again is gone, with the reason", async (pair) => {
+  const { start, definition } = restartable(pair);
+  const restart = () => {
+    const [left, right] = memoryPair();
+    void left.close();
+    return right;
+  };
+  const connected = await client({ ...definition, restart }).connect(start());
+  await assert.rejects(connected.open(place), { name: "ConnectionError" });
+  await connected.closed;
+  await assert.rejects(connected.open(place), { name: "ConnectionError" });
+});
+
+inEveryVersion("a login that fails is not followed by another try, and is asked for again", async (pair) => {
+  const { state, start, definition } = restartable(pair);
+  let fails = true;
+  const connected = await client({
+    ...definition,
+    restart: start,
+    terminalLogin: async () => {
+      if (fails) throw new ConnectionError("exited", "the login did not succeed", { exitCode: 1 });
+      state.inside = true;
+    },
+  }).connect(start());
+  await assert.rejects(connected.open(place), /did not succeed/);
+  assert.equal(state.starts, 1);
+  fails = false;
+  assert.ok((await connected.open(place)).sessionId);
 });

@@ -2,6 +2,7 @@
 
 import type { ProtocolVersion } from "../edition/negotiate.ts";
 import type { ConnectionOptions } from "../jsonrpc/connection-options.ts";
+import type { Transport } from "../jsonrpc/transport.ts";
 import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../model/ask.ts";
 import type { AuthMethod, Meta } from "../model/content.ts";
 import type { Files } from "../model/files.ts";
@@ -43,8 +44,14 @@ export interface ClientDefinition
   readonly terminals?: Terminals | ((session: ClientSession) => Terminals);
   /** The agent wants a login: choose a method, or nothing to give up. Then the call that failed is tried once more. */
   authenticate?(methods: readonly AuthMethod[]): Promise<string | undefined> | string | undefined;
-  /** Runs the agent's own login in a terminal. Without it such methods are not offered. */
+  /** Runs the agent's own login in a terminal; rejects when it failed. Without it such methods are not offered. */
   terminalLogin?(method: Extract<AuthMethod, { type: "terminal" }>): Promise<void>;
+  /**
+   * Starts the agent anew after a login in a terminal: an agent may look who is logged in only when it starts (C12).
+   * The old connection closes, its sessions with it; the handshake and the call that failed are done on the new one.
+   * Without it that call is tried again on the same connection.
+   */
+  restart?(): Transport | Promise<Transport>;
   /**
    * Freezes every update before a listener sees it, so that changing one throws instead of changing what other
    * listeners see. For development: it costs as much as reading the update. Default false.

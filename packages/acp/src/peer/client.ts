@@ -10,6 +10,7 @@ import {
 import { Connection } from "../jsonrpc/connection.ts";
 import { ConnectionError, RequestError, rpcCodes } from "../jsonrpc/errors.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
+import { AgentBinding } from "./agent-binding.ts";
 import { refuseBatch } from "./batch-rules.ts";
 import { BoundWire, sessionOf } from "./bound-wire.ts";
 import type { ClientDefinition } from "./client-definition.ts";
@@ -43,6 +44,16 @@ export async function connectWith(
   definition: ClientDefinition,
   shakeHands: (connection: Connection) => Promise<unknown>,
 ): Promise<ConnectedAgent> {
+  const again = (next: Transport) =>
+    bind(next, definition, (connection) => handshake(connection, definition));
+  return new ConnectedAgent(definition, await bind(transport, definition, shakeHands), again);
+}
+
+async function bind(
+  transport: Transport,
+  definition: ClientDefinition,
+  shakeHands: (connection: Connection) => Promise<unknown>,
+): Promise<AgentBinding> {
   const held = new HeldInput();
   let wire: ClientWire | undefined;
   const connection = new Connection(transport, {
@@ -81,7 +92,7 @@ export async function connectWith(
     const bindings = new ClientWire(connection, definition, bound, edition);
     wire = bindings;
     held.release();
-    return new ConnectedAgent(definition, bindings, edition, introduction);
+    return new AgentBinding(definition, bindings, edition, introduction);
   } catch (error) {
     held.drop(new RequestError(rpcCodes.cancelled, "cancelled: the handshake failed"));
     await connection.close("the handshake failed");

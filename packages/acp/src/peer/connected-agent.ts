@@ -1,21 +1,20 @@
 // One agent at a client: the handshake, its sessions, and what it asks of us.
 
-import type { Activation, AgentFeatures, AgentIntroduction, SessionFace } from "../edition/agent-ops.ts";
-import type { ClientEdition, SessionListing } from "../edition/client-edition.ts";
+import type { Activation, AgentFeatures, SessionFace } from "../edition/agent-ops.ts";
+import type { SessionListing } from "../edition/client-edition.ts";
 import { listingFromWire } from "../edition/client-shared.ts";
-import { type ConnectionError, RequestError } from "../jsonrpc/errors.ts";
-import { limitsFrom } from "../jsonrpc/limits.ts";
+import { ConnectionError, RequestError } from "../jsonrpc/errors.ts";
 import type { RequestOptions } from "../jsonrpc/pending-requests.ts";
+import type { Transport } from "../jsonrpc/transport.ts";
 import type { AuthMethod, Implementation, McpServer, Meta, SystemPrompt } from "../model/content.ts";
 import type { Entry } from "../model/entry.ts";
 import { errorCodes } from "../model/error-codes.ts";
 import type { Update } from "../model/update.ts";
+import type { AgentBinding } from "./agent-binding.ts";
 import type { ClientDefinition } from "./client-definition.ts";
-import { ClientLink } from "./client-link.ts";
 import type { ClientSession } from "./client-session.ts";
-import type { AgentCounters, ClientWire } from "./client-wire.ts";
+import type { AgentCounters } from "./client-wire.ts";
 import { LiveSession } from "./live-session.ts";
-import { defaultUnreadLimits } from "./unread-updates.ts";
 
 /** Everything a session needs to live here; nothing is inherited from an earlier time (C16). */
 export interface SessionPlace {
@@ -37,50 +36,58 @@ export interface SessionList {
 }
 
 export class ConnectedAgent {
-  readonly info: Implementation | undefined;
-  /** What the agent offers; what it does not say, it does not offer (C5). */
-  readonly features: AgentFeatures;
-  readonly authMethods: readonly AuthMethod[];
-  /** The version that was agreed on. */
-  readonly version: number;
   /** Resolves when the connection has closed, with the reason; never rejects. */
   readonly closed: Promise<ConnectionError>;
   readonly #definition: ClientDefinition;
-  readonly #wire: ClientWire;
-  readonly #edition: ClientEdition;
-  readonly #link: ClientLink;
+  readonly #connect: (transport: Transport) => Promise<AgentBinding>;
+  readonly #ended = Promise.withResolvers<ConnectionError>();
+  #now: AgentBinding;
+  /** Whoever is refused while somebody logs in waits for that. */
+  #loggingIn: Promise<boolean> | undefined;
+  #isRestarting = false;
+  #isClosed = false;
 
   /** @internal Made by client().connect(). */
   constructor(
     definition: ClientDefinition,
-    wire: ClientWire,
-    edition: ClientEdition,
-    agent: AgentIntroduction,
+    binding: AgentBinding,
+    connect: (transport: Transport) => Promise<AgentBinding>,
   ) {
     this.#definition = definition;
-    this.#wire = wire;
-    this.#edition = edition;
-    this.info = agent.info;
-    this.features = agent.features;
-    this.authMethods = agent.authMethods;
-    this.version = edition.version;
-    this.closed = wire.closed;
-    this.#link = new ClientLink(wire, edition, agent.features, {
-      unread: limitsFrom(defaultUnreadLimits, definition),
-      isStrict: definition.strict === true,
-    });
+    this.#connect = connect;
+    this.#now = binding;
+    this.closed = this.#ended.promise;
+    this.#follow(binding);
+  }
+
+  get info(): Implementation | undefined {
+    return this.#now.introduction.info;
+  }
+
+  /** What the agent offers; what it does not say, it does not offer (C5). */
+  get features(): AgentFeatures {
+    return this.#now.introduction.features;
+  }
+
+  get authMethods(): readonly AuthMethod[] {
+    return this.#now.introduction.authMethods;
+  }
+
+  /** The version that was agreed on. */
+  get version(): number {
+    return this.#now.edition.version;
   }
 
   /** What was counted instead of answered or shown, up to now: noise, stray answers, updates of unknown sessions. */
   get counters(): AgentCounters {
-    return this.#wire.counters;
+    return this.#now.wire.counters;
   }
 
   /** A new session. */
   async open(place: SessionPlace): Promise<ClientSession> {
     this.#needs(this.features.sessions, "have sessions");
     const activation = this.#activation(place);
-    return this.#named(place, () => this.#edition.open(activation));
+    return this.#named(place, () => this.#now.edition.open(activation));
   }
 
   /** An old session with its history, which arrives as updates before this resolves. */
@@ -100,7 +107,7 @@ export class ConnectedAgent {
     this.#needs(this.features.fork, "fork sessions");
     const activation = this.#activation(place);
     return this.#named(place, () => {
-      const { params } = this.#edition.open(activation);
+      const { params } = this.#now.edition.open(activation);
       return { method: "session/fork", params: { ...(params as object), sessionId } };
     });
   }
@@ -114,7 +121,7 @@ export class ConnectedAgent {
   async delete(sessionId: string): Promise<void> {
     this.#needs(this.features.delete, "delete sessions");
     await this.#call("session/delete", { sessionId });
-    this.#link.endSession(sessionId);
+    this.#now.link.endSession(sessionId);
   }
 
   async login(methodId: string): Promise<void> {
@@ -127,37 +134,39 @@ export class ConnectedAgent {
       // never passed to the agent: it is run, and the agent is started anew afterwards (C11, C12)
       if (this.#definition.terminalLogin === undefined)
         throw new TypeError("login: this client runs no terminal logins");
-      return this.#definition.terminalLogin(method);
+      await this.#definition.terminalLogin(method);
+      return this.#restart();
     }
-    const { method: name, params } = this.#edition.login(methodId);
-    await this.#wire.request(name, params);
+    const { method: name, params } = this.#now.edition.login(methodId);
+    await this.#now.wire.request(name, params);
   }
 
   async logout(): Promise<void> {
     this.#needs(this.features.logout, "log out");
-    const { method, params } = this.#edition.logout();
-    await this.#wire.request(method, params);
+    const { method, params } = this.#now.edition.logout();
+    await this.#now.wire.request(method, params);
   }
 
   /** A request outside the protocol; its name begins with `_`. */
   request(method: `_${string}`, params?: unknown, options?: RequestOptions<unknown>): Promise<unknown> {
-    return this.#wire.extension(method, params, options);
+    return this.#now.wire.extension(method, params, options);
   }
 
   /** A notification outside the protocol; its name begins with `_`. */
   notify(method: `_${string}`, params?: unknown): Promise<void> | undefined {
-    return this.#wire.notifyExtension(method, params);
+    return this.#now.wire.notifyExtension(method, params);
   }
 
   close(reason?: string): Promise<void> {
-    return this.#wire.close(reason);
+    this.#isClosed = true;
+    return this.#now.wire.close(reason);
   }
 
   // ----
 
   #activate(sessionId: string, place: SessionPlace, replay: boolean): Promise<ClientSession> {
     const activation = this.#activation(place);
-    return this.#named(place, () => this.#edition.activate(sessionId, activation, replay), sessionId);
+    return this.#named(place, () => this.#now.edition.activate(sessionId, activation, replay), sessionId);
   }
 
   /** Sends a request whose answer names a session, which is there before any later message is handled. */
@@ -166,28 +175,28 @@ export class ConnectedAgent {
     call: () => { readonly method: string; readonly params: unknown },
     sessionId?: string,
   ): Promise<ClientSession> {
-    return this.#wire.naming(() =>
-      this.#authenticated(async () => {
+    return this.#authenticated(() =>
+      this.#now.wire.naming(async () => {
         const { method, params } = call();
         // history comes before the answer: the session is there to receive it
-        const known = sessionId === undefined ? undefined : this.#wire.find(sessionId);
+        const known = sessionId === undefined ? undefined : this.#now.wire.find(sessionId);
         const early =
           sessionId === undefined
             ? undefined
             : this.#install({ sessionId, configOptions: [], availableCommands: [] }, place);
         const receive = (result: object) => {
-          const face = this.#edition.face(result, sessionId);
+          const face = this.#now.edition.face(result, sessionId);
           const session =
             early ?? this.#install({ ...face, configOptions: [], availableCommands: [] }, place);
           // what came before the answer is older than what the answer says
           session.setFace(face);
           return session;
         };
-        const send = () => this.#wire.request(method, params, { receive });
+        const send = () => this.#now.wire.request(method, params, { receive });
         if (early === undefined) return send();
         return early.replaying(send).catch((error: unknown) => {
           // one that was open before is still open
-          if (known === undefined) this.#wire.forget(early.sessionId);
+          if (known === undefined) this.#now.wire.forget(early.sessionId);
           throw error;
         });
       }),
@@ -198,12 +207,17 @@ export class ConnectedAgent {
     face: SessionFace,
     { cwd, additionalDirectories = [], onUpdate, onEntry }: SessionPlace,
   ): LiveSession {
-    let session = this.#wire.find(face.sessionId);
+    let session = this.#now.wire.find(face.sessionId);
     const known = session !== undefined;
-    session ??= new LiveSession(face, [cwd, ...additionalDirectories], this.#link, this.#edition.session());
+    session ??= new LiveSession(
+      face,
+      [cwd, ...additionalDirectories],
+      this.#now.link,
+      this.#now.edition.session(),
+    );
     if (onUpdate !== undefined) session.onUpdate(onUpdate);
     if (onEntry !== undefined) session.onEntry(onEntry);
-    if (!known) this.#wire.install(session);
+    if (!known) this.#now.wire.install(session);
     return session;
   }
 
@@ -212,18 +226,48 @@ export class ConnectedAgent {
     try {
       return await work();
     } catch (error) {
-      const { authenticate } = this.#definition;
-      if (
-        !(error instanceof RequestError) ||
-        error.code !== errorCodes.authRequired ||
-        authenticate === undefined
-      )
-        throw error;
-      const methodId = await authenticate.call(this.#definition, this.#usableMethods());
-      if (methodId === undefined) throw error;
-      await this.login(methodId);
+      if (!(error instanceof RequestError) || error.code !== errorCodes.authRequired) throw error;
+      this.#loggingIn ??= this.#chooseLogin().finally(() => {
+        this.#loggingIn = undefined;
+      });
+      if (!(await this.#loggingIn)) throw error;
       return work();
     }
+  }
+
+  /** False when there is nobody who would log in. */
+  async #chooseLogin(): Promise<boolean> {
+    const methodId = await this.#definition.authenticate?.(this.#usableMethods());
+    if (methodId === undefined) return false;
+    await this.login(methodId);
+    return true;
+  }
+
+  /** An agent may read who is logged in when it starts, and never again (C12). */
+  async #restart(): Promise<void> {
+    const { restart } = this.#definition;
+    if (restart === undefined) return;
+    this.#isRestarting = true;
+    try {
+      await this.#now.wire.close("logged in: the agent is started anew");
+      this.#now = await this.#connect(await restart.call(this.#definition));
+    } catch (error) {
+      const message = "the agent could not be started anew after the login";
+      this.#ended.resolve(
+        error instanceof ConnectionError ? error : new ConnectionError("closed", message, { cause: error }),
+      );
+      throw error;
+    } finally {
+      this.#isRestarting = false;
+    }
+    this.#follow(this.#now);
+    if (this.#isClosed) await this.close();
+  }
+
+  #follow(binding: AgentBinding): void {
+    void binding.wire.closed.then((reason) => {
+      if (!this.#isRestarting) this.#ended.resolve(reason);
+    });
   }
 
   /** Some agents list terminal logins for clients that run none. */
@@ -253,7 +297,7 @@ export class ConnectedAgent {
   }
 
   #call(method: string, params: object): Promise<object> {
-    return this.#authenticated(() => this.#wire.request(method, params));
+    return this.#authenticated(() => this.#now.wire.request(method, params));
   }
 
   /** Asking for what the agent does not offer is a mistake on this side (C6-C10). */
