@@ -53,6 +53,7 @@ const promised = {
     "ProcessGroup",
     "StoreError",
     "agentProgram",
+    "groupMark",
     "isProtectedPath",
     "localFiles",
     "localTerminals",

@@ -12,6 +12,7 @@ export { type LocalFiles, type LocalFilesOptions, localFiles } from "./node/file
 export { isProtectedPath } from "./node/files/protected-paths.ts";
 export type { FileFacts, LocalReadOptions, TextFile } from "./node/files/read-file.ts";
 export type { LocalWriteOptions, WrittenFile } from "./node/files/write-file.ts";
+export { groupMark } from "./node/group-mark.ts";
 export { type OwnedChild, ProcessGroup } from "./node/process-group.ts";
 export { serveStdio } from "./node/serve.ts";
 export { serveScenario } from "./node/serve-scenario.ts";

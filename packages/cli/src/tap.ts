@@ -117,10 +117,12 @@ async function tap(
 ): Promise<number> {
   const ended = Promise.withResolvers<{ code: number | null; signal: NodeJS.Signals | null }>();
   // Loaded before the agent starts, so that it is never without its watchdog.
-  const { ProcessGroup } = await import("@parley/acp/node");
+  const { groupMark, ProcessGroup } = await import("@parley/acp/node");
+  const mark = groupMark();
   let agent: Agent;
   try {
     agent = spawn(command, args, {
+      env: { ...process.env, [mark]: "1" },
       // a group of its own, so that nothing of it is left behind
       detached: process.platform !== "win32",
       windowsHide: true,
@@ -133,7 +135,7 @@ async function tap(
   const failure = new Promise<NodeJS.ErrnoException>((fail) => agent.once("error", fail));
   if (!hasPid(agent)) return notStarted(command, await failure, recorder, say);
   // Should we be killed, a watchdog ends the agent and everything that it started.
-  const group = new ProcessGroup(agent);
+  const group = new ProcessGroup(agent, mark);
   agent.once("exit", (code, signal) => ended.resolve({ code, signal }));
   recorder?.event({ event: "start", pid: agent.pid });
 

@@ -1,12 +1,19 @@
 // A child process and everything it started, ended together: SIGTERM, then SIGKILL, to the whole
 // group and to descendants that left it. Nothing is signalled that may not be ours: a group is only
 // addressed while its leader has not been reaped, or while it has not been seen empty since then.
-// Not reached: a daemon whose parent had left before we looked (its parent is init then, as it wanted);
-// outside Linux, every descendant that left the group; on Windows, everything but the child itself.
+// A daemon that has left its group and its parent is found by the mark in its environment. Not reached: one that emptied
+// its environment too; outside Linux, every descendant that left the group; on Windows, everything but the child itself.
 
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
-import { descendantsOf, isRunning, membersOf, type ProcessIdentity, signalProcess } from "./process-tree.ts";
+import {
+  descendantsOf,
+  isRunning,
+  markedBy,
+  membersOf,
+  type ProcessIdentity,
+  signalProcess,
+} from "./process-tree.ts";
 import { watchGroup } from "./watchdog.ts";
 
 /** The kernel announces the end of our children only, so that of others has to be looked for. */
@@ -32,15 +39,21 @@ function endAllAtExit(): void {
 export class ProcessGroup {
   readonly #child: OwnedChild;
   readonly #pid: number;
+  readonly #mark: string | undefined;
   readonly #unwatch: () => void;
   readonly #escaped = new Map<number, ProcessIdentity>();
   #members: ProcessIdentity[] | undefined;
-  #gone = false;
+  /** The leader and its group: their number may be somebody else's by now. */
+  #groupIsGone = false;
 
-  /** The child must have been started with `detached: true`, so that it leads a group of its own. */
-  constructor(child: OwnedChild) {
+  /**
+   * The child must have been started with `detached: true`, so that it leads a group of its own; `mark` is a variable
+   * of its environment, made by `groupMark()`.
+   */
+  constructor(child: OwnedChild, mark?: string) {
     this.#child = child;
     this.#pid = child.pid;
+    this.#mark = mark;
     this.#unwatch = watchGroup(child.pid);
     if (living.size === 0) process.on("exit", endAllAtExit);
     living.add(this);
@@ -54,37 +67,43 @@ export class ProcessGroup {
     for (const root of roots) for (const found of descendantsOf(root)) this.#escaped.set(found.pid, found);
   }
 
-  /** Whether nothing of it runs any more. Cheap; after the first true nothing is ever signalled again. */
+  /** Whether nothing of it is known to run any more. Cheap; after the first true the group is never signalled again. */
   isGone(): boolean {
-    if (this.#gone) return true;
     for (const [pid, found] of this.#escaped) if (!isRunning(found)) this.#escaped.delete(pid);
-    if (this.#escaped.size > 0 || this.#leaderLives() || this.#hasMembers()) return false;
-    this.#gone = true;
-    this.#unwatch();
-    living.delete(this);
-    if (living.size === 0) process.off("exit", endAllAtExit);
+    if (!this.#groupIsGone && !this.#leaderLives() && !this.#hasMembers()) {
+      this.#groupIsGone = true;
+      this.#unwatch();
+    }
+    if (!this.#groupIsGone || this.#escaped.size > 0) return false;
+    if (living.delete(this) && living.size === 0) process.off("exit", endAllAtExit);
     return true;
   }
 
   /** SIGKILL, without waiting for anything: this process is leaving. */
   endNow(): void {
-    if (this.isGone()) return;
-    this.remember();
-    this.#signal("SIGKILL");
+    if (this.#sweep()) this.#signal("SIGKILL");
   }
 
   /** SIGTERM, up to `killMs` of patience, SIGKILL. Resolves when nothing is left or nothing more can be done. */
   async terminate(killMs: number): Promise<void> {
+    this.#sweep();
     if (this.isGone()) return;
-    this.remember();
     this.#signal("SIGTERM");
-    if (await this.#goneWithin(killMs)) return;
+    if ((await this.#goneWithin(killMs)) && !this.#sweep()) return;
     // whatever was started between a look and a signal is found by the next look
     const deadline = performance.now() + afterKillMs;
-    do {
-      this.remember();
-      this.#signal("SIGKILL");
-    } while (!(await this.#goneWithin(pollMs)) && performance.now() < deadline);
+    do this.#signal("SIGKILL");
+    while ((!(await this.#goneWithin(pollMs)) || this.#sweep()) && performance.now() < deadline);
+  }
+
+  /** Looks for all who belong to it, wherever they went; false when there is nobody. */
+  #sweep(): boolean {
+    this.remember();
+    if (this.#mark !== undefined) {
+      for (const found of markedBy(this.#mark))
+        if (found.pid !== this.#pid) this.#escaped.set(found.pid, found);
+    }
+    return !this.isGone();
   }
 
   async #goneWithin(ms: number): Promise<boolean> {
@@ -120,7 +139,7 @@ export class ProcessGroup {
       return;
     }
     try {
-      process.kill(-this.#pid, signal);
+      if (!this.#groupIsGone) process.kill(-this.#pid, signal);
     } catch {
       // it emptied itself since isGone(); the poll will find out
     }

@@ -44,6 +44,35 @@ export function membersOf(pgid: number): ProcessIdentity[] | undefined {
   return members;
 }
 
+/** Who has the variable in its environment, of those whom we may look at. Reads the whole process table. */
+export function markedBy(mark: string): ProcessIdentity[] {
+  if (process.platform !== "linux") return [];
+  const found: ProcessIdentity[] = [];
+  for (const entry of processes()) {
+    let environment: string;
+    try {
+      environment = readFileSync(`/proc/${entry}/environ`, "latin1");
+    } catch {
+      // gone, or somebody else's
+      continue;
+    }
+    if (!environment.startsWith(`${mark}=`) && !environment.includes(`\0${mark}=`)) continue;
+    const stat = statOf(entry);
+    if (stat !== undefined && stat !== "unreadable")
+      found.push({ pid: Number(entry), started: stat.started });
+  }
+  return found;
+}
+
+function processes(): string[] {
+  try {
+    return readdirSync("/proc").filter((entry) => /^\d+$/.test(entry));
+  } catch {
+    // no /proc, or no descriptor left to read it with
+    return [];
+  }
+}
+
 /** Whether this very process still runs; a zombie does not. */
 export function isRunning(target: ProcessIdentity): boolean {
   const stat = statOf(target.pid);

@@ -158,10 +158,19 @@ test("the environment is ours with the given changes, and never names our wire",
       delete process.env[name];
   });
   const env = { PARLEY_TEST_ADDED: "added", PARLEY_TEST_DROPPED: undefined };
-  const agent = spawnAgent("/bin/sh", ["-c", "env | grep ^PARLEY_ | sort"], { env });
+  const agent = spawnAgent("/bin/sh", ["-c", "env | grep ^PARLEY_ | grep -v ^PARLEY_GROUP_ | sort"], { env });
   const seen = probe(agent);
   await seen.ended;
   assert.equal(seen.text(), "PARLEY_TEST_ADDED=added\nPARLEY_TEST_KEPT=kept\n");
+});
+
+test("a daemon that has left its group and its parent does not survive the agent (TH6)", linux, async () => {
+  const daemon = "setsid sh -c 'echo $$ >&3; exec 3>&-; exec nohup sleep 1000' 3>&1 >/dev/null 2>&1";
+  const agent = sh(`(trap '' TERM HUP; ${daemon} &) | { read pid; echo daemon $pid; }; cat >/dev/null`);
+  const pid = Number((await probe(agent).until(/daemon (\d+)\n/))[1]);
+  assert.equal(runs(pid), true);
+  await agent.close();
+  assert.equal(runs(pid), false);
 });
 
 test("closing lets an agent finish after the end of its stdin (G10)", posix, async () => {

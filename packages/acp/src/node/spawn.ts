@@ -10,6 +10,7 @@ import { type Deadline, deadline } from "../jsonrpc/deadline.ts";
 import type { EndReason } from "../jsonrpc/transport.ts";
 import type { ByteChannel, ByteReceiver } from "../transport/byte-channel.ts";
 import { ByteTail } from "./byte-tail.ts";
+import { groupMark } from "./group-mark.ts";
 import { OutputPipe } from "./output-pipe.ts";
 import { ProcessGroup } from "./process-group.ts";
 import { checkCommand, exitMessage, spawnFailure } from "./spawn-message.ts";
@@ -85,7 +86,8 @@ class SpawnedAgent implements AgentProcess {
     this.#options = options;
     this.#tail = new ByteTail(options.stderrTailBytes ?? 16 * 1024);
     this.exited = this.#exit.promise;
-    const env = { ...process.env, ...options.env, PARLEY_WIRE_FD: undefined };
+    const mark = groupMark();
+    const env = { ...process.env, ...options.env, PARLEY_WIRE_FD: undefined, [mark]: "1" };
     try {
       const child = spawn(command, args, {
         cwd: options.cwd,
@@ -96,7 +98,7 @@ class SpawnedAgent implements AgentProcess {
       });
       this.pid = child.pid;
       child.on("error", (error) => this.#notStarted(error));
-      if (hasPid(child)) this.#follow(child, new ProcessGroup(child));
+      if (hasPid(child)) this.#follow(child, new ProcessGroup(child, mark));
     } catch (error) {
       // Node reports a missing file as an event, but E2BIG and others by throwing.
       this.#notStarted(error as NodeJS.ErrnoException);

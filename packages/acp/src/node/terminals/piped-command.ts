@@ -7,6 +7,7 @@ import { closeSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import type { ExitStatus } from "../../model/terminals.ts";
+import { groupMark } from "../group-mark.ts";
 import { ProcessGroup } from "../process-group.ts";
 import type { CommandSpec } from "./command-spec.ts";
 import { type OutputFifo, openFifo } from "./output-fifo.ts";
@@ -20,7 +21,8 @@ const readBytes = 64 * 1024;
 /** Resolves when the command runs; rejects with a RequestError when it cannot be started. */
 export async function startPiped(spec: CommandSpec, sink: ByteSink): Promise<RunningCommand> {
   const fifo = await openFifo();
-  const child = await startChild(spec, fifo);
+  const mark = groupMark();
+  const child = await startChild({ ...spec, env: { ...spec.env, [mark]: "1" } }, fifo);
   const output = fifo === undefined ? readTwo(child, sink) : readFifo(fifo.readFd, sink);
   const exit = Promise.withResolvers<ExitStatus>();
   child.once("exit", (code, signal) => exit.resolve(signal === null ? { exitCode: code } : { signal }));
@@ -29,7 +31,7 @@ export async function startPiped(spec: CommandSpec, sink: ByteSink): Promise<Run
   });
   return {
     pid: child.pid,
-    group: new ProcessGroup(child),
+    group: new ProcessGroup(child, mark),
     exited: exit.promise,
     outputEnded: output.ended,
     pty: undefined,

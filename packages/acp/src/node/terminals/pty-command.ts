@@ -6,6 +6,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import { constants as systemConstants } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import type { ExitStatus } from "../../model/terminals.ts";
+import { groupMark } from "../group-mark.ts";
 import { ProcessGroup } from "../process-group.ts";
 import type { CommandSpec } from "./command-spec.ts";
 import type { ByteSink, RunningCommand } from "./running-command.ts";
@@ -38,6 +39,7 @@ export interface Pty {
 
 /** Throws a RequestError when the command cannot be started. */
 export function startPty(spec: CommandSpec, sink: ByteSink, spawn: PtySpawn): RunningCommand {
+  const mark = groupMark();
   let pty: Pty;
   try {
     findCommand(spec);
@@ -46,7 +48,7 @@ export function startPty(spec: CommandSpec, sink: ByteSink, spawn: PtySpawn): Ru
       cols: 80,
       rows: 24,
       cwd: spec.cwd,
-      env: { ...spec.env },
+      env: { ...spec.env, [mark]: "1" },
       encoding: null,
     });
   } catch (error) {
@@ -65,7 +67,7 @@ export function startPty(spec: CommandSpec, sink: ByteSink, spawn: PtySpawn): Ru
   });
   return {
     pid: pty.pid,
-    group: new ProcessGroup(leader),
+    group: new ProcessGroup(leader, mark),
     exited: exit.promise,
     outputEnded: exit.promise.then(() => {}),
     pty: {

@@ -23,6 +23,10 @@ const inOtherGroups = {
   "a child in a session of its own": "setsid sleep 1000 & echo pids $$ $!; wait",
   "a child in a session of its own that ignores SIGTERM":
     "(trap '' TERM; exec setsid sleep 1000 >/dev/null 2>&1) & echo pids $$ $!; wait",
+  "a daemon that has left its group and its parent (TH6)":
+    "(setsid sh -c 'echo $$ >&3; exec sleep 1000' 3>&1 >/dev/null 2>&1 &) | { read pid; echo pids $$ $pid; }; exec sleep 1000",
+  "a daemon of a command that has ended, which ignores SIGTERM (TH6)":
+    "(trap '' TERM HUP; setsid sh -c 'echo $$ >&3; exec 3>&-; exec sleep 1000' 3>&1 >/dev/null 2>&1 &) | { read pid; echo pids $$ $pid; }",
 };
 const waysOut: Record<string, (terminal: LocalTerminal, all: LocalTerminals) => Promise<void>> = {
   kill: (terminal) => terminal.kill(),
@@ -45,7 +49,7 @@ describe("what does not survive the end of its terminal (F10)", { concurrency: 8
           await end(terminal, terminals);
           assert.deepEqual(pids.filter(runs), []);
           const status = await wait;
-          assert.ok("signal" in status || shape.includes("outlives"), JSON.stringify(status));
+          assert.ok("signal" in status || /outlives|has ended/.test(shape), JSON.stringify(status));
         });
       }
     }
@@ -53,8 +57,8 @@ describe("what does not survive the end of its terminal (F10)", { concurrency: 8
 });
 
 describe("what does not survive us when we are killed (F10)", { concurrency: 8 }, () => {
-  for (const [shape, script] of Object.entries(inOneGroup)) {
-    test(shape, posix, async () => {
+  for (const [shape, script] of Object.entries({ ...inOneGroup, ...inOtherGroups })) {
+    test(shape, shape in inOneGroup ? posix : linux, async () => {
       const source = `
         import { localTerminals } from ${JSON.stringify(import.meta.resolve("./local-terminals.ts"))};
         const terminals = localTerminals({ cwd: "/", onOutput: (_, bytes) => process.stdout.write(bytes) });
@@ -83,11 +87,11 @@ describe("patience", () => {
   });
 
   test(
-    "a daemon that has taken leave of all does not hold up kill, release or the exit",
+    "a daemon that has emptied its environment too does not hold up kill, release or the exit",
     linux,
     async (t) => {
       const { sh, until } = probeTerminals(t);
-      const terminal = await sh("(setsid sh -c 'echo started; exec sleep 1000' & echo pid $!)");
+      const terminal = await sh("(setsid env -i /bin/sh -c 'echo started; exec sleep 1000' & echo pid $!)");
       const daemon = Number((await until(terminal, /pid (\d+)\n/))[1]);
       t.after(() => process.kill(daemon, "SIGKILL"));
       await until(terminal, /started/);

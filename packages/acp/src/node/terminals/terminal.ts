@@ -1,5 +1,5 @@
 // One command and its output, from its start to its release. What the command leaves behind in the
-// background lives until kill or release; a daemon that has left its group and its parent lives on.
+// background lives until kill or release, daemons included.
 
 import { setTimeout as delay, setImmediate as immediate } from "node:timers/promises";
 import type { ExitStatus, TerminalHandle, TerminalOutput } from "../../model/terminals.ts";
