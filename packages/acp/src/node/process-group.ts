@@ -31,7 +31,7 @@ export interface OwnedChild extends Pick<ChildProcess, "exitCode" | "signalCode"
 /** Those of which something may run. */
 const living = new Set<ProcessGroup>();
 
-/** Nothing is awaited at an exit, and the watchdog knows groups only: whatever has left its group is ended here. */
+/** Nothing is awaited at an exit, and the watchdog would only be later: all is ended here. */
 function endAllAtExit(): void {
   for (const group of living) group.endNow();
 }
