@@ -1,5 +1,5 @@
-// npm run generate: writes packages/acp/src/wire/v1 and v2 from the schemas of the pinned SDK, and the schema of the
-// config file from its description.
+// npm run generate: writes packages/acp/src/wire/v1 and v2 from the schemas of the pinned SDK, the schema of the config file
+// from its description, and docs/cli.md from the tables of the commands.
 // With --check nothing is written: exits with 1 and names every committed file that is out of date.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -1,5 +1,6 @@
-// All generated files, as text: the wire, and the schema of the config file.
+// All generated files, as text: the wire, the schema of the config file, and the page of the commands.
 
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { configSchema } from "@parley/agent";
 import { methodsModule } from "./methods.ts";
@@ -21,7 +22,16 @@ export function generatedFiles(): Map<string, string> {
     files.set(join(folder, version, "methods.gen.ts"), methodsModule(pair, definitions));
   }
   files.set("packages/cli/config.schema.json", `${JSON.stringify(configSchema(), null, 2)}\n`);
+  files.set("docs/cli.md", cliPage());
   return files;
+}
+
+/** Only the command itself knows its tables: packages import one another by their doors, and it has none. */
+function cliPage(): string {
+  const main = join(import.meta.dirname, "../../packages/cli/src/main.ts");
+  return execFileSync(process.execPath, ["--conditions=parley-source", main, "cli-page"], {
+    encoding: "utf8",
+  });
 }
 
 /** The files whose committed text differs; `committed` answers undefined for one that is not there. */

@@ -1,6 +1,9 @@
 // What the table of a command is made of, and what a command is given. Types only: the tables are loaded by every
 // command.
 
+/** What a shell may complete a value with: files, directories, names of agents or sessions, or one of these words. */
+export type Completion = "file" | "directory" | "agent" | "session" | readonly string[];
+
 /** One option of a command, as `node:util` parseArgs takes it, plus what help says about it. */
 export interface Option {
   readonly type: "boolean" | "string";
@@ -9,6 +12,7 @@ export interface Option {
   readonly default?: string | boolean;
   /** The placeholder in help: `--cwd DIR`. */
   readonly value?: string;
+  readonly completes?: Completion;
   readonly summary: string;
 }
 
@@ -23,8 +27,11 @@ export interface Invocation {
   readonly json: boolean;
 }
 
-/** Runs a command; the number is the exit code, nothing means 0. */
-export type Run = (invocation: Invocation) => Promise<number | undefined> | number | undefined;
+/** Runs a command; the number is the exit code, nothing means 0. `tables` are those of all commands. */
+export type Run = (
+  invocation: Invocation,
+  tables: readonly Command[],
+) => Promise<number | undefined> | number | undefined;
 
 /** The table of one command. */
 export interface Command {
@@ -36,6 +43,7 @@ export interface Command {
   readonly details?: string;
   /** The positional arguments as help shows them, `FILE...`. Absent: the command takes none. */
   readonly positionals?: string;
+  readonly completes?: Completion;
   readonly options: Readonly<Record<string, Option>>;
   /** Started by other commands and not by people: help does not list it. */
   readonly internal?: boolean;

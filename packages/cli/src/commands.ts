@@ -6,6 +6,7 @@ import { agentCommands } from "./commands/agent-commands.ts";
 import { permissionCommands } from "./commands/permission-commands.ts";
 import { runCommands } from "./commands/run-commands.ts";
 import { sessionCommands } from "./commands/session-commands.ts";
+import { shellCommands } from "./commands/shell-commands.ts";
 import { wireCommands } from "./commands/wire-commands.ts";
 
 /** In the order in which help lists them. */
@@ -15,4 +16,5 @@ export const commands: readonly Command[] = [
   ...permissionCommands,
   ...agentCommands,
   ...wireCommands,
+  ...shellCommands,
 ];

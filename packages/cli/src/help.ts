@@ -1,10 +1,9 @@
 // The text of help, written from the command tables so that it cannot disagree with the parser.
 
 import type { Command, Option } from "./command.ts";
-import { commands } from "./commands.ts";
 
 /** `parley --help`. */
-export function overview(): string {
+export function overview(commands: readonly Command[]): string {
   const listed = commands.filter(({ internal }) => internal !== true);
   const rows = listed.map((command): [string, string] => [command.name, command.summary]);
   return [

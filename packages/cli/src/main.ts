@@ -53,7 +53,7 @@ async function dispatch(argv: readonly string[], json: boolean): Promise<number 
   if (flags.includes("--help") || flags.includes("-h")) return showCommand(command, json);
   const invocation = await parse(command, rest, json);
   const { run } = await command.load();
-  return run(invocation);
+  return run(invocation, commands);
 }
 
 /** `second` is the word after it, which belongs to the name of some commands. */
@@ -108,7 +108,7 @@ function isParseArgsError(error: unknown): error is Error {
 async function showOverview(json: boolean): Promise<number> {
   const { overview } = await import("./help.ts");
   const names = commands.flatMap(({ name, summary, internal }) => (internal ? [] : [{ name, summary }]));
-  return answer(overview(), { commands: names }, json);
+  return answer(overview(commands), { commands: names }, json);
 }
 
 async function showCommand(command: Command, json: boolean): Promise<number> {

@@ -22,6 +22,7 @@ export const agentCommands: readonly Command[] = [
       mode: {
         type: "string",
         value: "MODE",
+        completes: ["ask", "code", "architect", "chat"],
         summary: "how sessions begin: ask, code, architect or chat (default: PARLEY_MODE, the config, ask)",
       },
       model: {
@@ -38,6 +39,7 @@ export const agentCommands: readonly Command[] = [
       setup: {
         type: "string",
         value: "EDITOR",
+        completes: ["zed", "jetbrains", "neovim", "emacs", "vscode"],
         summary: "print the settings of zed, jetbrains, neovim, emacs or vscode, and exit",
       },
     },

@@ -2,7 +2,13 @@
 
 import type { Command, Option } from "../command.ts";
 
-const cwd: Option = { type: "string", short: "C", value: "DIR", summary: "only sessions of this directory" };
+const cwd: Option = {
+  type: "string",
+  short: "C",
+  value: "DIR",
+  completes: "directory",
+  summary: "only sessions of this directory",
+};
 const limit: Option = { type: "string", short: "n", value: "COUNT", default: "20", summary: "how many" };
 
 export const sessionCommands: readonly Command[] = [
@@ -20,6 +26,7 @@ export const sessionCommands: readonly Command[] = [
     summary: "print a session as it went",
     details: "A session is meant by its id, the beginning of it, or its name.",
     positionals: "SESSION",
+    completes: "session",
     options: {},
     json: true,
     load: () => import("../sessions/sessions-show.ts"),
@@ -42,15 +49,23 @@ export const sessionCommands: readonly Command[] = [
       "Keys, tokens, passwords, your home and its name are replaced, by where they stand and by their value: variables\n" +
       "whose names say that they are secret and stored keys are looked for everywhere. Read it before you share it.",
     positionals: "SESSION",
+    completes: "session",
     options: {
       format: {
         type: "string",
         short: "f",
         value: "FORMAT",
+        completes: ["markdown", "json"],
         default: "markdown",
         summary: "markdown, or json with everything",
       },
-      out: { type: "string", short: "o", value: "FILE", summary: "where to write it (default: stdout)" },
+      out: {
+        type: "string",
+        short: "o",
+        value: "FILE",
+        completes: "file",
+        summary: "where to write it (default: stdout)",
+      },
       raw: { type: "boolean", summary: "leave secrets in" },
     },
     json: true,
@@ -60,6 +75,7 @@ export const sessionCommands: readonly Command[] = [
     name: "sessions delete",
     summary: "delete sessions from the history",
     positionals: "SESSION...",
+    completes: "session",
     options: {},
     json: true,
     load: () => import("../sessions/sessions-delete.ts"),

@@ -41,6 +41,7 @@ export const wireCommands: readonly Command[] = [
       out: {
         type: "string",
         value: "FILE",
+        completes: "file",
         summary:
           "where to write the trace; a name that is taken gets a number (default: the state directory)",
       },
@@ -72,6 +73,7 @@ export const wireCommands: readonly Command[] = [
       "Every line has the number of its record, the time since the start, who sent it and what it is;\n" +
       'answers have the time that they took. With --json: one object per line, the last is "end".',
     positionals: "FILE",
+    completes: "file",
     options: {
       follow: { type: "boolean", short: "f", summary: "go on with what a running tap adds, up to its end" },
     },
@@ -86,8 +88,14 @@ export const wireCommands: readonly Command[] = [
       "(API keys, bearer tokens, private keys), and the names of users and their homes. Ids and order stay,\n" +
       "so that the copy can be replayed. The original is not touched. Read the copy before you share it.",
     positionals: "FILE",
+    completes: "file",
     options: {
-      out: { type: "string", value: "FILE", summary: "where to write the copy (default: stdout)" },
+      out: {
+        type: "string",
+        value: "FILE",
+        completes: "file",
+        summary: "where to write the copy (default: stdout)",
+      },
       contents: {
         type: "boolean",
         summary: "also hide the text of messages, files and prompts; lengths stay",
@@ -103,12 +111,19 @@ export const wireCommands: readonly Command[] = [
       "--as agent serves the recorded agent on stdin and stdout: give it to a client as its agent's command.\n" +
       "--as client starts an agent and does to it what the recorded client did. Exits with 3, and says where,\n" +
       "when the live peer does something else than the recorded one, or nothing at all.",
+    completes: "file",
     positionals: "FILE [-- COMMAND [ARGUMENTS]]",
     options: {
-      as: { type: "string", value: "SIDE", summary: "agent or client: who is played" },
+      as: {
+        type: "string",
+        value: "SIDE",
+        completes: ["agent", "client"],
+        summary: "agent or client: who is played",
+      },
       pace: {
         type: "string",
         value: "HOW",
+        completes: ["fast", "recorded"],
         default: "fast",
         summary: "fast, or recorded: with the recorded pauses",
       },
@@ -131,7 +146,12 @@ export const wireCommands: readonly Command[] = [
       "and told once on stderr; docs/bridge.md has the list.",
     positionals: "-- COMMAND [ARGUMENTS]",
     options: {
-      as: { type: "string", value: "v1|v2", summary: "the version that the editor speaks" },
+      as: {
+        type: "string",
+        value: "v1|v2",
+        completes: ["v1", "v2"],
+        summary: "the version that the editor speaks",
+      },
       strict: {
         type: "boolean",
         summary: "leave out, or refuse, what the other version cannot say, instead of nearly saying it",
@@ -139,6 +159,7 @@ export const wireCommands: readonly Command[] = [
       log: {
         type: "string",
         value: "FILE",
+        completes: "file",
         summary: "append everything that happens to a file; - is stderr (default: losses, on stderr)",
       },
     },

@@ -7,7 +7,7 @@ import type { Output } from "./output.ts";
 import type { Paint } from "./paint.ts";
 import type { RunDecision, RunEnd, RunPrinter, RunStart } from "./run-printer.ts";
 import { SafeText, safeLine, safeText } from "./safe-text.ts";
-import { toolLines } from "./tool-lines.ts";
+import { isWorthShowing, toolLines } from "./tool-lines.ts";
 
 export interface TextPrinterOptions {
   readonly output: Output;
@@ -157,6 +157,7 @@ class TextPrinter implements RunPrinter {
     }
     if (this.#shownCalls.has(toolCallId)) return;
     this.#shownCalls.add(toolCallId);
+    if (!isWorthShowing(call)) return;
     const { paint, cwd } = this.#options;
     this.#event(toolLines(call, this.#view, { paint, cwd }).join("\n"));
   }

@@ -15,6 +15,11 @@ const shownDiffLines = 40;
 const shownOutputLines = 12;
 const indent = "    ";
 
+/** What an agent does with its own thoughts is shown as the plan that comes of it. */
+export function isWorthShowing({ toolKind, status, content }: ToolCallItem): boolean {
+  return toolKind !== "think" || status !== "completed" || content.some(({ type }) => type !== "content");
+}
+
 /** The first line says what it was; the others are indented. */
 export function toolLines(call: ToolCallItem, view: SessionView, options: ToolLineOptions): string[] {
   const { paint } = options;

@@ -1,0 +1,73 @@
+// Completion for bash, 3.2 and newer: no dependency on the bash-completion package.
+
+import type { Command, Completion } from "../command.ts";
+import { commandWords, flagsOf, quoted, valueFlags } from "./command-words.ts";
+
+export function bashCompletion(commands: readonly Command[]): string {
+  const { first, second } = commandWords(commands);
+  const families = [...second].map(
+    ([family, words]) => `    ${family}) subcommands=${quoted([...words.keys()].join(" "))} ;;`,
+  );
+  return `# parley completion for bash: source <(parley completion bash)
+_parley() {
+  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} command= subcommands= at
+  COMPREPLY=()
+  for ((at = 1; at < COMP_CWORD; at++)); do
+    # what follows -- belongs to another program
+    [[ \${COMP_WORDS[at]} == -- ]] && { COMPREPLY=($(compgen -f -- "$current")); return; }
+  done
+  if ((COMP_CWORD == 1)); then
+    COMPREPLY=($(compgen -W ${quoted([...first.keys(), "--help", "--version"].join(" "))} -- "$current"))
+    return
+  fi
+  command=\${COMP_WORDS[1]}
+  case $command in
+${families.join("\n")}
+    help) COMPREPLY=($(compgen -W ${quoted([...first.keys()].join(" "))} -- "$current")); return ;;
+  esac
+  if [[ -n $subcommands ]]; then
+    if ((COMP_CWORD == 2)) && [[ $current != -* ]]; then
+      COMPREPLY=($(compgen -W "$subcommands" -- "$current"))
+      ((\${#COMPREPLY[@]})) && return
+    fi
+    for at in $subcommands; do
+      [[ \${COMP_WORDS[2]} == "$at" ]] && command="$command $at"
+    done
+  fi
+  case "$command:$previous" in
+${commands.flatMap(valueArms).join("\n")}
+  esac
+  case $command in
+${commands.map(commandArm).join("\n")}
+  esac
+}
+complete -F _parley parley
+`;
+}
+
+function valueArms(command: Command): string[] {
+  return valueFlags(command).map(({ flags, completes }) => {
+    const patterns = flags.map((flag) => quoted(`${command.name}:${flag}`)).join("|");
+    return `    ${patterns}) ${reply(completes)} return ;;`;
+  });
+}
+
+function commandArm(command: Command): string {
+  const flags = quoted(
+    flagsOf(command)
+      .map(({ flag }) => flag)
+      .join(" "),
+  );
+  const words = command.completes === undefined ? "" : `else ${reply(command.completes)} `;
+  return `    ${quoted(command.name)}) if [[ $current == -* ]]; then COMPREPLY=($(compgen -W ${flags} -- "$current")); ${words}fi ;;`;
+}
+
+function reply(completes: Completion | undefined): string {
+  const words = (list: string) => `COMPREPLY=($(compgen ${list} -- "$current"));`;
+  if (completes === undefined) return "";
+  if (completes === "file") return words("-f");
+  if (completes === "directory") return words("-d");
+  if (typeof completes === "string")
+    return words(`-W "$(parley completion-words ${completes}s 2>/dev/null)"`);
+  return words(`-W ${quoted(completes.join(" "))}`);
+}

@@ -1,0 +1,27 @@
+// `parley completion SHELL`.
+
+import type { Command, Invocation } from "../command.ts";
+import { usageError } from "../command-error.ts";
+import { printable } from "../wire-printer.ts";
+import { bashCompletion } from "./bash-completion.ts";
+import { fishCompletion } from "./fish-completion.ts";
+import { zshCompletion } from "./zsh-completion.ts";
+
+const shells = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };
+
+export function run({ positionals }: Invocation, tables: readonly Command[]): number {
+  const [shell = ""] = positionals;
+  if (!isShell(shell)) {
+    const names = Object.keys(shells).join(", ");
+    throw usageError(
+      `completion takes a shell, ${names}, got ${printable(shell) || "none"}`,
+      "see parley help completion",
+    );
+  }
+  process.stdout.write(shells[shell](tables.filter(({ internal }) => internal !== true)));
+  return 0;
+}
+
+function isShell(name: string): name is keyof typeof shells {
+  return Object.hasOwn(shells, name);
+}

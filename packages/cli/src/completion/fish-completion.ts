@@ -1,0 +1,61 @@
+// Completion for fish.
+
+import type { Command, Completion, Option } from "../command.ts";
+import { commandWords } from "./command-words.ts";
+
+export function fishCompletion(commands: readonly Command[]): string {
+  const { first, second } = commandWords(commands);
+  const lines = [...first].map(
+    ([word, summary]) =>
+      `complete -c parley -n __fish_use_subcommand -f -a ${quoted(word)} -d ${quoted(summary)}`,
+  );
+  for (const [family, words] of second) {
+    const others = quoted(
+      `__parley_is ${family}; and not __fish_seen_subcommand_from ${[...words.keys()].join(" ")}`,
+    );
+    for (const [word, summary] of words) {
+      lines.push(`complete -c parley -n ${others} -f -a ${quoted(word)} -d ${quoted(summary)}`);
+    }
+  }
+  return `# parley completion for fish: parley completion fish > ~/.config/fish/completions/parley.fish
+function __parley_is
+  set -l words (commandline -opc)
+  # what follows -- belongs to another program
+  contains -- -- $words; and return 1
+  test (count $words) -gt (count $argv); or return 1
+  for at in (seq (count $argv))
+    test "$words["(math $at + 1)"]" = "$argv[$at]"; or return 1
+  end
+end
+${[...lines, ...commands.flatMap(commandLines)].join("\n")}
+`;
+}
+
+function commandLines({ name, options, json, completes }: Command): string[] {
+  const when = `complete -c parley -n ${quoted(`__parley_is ${name}`)}`;
+  const flags: [string, Option][] = Object.entries(options);
+  if (json) flags.push(["json", { type: "boolean", summary: "answer in JSON" }]);
+  return [
+    ...flags.map(([flag, { short, type, summary, completes: values }]) => {
+      const spelling = `-l ${flag}${short === undefined ? "" : ` -s ${short}`}`;
+      return `${when} ${spelling} ${type === "string" ? reply(values, "r") : "-f"} -d ${quoted(summary)}`;
+    }),
+    ...(completes === undefined ? [] : [`${when} ${reply(completes, "")}`]),
+  ];
+}
+
+/** `r`: the flag needs a value. */
+function reply(completes: Completion | undefined, needs: "r" | ""): string {
+  if (completes === "file") return needs === "" ? "-F" : "-rF";
+  const only = needs === "" ? "-f" : "-x";
+  if (completes === undefined) return only;
+  if (completes === "directory") return `${only} -a '(__fish_complete_directories)'`;
+  if (typeof completes === "string")
+    return `${only} -a '(parley completion-words ${completes}s 2>/dev/null)'`;
+  return `${only} -a ${quoted(completes.join(" "))}`;
+}
+
+/** fish has its own quotes. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+}

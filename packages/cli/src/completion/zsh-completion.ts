@@ -1,0 +1,64 @@
+// Completion for zsh: descriptions beside the words, files and directories by zsh itself.
+
+import type { Command, Completion } from "../command.ts";
+import { commandWords, flagsOf, quoted, valueFlags } from "./command-words.ts";
+
+export function zshCompletion(commands: readonly Command[]): string {
+  const { first, second } = commandWords(commands);
+  const families = [...second].map(
+    ([family, list]) => `    ${family}) subcommands=(${described([...list])}) ;;`,
+  );
+  return `#compdef parley
+# parley completion for zsh: source <(parley completion zsh), after compinit
+_parley() {
+  local command=\${words[2]} previous=\${words[CURRENT-1]} current=\${words[CURRENT]}
+  local -a subcommands choices
+  # what follows -- belongs to another program
+  if (( \${words[(I)--]} > 0 && \${words[(I)--]} < CURRENT )); then _files; return; fi
+  choices=(${described([...first])})
+  if (( CURRENT == 2 )); then _describe command choices; return; fi
+  case $command in
+${families.join("\n")}
+    help) _describe command choices; return ;;
+  esac
+  if (( \${#subcommands} > 0 )); then
+    if (( CURRENT == 3 )) && [[ $current != -* ]]; then _describe command subcommands; fi
+    [[ -n \${subcommands[(r)\${words[3]}:*]} ]] && command="$command \${words[3]}"
+  fi
+  case "$command:$previous" in
+${commands.flatMap(valueArms).join("\n")}
+  esac
+  case $command in
+${commands.map(commandArm).join("\n")}
+  esac
+}
+compdef _parley parley
+`;
+}
+
+function described(words: readonly (readonly [string, string])[]): string {
+  return words.map(([word, summary]) => quoted(`${word.replaceAll(":", "\\:")}:${summary}`)).join(" ");
+}
+
+function valueArms(command: Command): string[] {
+  return valueFlags(command).map(({ flags, completes }) => {
+    const patterns = flags.map((flag) => quoted(`${command.name}:${flag}`)).join("|");
+    return `    ${patterns}) ${reply(completes)}return ;;`;
+  });
+}
+
+function commandArm(command: Command): string {
+  const flags = described(flagsOf(command).map(({ flag, summary }) => [flag, summary]));
+  const values = command.completes === undefined ? "" : `else ${reply(command.completes)}`;
+  return `    ${quoted(command.name)}) if [[ $current == -* ]]; then choices=(${flags}); _describe option choices; ${values}fi ;;`;
+}
+
+function reply(completes: Completion | undefined): string {
+  if (completes === undefined) return "";
+  if (completes === "file") return "_files; ";
+  if (completes === "directory") return "_files -/; ";
+  if (typeof completes === "string") {
+    return `compadd -- \${(f)"$(parley completion-words ${completes}s 2>/dev/null)"}; `;
+  }
+  return `compadd -- ${completes.map(quoted).join(" ")}; `;
+}
