@@ -200,9 +200,16 @@ export class AgentFront {
     const op = edition.decode(method, decoded as object, this.#host.optionsOf);
     if (op === undefined) throw methodNotFound(method);
     if (op.op === "prompt") {
-      return this.#host
-        .prompt(op, request)
-        .then((result) => (row === undefined ? result : wire.result(row, result)));
+      return this.#host.prompt(op, request).then((result) => {
+        if (row === undefined) return result;
+        try {
+          return wire.result(row, result);
+        } catch (error) {
+          if (this.#options.forwards !== true || !("stopReason" in result)) throw error;
+          // somebody else said it, and a client whose turn is over must hear of that
+          return wire.result(row, { stopReason: result.stopReason });
+        }
+      });
     }
     return this.#host.run(op, request).then((result) => {
       const encoded = edition.encode(op, result);

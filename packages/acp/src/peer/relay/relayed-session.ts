@@ -228,6 +228,11 @@ export class RelayedSession {
     } catch (error) {
       // the agent said something that its own version allows and ours does not: one update less, not one client
       front.log("error", "left out an update that is not valid", { sessionId: this.#sessionId, error });
+      const { sessionUpdate, state, stopReason } = message as { [field: string]: unknown };
+      // a client that is not told that the work is over waits for ever: what can be said of it is said
+      const bare = { sessionUpdate, state, ...(stopReason === undefined ? {} : { stopReason }) };
+      if (sessionUpdate !== "state_update" || Object.keys(message).length <= Object.keys(bare).length) return;
+      this.#tell(withLost(bare, ["all of the state but its name and its reason"]));
     }
   }
 

@@ -198,6 +198,86 @@ test("a form that belongs to no open request is cancelled, and the log says so",
   await relayed.close();
 });
 
+for (const odd of [
+  { stopReason: "end_turn", usage: { totalTokens: 3, inputTokens: 1, outputTokens: 2 } },
+  { stopReason: "bananas" },
+  { stopReason: 7 },
+  { stopReason: "end_turn", usage: "much" },
+  {},
+  null,
+]) {
+  test(
+    `a turn that ends as no other (${JSON.stringify(odd)}) has an end for a client of version 2`,
+    deadline,
+    async () => {
+      const { client, relayed } = between(
+        (message, peer) => {
+          if (message.method === "initialize") peer.answer(message, welcome(1));
+          if (message.method === "session/new") peer.answer(message, { sessionId: "s" });
+          if (message.method === "session/prompt") peer.answer(message, odd);
+        },
+        { unstable: [] },
+      );
+      await client.ask(1, "initialize", introduction(2));
+      await client.ask(2, "session/new", { cwd: "/w", mcpServers: [] });
+      const { result } = await client.ask(3, "session/prompt", {
+        sessionId: "s",
+        prompt: [{ type: "text", text: "go" }],
+      });
+      assert.ok(result);
+      await client.until(
+        ({ params }) => (params as { update?: Message } | undefined)?.update?.state === "idle",
+      );
+      await relayed.close();
+    },
+  );
+}
+
+for (const odd of [
+  { stopReason: "end_turn", usage: { totalTokens: 3, inputTokens: 1, outputTokens: 2 } },
+  { stopReason: "bananas" },
+  { stopReason: "_bananas" },
+  { stopReason: 7 },
+  { stopReason: "error", error: { code: -1, message: "no" } },
+  { stopReason: "error" },
+  {},
+]) {
+  test(
+    `work that ends as no other (${JSON.stringify(odd)}) is an answer for a client of version 1`,
+    deadline,
+    async () => {
+      const { client, relayed } = between(
+        (message, peer) => {
+          if (message.method === "initialize") peer.answer(message, welcome(2));
+          if (message.method === "session/new")
+            peer.answer(message, { sessionId: "s", configOptions: [], availableCommands: [] });
+          if (message.method === "session/prompt") {
+            const state = (update: object): void =>
+              peer.send({
+                jsonrpc: "2.0",
+                method: "session/update",
+                params: { sessionId: "s", update: { sessionUpdate: "state_update", ...update } },
+              });
+            peer.answer(message, { messageId: "m" });
+            state({ state: "running" });
+            state({ state: "idle", ...odd });
+          }
+        },
+        { unstable: [] },
+      );
+      await client.ask(1, "initialize", introduction(1));
+      await client.ask(2, "session/new", { cwd: "/w", mcpServers: [] });
+      const { result, error } = await client.ask(3, "session/prompt", {
+        sessionId: "s",
+        prompt: [{ type: "text", text: "go" }],
+      });
+      if (odd.stopReason === "error") assert.ok(error);
+      else assert.equal((result as Message).stopReason, "end_turn");
+      await relayed.close();
+    },
+  );
+}
+
 test("an agent that is gone before the client has said a word ends the relay", deadline, async () => {
   const { client, agent, relayed } = between(silence);
   await agent.close();
