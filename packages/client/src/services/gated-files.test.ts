@@ -1,0 +1,330 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { RequestError, type Turn } from "@parley/acp";
+import {
+  auditLog,
+  type Decision,
+  type GateOptions,
+  type PermissionQuestion,
+  permissionGate,
+  verifyAudit,
+} from "../index.ts";
+import { folder, rules, talk } from "../policy/gate-probe.ts";
+
+type Files = NonNullable<Turn["client"]["files"]>;
+
+/** What an agent gets that does this with the client's files. */
+async function withFiles<Result>(
+  t: TestContext,
+  cwd: string,
+  options: GateOptions,
+  work: (files: Files, turn: Turn) => Promise<Result>,
+): Promise<{ result: Result; decisions: Decision[] }> {
+  let result: Result | undefined;
+  const decisions: Decision[] = [];
+  const { gate, go } = await talk(t, cwd, options, async (turn) => {
+    assert.ok(turn.client.files);
+    result = await work(turn.client.files, turn);
+  });
+  gate.onDecision((decision) => decisions.push(decision));
+  await go();
+  return { result: result as Result, decisions };
+}
+
+async function code(work: Promise<unknown>): Promise<number | string> {
+  return work.then(
+    () => "done",
+    (error: unknown) => (error instanceof RequestError ? error.code : String(error)),
+  );
+}
+
+const codeOf = (
+  t: TestContext,
+  cwd: string,
+  options: GateOptions,
+  work: (files: Files) => Promise<unknown>,
+) => withFiles(t, cwd, options, (files) => code(work(files))).then(({ result }) => result);
+
+test("reading below the roots is served without asking, elsewhere only where the user declared it (C18)", async (t) => {
+  const cwd = folder(t, { a: "1\n2\n3\n" });
+  const other = folder(t, { b: "else" });
+  assert.equal(
+    (await withFiles(t, cwd, {}, (files) => files.readText(join(cwd, "a"), { line: 2, limit: 1 }))).result,
+    "2\n",
+  );
+  assert.equal(await codeOf(t, cwd, {}, (files) => files.readText(join(other, "b"))), -32061);
+  const extra = await withFiles(t, cwd, { extraRoots: [other] }, (files) => files.readText(join(other, "b")));
+  assert.equal(extra.result, "else");
+});
+
+test("without a rule and without a person nothing is written, and the agent is told why", async (t) => {
+  const cwd = folder(t);
+  const { result, decisions } = await withFiles(t, cwd, {}, async (files) =>
+    files.writeText(join(cwd, "a"), "x").catch((error: RequestError) => error),
+  );
+  assert.ok(result instanceof RequestError);
+  assert.equal(result.code, -32060);
+  assert.match(
+    result.message,
+    /^write .*\/a was not permitted: nobody is there to ask: no rule is about it$/,
+  );
+  assert.throws(() => readFileSync(join(cwd, "a")), /ENOENT/);
+  assert.deepEqual(
+    decisions.map(({ effect, by }) => `${effect} by ${by}`),
+    ["deny by nobody"],
+  );
+});
+
+test("what a rule says counts for where the path leads, not for how it is written", async (t) => {
+  const cwd = folder(t, { "secret/key": "1", "src/a": "1" });
+  symlinkSync("../secret", join(cwd, "src/link"));
+  const options = { rules: rules("deny read secret", "allow write src") };
+  for (const path of ["secret/key", "src/../secret/key", "src/link/key"])
+    assert.equal(await codeOf(t, cwd, options, (files) => files.readText(join(cwd, path))), -32060, path);
+  assert.equal(
+    await codeOf(t, cwd, options, (files) => files.writeText(join(cwd, "src/link/key"), "x")),
+    -32060,
+  );
+  assert.equal(
+    await codeOf(t, cwd, options, (files) => files.writeText(join(cwd, "src/new/a"), "x")),
+    "done",
+  );
+});
+
+test("a person is shown what a write changes, and it is done once", async (t) => {
+  const cwd = folder(t, { a: "old\n" });
+  const questions: PermissionQuestion[] = [];
+  const permission = (question: PermissionQuestion) => {
+    questions.push(question);
+    return "allow:once";
+  };
+  const write = (files: Files) => files.writeText(join(cwd, "a"), "new\n");
+  const { result } = await withFiles(t, cwd, { asker: { permission } }, async (files) => [
+    await code(write(files)),
+    await code(write(files)),
+  ]);
+  assert.deepEqual(result, ["done", "done"]);
+  assert.equal(questions.length, 2);
+  const [first] = questions;
+  assert.deepEqual(first?.diff, { path: join(cwd, "a"), oldText: "old\n", newText: "new\n" });
+  assert.deepEqual(
+    first?.choices.map(({ id }) => id),
+    ["allow:once", "allow:session", "deny:once", "deny:session"],
+  );
+});
+
+test("what has changed while the question was open is asked about again", async (t) => {
+  const cwd = folder(t, { a: "old\n" });
+  const shown: unknown[] = [];
+  const permission = ({ diff }: PermissionQuestion) => {
+    if (shown.push(diff?.oldText) === 1) writeFileSync(join(cwd, "a"), "theirs\n");
+    return "allow:once";
+  };
+  assert.equal(
+    await codeOf(t, cwd, { asker: { permission } }, (files) => files.writeText(join(cwd, "a"), "mine\n")),
+    "done",
+  );
+  assert.deepEqual(shown, ["old\n", "theirs\n"]);
+});
+
+test("a directory that becomes a link while the question is open is asked about as what it leads to", async (t) => {
+  const cwd = folder(t, { "d/a": "inside\n", "guarded/a": "guarded\n" });
+  const asked: string[] = [];
+  const permission = ({ summary }: PermissionQuestion) => {
+    if (asked.push(summary) === 1) {
+      renameSync(join(cwd, "d"), join(cwd, "was-d"));
+      symlinkSync("guarded", join(cwd, "d"));
+      return "allow:once";
+    }
+    return "deny:once";
+  };
+  assert.equal(
+    await codeOf(t, cwd, { asker: { permission } }, (files) => files.writeText(join(cwd, "d/a"), "x")),
+    -32060,
+  );
+  assert.deepEqual(asked, [`write ${cwd}/d/a`, `write ${cwd}/guarded/a`]);
+  assert.equal(readFileSync(join(cwd, "guarded/a"), "utf8"), "guarded\n");
+});
+
+test("unsaved text of an editor is read, and written back into it (C30)", async (t) => {
+  const cwd = folder(t, { a: "disk\n" });
+  const buffers = new Map([[join(cwd, "a"), "one\ntwo\n"]]);
+  const overlay = {
+    read: (path: string) => buffers.get(path),
+    write: (path: string, content: string) => buffers.has(path) && Boolean(buffers.set(path, content)),
+  };
+  const options = { overlay, rules: rules("allow write **") };
+  const { result } = await withFiles(t, cwd, options, async (files) => {
+    const text = await files.readText(join(cwd, "a"), { line: 2 });
+    await files.writeText(join(cwd, "a"), "mine\n");
+    await files.writeText(join(cwd, "b"), "new\n");
+    return text;
+  });
+  assert.equal(result, "two\n");
+  assert.equal(buffers.get(join(cwd, "a")), "mine\n");
+  assert.equal(readFileSync(join(cwd, "a"), "utf8"), "disk\n");
+  assert.equal(readFileSync(join(cwd, "b"), "utf8"), "new\n");
+});
+
+test("a file in another encoding is read and written in it, where the user says so", async (t) => {
+  const cwd = folder(t);
+  writeFileSync(join(cwd, "old.txt"), Buffer.from([0xe9, 0x80, 0x0a]));
+  const encodingOf = (path: string) => (path.endsWith(".txt") ? "windows-1252" : undefined);
+  const options = { encodingOf, rules: rules("allow write **") };
+  const { result } = await withFiles(t, cwd, options, async (files) => {
+    const text = await files.readText(join(cwd, "old.txt"));
+    await files.writeText(join(cwd, "old.txt"), `${text}ü\n`);
+    return [text, await code(files.writeText(join(cwd, "old.txt"), "漢"))];
+  });
+  assert.deepEqual(result, ["é€\n", -32062]);
+  assert.deepEqual([...readFileSync(join(cwd, "old.txt"))], [0xe9, 0x80, 0x0a, 0xfc, 0x0a]);
+  assert.equal(await codeOf(t, cwd, {}, (files) => files.readText(join(cwd, "old.txt"))), -32062);
+});
+
+test("an encoding can be asked for, and one that nobody knows is refused", async (t) => {
+  const cwd = folder(t);
+  const { files } = permissionGate({ rules: rules("allow write **") }).services({
+    sessionId: "s",
+    cwd,
+    roots: [cwd],
+  });
+  t.after(() => files.close?.());
+  const path = join(cwd, "wide.txt");
+  for (const encoding of ["utf-16le", "utf-16be"] as const) {
+    await files.writeText(path, "a€\n", { encoding } as object);
+    assert.equal(await files.readText(path, { encoding } as object), "a€\n");
+  }
+  assert.equal(await code(files.readText(path, { encoding: "klingon" } as object)), -32602);
+});
+
+test("what a person has just allowed an agent is not asked again when the agent has us do it (TH3)", async (t) => {
+  const cwd = folder(t, { a: "old\n" });
+  const asked: string[] = [];
+  const permission = ({ summary, choices }: PermissionQuestion) => {
+    asked.push(summary);
+    return choices.find(({ effect }) => effect === "allow")?.id;
+  };
+  const { result, decisions } = await withFiles(t, cwd, { asker: { permission } }, async (files, turn) => {
+    const codes: unknown[] = [];
+    await turn.tool({ title: "Edit a", kind: "edit" }, async (tool) => {
+      await tool.diff(join(cwd, "a"), "new\n", "old\n");
+      await tool.ask();
+      codes.push(await code(files.writeText(join(cwd, "a"), "new\n")));
+    });
+    return codes;
+  });
+  assert.deepEqual(result, ["done"]);
+  assert.deepEqual(asked, [`write ${cwd}/a`]);
+  assert.deepEqual(
+    decisions.map(({ by }) => by),
+    ["user", "approval"],
+  );
+});
+
+test("an approval is used up, and is for nothing else: not for another text, another file or another turn (TH3)", async (t) => {
+  const cwd = folder(t, { a: "old\n" });
+  let asked = 0;
+  const permission = ({ choices, subjects }: PermissionQuestion) => {
+    asked++;
+    return choices.find(({ effect }) => effect === (subjects[0]?.origin === "claim" ? "allow" : "deny"))?.id;
+  };
+  const codes: unknown[] = [];
+  let turns = 0;
+  const { go } = await talk(t, cwd, { asker: { permission } }, async (turn) => {
+    const { files } = turn.client;
+    const write = async (path: string, text: string) =>
+      codes.push(await code(files?.writeText(join(cwd, path), text) ?? Promise.reject()));
+    if (++turns === 1) {
+      for (let round = 0; round < 2; round++)
+        await turn.tool({ title: "Edit a", kind: "edit" }, async (tool) => {
+          await tool.diff(join(cwd, "a"), "new\n", "old\n");
+          await tool.ask();
+        });
+      await write("a", "evil\n");
+      await write("b", "new\n");
+      await write("a", "new\n");
+    } else await write("a", "new\n");
+  });
+  await go();
+  await go();
+  assert.deepEqual(codes, [-32060, -32060, "done", -32060]);
+  assert.equal(asked, 5);
+});
+
+test("every effect is announced before it happens and its outcome told after, without its content", async (t) => {
+  const cwd = folder(t, { a: "old" });
+  const audit = auditLog(join(folder(t), "audit"));
+  const options = { audit, agent: "probe", rules: rules("allow write a", "deny write b") };
+  await withFiles(t, cwd, options, async (files) => {
+    await files.readText(join(cwd, "a"));
+    await files.writeText(join(cwd, "a"), "TOP-SECRET");
+    await code(files.writeText(join(cwd, "b"), "x"));
+    await code(files.readText(join(cwd, "missing")));
+  });
+  audit.close();
+  const { isWhole, entries, unknown } = verifyAudit(audit.path);
+  assert.deepEqual([isWhole, unknown], [true, []]);
+  assert.deepEqual(
+    entries.map(({ kind, operation, result, of }) => [kind, operation ?? result, of].join(" ").trim()),
+    [
+      "intent read",
+      "outcome done 1",
+      "intent write",
+      "outcome done 3",
+      "refused write",
+      "intent read",
+      "outcome failed -32002 6",
+      "end",
+    ],
+  );
+  assert.equal(entries[2]?.bytes, 10);
+  assert.match(entries[4]?.reason ?? "", /^deny any:write b/);
+  assert.ok(!readFileSync(audit.path, "utf8").includes("TOP-SECRET"));
+});
+
+test("what cannot be written down is not done", async (t) => {
+  const cwd = folder(t);
+  const audit = auditLog(join(folder(t, { file: "" }), "file/audit"));
+  const options = { audit, rules: rules("allow write **") };
+  assert.equal(await codeOf(t, cwd, options, (files) => files.writeText(join(cwd, "a"), "x")), -32067);
+  assert.throws(() => readFileSync(join(cwd, "a")), /ENOENT/);
+});
+
+test("a session that was closed reads and writes nothing", async (t) => {
+  const cwd = folder(t, { a: "1" });
+  const { files, terminals } = permissionGate({ rules: rules("allow *") }).services({
+    sessionId: "s",
+    cwd,
+    roots: [cwd],
+  });
+  await files.close?.();
+  await terminals.close?.();
+  assert.equal(await code(files.readText(join(cwd, "a"))), -32067);
+  assert.equal(await code(terminals.create({ command: "true" })), -32067);
+});
+
+test("a session may have sixteen questions open; the next is refused at once (TH4)", async (t) => {
+  const cwd = folder(t);
+  mkdirSync(join(cwd, "d"));
+  let open = 0;
+  const many = Promise.withResolvers<void>();
+  const permission = () => {
+    if (++open === 16) many.resolve();
+    return new Promise<undefined>(() => undefined);
+  };
+  const gate = permissionGate({ asker: { permission } });
+  const { files } = gate.services({ sessionId: "s", cwd, roots: [cwd] });
+  t.after(() => files.close?.());
+  const controller = new AbortController();
+  const { signal } = controller;
+  const waiting = Array.from({ length: 16 }, (_, at) =>
+    code(files.writeText(join(cwd, `${at}`), "x", { signal })),
+  );
+  await many.promise;
+  assert.equal(await code(files.writeText(join(cwd, "last"), "x")), -32060);
+  controller.abort();
+  const [first] = await Promise.all(waiting);
+  assert.match(String(first), /aborted/);
+});

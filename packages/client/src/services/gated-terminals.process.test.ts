@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { type CreateTerminalOptions, RequestError, type TerminalOutput } from "@parley/acp";
+import {
+  auditLog,
+  type GateOptions,
+  type PermissionQuestion,
+  permissionGate,
+  verifyAudit,
+} from "../index.ts";
+import { folder, rules } from "../policy/gate-probe.ts";
+
+const posix = { skip: process.platform === "win32" ? "needs a POSIX shell" : false, timeout: 60_000 };
+
+function terminalsOf(t: TestContext, cwd: string, options: GateOptions) {
+  const { terminals } = permissionGate(options).services({ sessionId: "s", cwd, roots: [cwd] });
+  t.after(() => terminals.close?.());
+  return {
+    async run(given: CreateTerminalOptions): Promise<TerminalOutput> {
+      const terminal = await terminals.create(given);
+      await terminal.waitForExit();
+      return terminal.output();
+    },
+    async code(given: CreateTerminalOptions): Promise<number | string> {
+      return terminals.create(given).then(
+        async (terminal) => {
+          await terminal.release();
+          return "started";
+        },
+        (error: unknown) => (error instanceof RequestError ? error.code : String(error)),
+      );
+    },
+  };
+}
+
+test(
+  "a whole line in place of a program is given to a shell, where it is allowed (interop bug 18)",
+  posix,
+  async (t) => {
+    const cwd = folder(t, { x: "", y: "" });
+    const { run } = terminalsOf(t, cwd, { rules: rules("allow exec **") });
+    assert.equal((await run({ command: "ls && ls y | head" })).output, "x\ny\ny\n");
+    assert.equal((await run({ command: "echo a b" })).output, "a b\n");
+  },
+);
+
+test(
+  "a program whose path has blanks is that program, and one that is missing is said to be",
+  posix,
+  async (t) => {
+    const cwd = folder(t);
+    const program = join(cwd, "my tool");
+    writeFileSync(program, "#!/bin/sh\necho tool\n");
+    chmodSync(program, 0o755);
+    const { run, code } = terminalsOf(t, cwd, { rules: rules("allow exec **") });
+    assert.equal((await run({ command: program })).output, "tool\n");
+    assert.equal(await code({ command: "no-such-program", args: ["x"] }), -32002);
+  },
+);
+
+test("an allowed command is allowed with exactly its words, in a line or in a list", posix, async (t) => {
+  const cwd = folder(t);
+  const { code } = terminalsOf(t, cwd, { rules: rules("allow exec echo hi") });
+  assert.equal(await code({ command: "echo", args: ["hi"] }), "started");
+  assert.equal(await code({ command: "echo hi" }), "started");
+  assert.equal(await code({ command: "/bin/sh", args: ["-c", "echo hi"] }), "started");
+  for (const line of ["echo hi; id", "echo hi && id", "echo hi $(id)", "echo hi\nid", "echo hi > x"]) {
+    assert.equal(await code({ command: line }), -32060, line);
+    assert.equal(await code({ command: "sh", args: ["-c", line] }), -32060, line);
+  }
+});
+
+test("the directory of a command must be below the roots (N142)", posix, async (t) => {
+  const cwd = folder(t);
+  const { code } = terminalsOf(t, cwd, { rules: rules("allow exec **") });
+  assert.equal(await code({ command: "true", cwd: "/" }), -32061);
+  assert.equal(await code({ command: "true", cwd: join(cwd, "..") }), -32061);
+  assert.equal(await code({ command: "true", cwd }), "started");
+});
+
+test(
+  "variables that steer a command are shown with their values, and no rule answers for the person (N185)",
+  posix,
+  async (t) => {
+    const cwd = folder(t);
+    const questions: PermissionQuestion[] = [];
+    const permission = (question: PermissionQuestion) => {
+      questions.push(question);
+      return "deny:once";
+    };
+    const { code, run } = terminalsOf(t, cwd, { asker: { permission }, rules: rules("allow exec **") });
+    assert.equal(await code({ command: "true", env: { LD_PRELOAD: "/evil.so" } }), -32060);
+    assert.deepEqual(questions[0]?.env, { LD_PRELOAD: "/evil.so" });
+    assert.match(questions[0]?.reason ?? "", /LD_PRELOAD can make the command do something else/);
+    assert.deepEqual(
+      questions[0]?.choices.map(({ id }) => id),
+      ["allow:once", "deny:once"],
+    );
+    const { output } = await run({
+      command: "sh",
+      args: ["-c", "echo $GREETING $PAGER"],
+      env: { GREETING: "hi", PAGER: "cat", CI: "1" },
+    });
+    assert.equal(output, "hi cat\n");
+  },
+);
+
+test("a line may be allowed for the session, exactly as it is, and never for longer", posix, async (t) => {
+  const cwd = folder(t);
+  const questions: PermissionQuestion[] = [];
+  const permission = (question: PermissionQuestion) => {
+    questions.push(question);
+    return "allow:session";
+  };
+  const { code } = terminalsOf(t, cwd, { asker: { permission } });
+  for (const command of ["true && true", "true && true", "true && false"])
+    assert.equal(await code({ command }), "started");
+  assert.deepEqual(
+    questions.map(({ summary }) => summary.split(" (in")[0]),
+    ["run true && true", "run true && false"],
+  );
+  assert.ok(questions[0]?.choices.every(({ scope }) => scope === "once" || scope === "session"));
+});
+
+test(
+  "commands get the environment that was chosen for them, and never what is Parley's own (TH7)",
+  posix,
+  async (t) => {
+    const cwd = folder(t);
+    process.env["PARLEY_TEST_CANARY"] = "canary-ours";
+    process.env["CANARY_OTHER"] = "canary-other";
+    t.after(() => {
+      delete process.env["PARLEY_TEST_CANARY"];
+      delete process.env["CANARY_OTHER"];
+    });
+    const open = terminalsOf(t, cwd, { rules: rules("allow exec env") });
+    const all = (await open.run({ command: "env", args: [] })).output;
+    assert.ok(!all.includes("canary-ours"));
+    assert.ok(all.includes("canary-other"));
+    const chosen = terminalsOf(t, cwd, {
+      rules: rules("allow exec env"),
+      environment: { PATH: process.env["PATH"] },
+    });
+    const few = (await chosen.run({ command: "env", args: [] })).output;
+    assert.ok(!few.includes("canary"));
+    assert.match(few, /^PATH=/m);
+  },
+);
+
+test("the audit log has the command without the secrets in it", posix, async (t) => {
+  const cwd = folder(t);
+  const audit = auditLog(join(folder(t), "audit"));
+  const { code } = terminalsOf(t, cwd, { audit, rules: rules("allow exec **") });
+  await code({ command: "echo", args: ["--token", "hunter2hunter2"] });
+  await code({ command: "echo PASSWORD=hunter2hunter2 && true" });
+  audit.close();
+  const { entries } = verifyAudit(audit.path);
+  const targets = entries.flatMap(({ kind, target }) => (kind === "intent" ? [target] : []));
+  assert.equal(targets.length, 2);
+  for (const target of targets) {
+    assert.match(target ?? "", /^echo /);
+    assert.ok(!target?.includes("hunter2"), target);
+  }
+});
