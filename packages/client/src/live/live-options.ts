@@ -8,6 +8,7 @@ import type {
   Files,
   SessionPlace,
   Terminals,
+  Update,
 } from "@parley/acp";
 import type { LaunchEvent, LaunchOptions } from "../launch/launch-agent.ts";
 import type { Asker } from "./asker.ts";
@@ -19,6 +20,9 @@ export interface LiveGate {
   readonly permission: NonNullable<ClientDefinition["permission"]>;
   /** Files and terminals for one session; asked for once. Without it neither is offered. */
   services?(session: ClientSession): { readonly files: Files; readonly terminals: Terminals };
+  /** Is told what a session says, and that the user has cancelled. */
+  observe?(session: ClientSession, update: Update): void;
+  cancelled?(session: ClientSession): void;
 }
 
 /** Where a session stands, for a history. */

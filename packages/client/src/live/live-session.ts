@@ -211,7 +211,11 @@ export class LiveSession {
         const filter = new EntryFilter(what, (entry, isRecorded) => this.#entry(entry, isRecorded));
         this.#filter?.stop();
         this.#filter = filter;
-        const work = call(launched.agent, { ...place, onEntry: (entry) => filter.entry(entry) });
+        const onEntry = (entry: Entry): void => {
+          this.#watched(entry);
+          filter.entry(entry);
+        };
+        const work = call(launched.agent, { ...place, onEntry });
         const message = `${this.#live.entry.name} did not answer within ${timeoutMs} ms`;
         const session = await within(
           timeoutMs,
@@ -269,6 +273,8 @@ export class LiveSession {
         if (prompt.signal.aborted) return { stopReason: "cancelled" };
         this.#filter?.beginPrompt();
         const { cancelTimeoutMs = 10_000 } = this.#live.options;
+        const forget = () => this.#live.options.gate?.cancelled?.(session);
+        prompt.signal.addEventListener("abort", forget, { once: true });
         outcome = await prompt.sendTo(session, cancelTimeoutMs, () => this.#stuck(cancelTimeoutMs));
         failure =
           outcome.stopReason === "error" ? (outcome.error ?? { code: 0, message: "error" }) : undefined;
@@ -288,6 +294,12 @@ export class LiveSession {
       if (outcome !== undefined) return outcome;
       throw failure;
     }
+  }
+
+  /** A question may name a tool call by its id alone; the gate wants to know what it is about. */
+  #watched(entry: Entry): void {
+    if (entry.kind === "update" && this.#inner !== undefined)
+      this.#live.options.gate?.observe?.(this.#inner, entry.update);
   }
 
   /** It neither ends its work nor says that it has: it is ended, and started anew for the next prompt. */
