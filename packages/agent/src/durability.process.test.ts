@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import type { ProtocolVersion, Update } from "@parley/acp";
 import { said, toolStories } from "./agent-probe.ts";
@@ -126,4 +127,38 @@ for (const version of [1, 2] as const) {
     }
     await agent.open({ cwd: place.cwd });
   });
+
+  test(
+    `a damaged session is an error that says which, and others load (v${version})`,
+    patience,
+    async (t) => {
+      const place = home(t);
+      const more = { env: { PARLEY_MODEL: "offline" } };
+      const first = await start(t, place, version, more);
+      const [whole, damaged] = [
+        await first.agent.open({ cwd: place.cwd }),
+        await first.agent.open({ cwd: place.cwd }),
+      ];
+      for (const session of [whole, damaged]) await session.prompt("look around").outcome;
+      await first.agent.close();
+      await first.child.exited;
+      const database = new DatabaseSync(join(place.path, "data/sessions.db"));
+      database
+        .prepare(
+          "UPDATE entry SET body = '{' WHERE seq = 2 AND session = (SELECT key FROM session WHERE id = ?)",
+        )
+        .run(damaged.sessionId);
+      database.close();
+      const second = await start(t, place, version, more);
+      const refusal: unknown = await second.agent
+        .load(damaged.sessionId, { cwd: place.cwd })
+        .catch((error: unknown) => error);
+      const { code, message, data } = refusal as { code: number; message: string; data: object };
+      assert.equal(code, -32067, message);
+      assert.match(message, /damaged/);
+      assert.match(`${message} ${JSON.stringify(data)}`, new RegExp(damaged.sessionId));
+      const loaded = await second.agent.load(whole.sessionId, { cwd: place.cwd });
+      assert.equal((await loaded.prompt("look around").outcome).stopReason, "end_turn");
+    },
+  );
 }

@@ -15,10 +15,12 @@ const wires = {
   v1: {
     initialize: { protocolVersion: 1, clientCapabilities: {}, clientInfo: { name: "sdk", version: "1" } },
     load: ["session/load", {}],
+    setMode: ["session/set_mode", { modeId: "code" }],
   },
   v2: {
     initialize: { protocolVersion: 2, capabilities: {}, info: { name: "sdk", version: "1" } },
     load: ["session/resume", { replayFrom: { type: "start" } }],
+    setMode: ["session/set_config_option", { configId: "mode", type: "id", value: "code" }],
   },
 } as const;
 
@@ -117,6 +119,38 @@ for (const version of ["v1", "v2"] as const) {
       await seen(later, "session/update", 0, (each) => /goodbye/.test(JSON.stringify(each)));
       const again = send(later, sessionId, "read notes.txt");
       assert.equal(await again.ended, "end_turn");
+    },
+  );
+
+  test(
+    `the SDK's ${version} client chooses a mode, and sees a plan's worth of updates by its own schemas`,
+    patience,
+    async (t) => {
+      const { home, cwd } = folders(t);
+      const client = await connect(t, home);
+      const sessionId = await newSession(client, cwd);
+      const [method, mode] = wire.setMode;
+      await client.agent.request(method, { sessionId, ...mode });
+      const mark = client.log.events.length;
+      const words = 'replace "hello" with "bye" in notes.txt, then run cat notes.txt and explain notes.txt';
+      const { ended, shown } = send(client, sessionId, words);
+      assert.equal(await ended, "end_turn");
+      await shown(/bye world/);
+      const since = client.log.events.slice(mark).map((event) => JSON.stringify(event));
+      const asks = since.filter((event) => event.includes("session/request_permission"));
+      assert.equal(asks.length, 1, "mode code asks about the command only");
+      assert.match(asks[0] ?? "", /cat notes\.txt/);
+      for (const kind of [
+        "agent_message_chunk",
+        "agent_thought_chunk",
+        "tool_call_update",
+        "usage_update",
+        "plan",
+      ])
+        assert.ok(
+          since.some((event) => event.includes(`"sessionUpdate":"${kind}`)),
+          kind,
+        );
     },
   );
 

@@ -20,7 +20,7 @@ export function guardedStore(store: SessionStore, log: Log): SessionStore {
   function told(error: unknown): RequestError {
     if (error instanceof RequestError) return error;
     log("error", "the session store failed", { error });
-    return unavailable();
+    return damaged(error) ?? unavailable();
   }
 
   return {
@@ -64,6 +64,14 @@ export function guardedStore(store: SessionStore, log: Log): SessionStore {
     },
     close: () => guarded(() => store.close()),
   };
+}
+
+/** A session that cannot be read will not be readable later: whoever wants it must know which one it is. */
+function damaged(error: unknown): RequestError | undefined {
+  const { kind, sessionId } = (error ?? {}) as { readonly kind?: unknown; readonly sessionId?: unknown };
+  if (kind !== "damaged" || typeof sessionId !== "string") return undefined;
+  const message = `the session ${JSON.stringify(sessionId)} is damaged and cannot be read: delete it, or take it from a backup`;
+  return new RequestError(-32067, message, { reason: "session_damaged", sessionId });
 }
 
 export function unavailable(): RequestError {

@@ -80,7 +80,7 @@ inEveryVersion("it edits with a diff in the question, and heeds a no", project, 
   assert.equal(ask?.subject?.type === "tool_call" && ask.subject.toolCall.content?.[0]?.type, "diff");
   const refused = await say(place, "delete notes.txt", { answers: ["reject_once"] });
   assert.ok(existsSync(join(place.cwd, "notes.txt")));
-  assert.match(refused.answer, /That did not work: The user rejected this call/);
+  assert.match(refused.answer, /^Then I leave it\./);
 });
 
 inEveryVersion("several steps become a plan that is carried out", project, async (place) => {

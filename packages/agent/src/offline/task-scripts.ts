@@ -58,6 +58,8 @@ function* words(text: string): Script<Done> {
 }
 
 function failed(what: string, { text }: Told): Done {
+  // what a model is told to do then is not for the user
+  if (text.startsWith("The user rejected this call.")) return { isError: true, words: "Then I leave it." };
   return { isError: true, words: `${what}: ${text}` };
 }
 

@@ -34,8 +34,14 @@ async function inWords<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof RequestError ? new ToolError(error.message, { cause: error }) : error;
+    throw error instanceof RequestError ? new ToolError(wordsOf(error), { cause: error }) : error;
   }
+}
+
+/** Clients on the official SDK say "Internal error", and what went wrong beside it. */
+function wordsOf({ message, data }: RequestError): string {
+  const details = (data as { details?: unknown } | null | undefined)?.details;
+  return typeof details === "string" && details !== "" ? `${message}: ${details.slice(0, 1_000)}` : message;
 }
 
 export function textPart(text: string): TextPart {
