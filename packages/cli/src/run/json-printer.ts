@@ -12,6 +12,7 @@ export function jsonPrinter(output: Output): RunPrinter {
   let ids: { readonly session?: string; readonly sessionId?: string } = {};
   return {
     progress: () => undefined,
+    pause: () => output.flush(),
     started({ session, sessionId, ...rest }) {
       ids = { ...(session === undefined ? {} : { session }), sessionId };
       print("start", { ...ids, ...rest });

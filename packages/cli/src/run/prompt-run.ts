@@ -1,24 +1,28 @@
 // One prompt, from the start of the agent to its end.
 
-import type { ConnectedAgent, Entry, Outcome, PermissionAsk } from "@parley/acp";
+import type { ConnectedAgent, Entry, Outcome } from "@parley/acp";
 import {
   type LiveAgent,
   type LivePrompt,
   type LiveSession,
+  type PermissionAsker,
   PromptInputError,
   promptContent,
 } from "@parley/client";
 import type { History, LiveRecorder } from "@parley/client/history";
 import { CommandError } from "../command-error.ts";
+import { type OpenedGate, openGate } from "../permissions/open-gate.ts";
 import { eventTeller } from "./event-teller.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { describeAgent, runErrorFrom, startAgent, takeSession } from "./live-session.ts";
+import { painter } from "./paint.ts";
 import { type PromptText, readPrompt } from "./prompt-source.ts";
 import { exitCodes, RunError, type RunFacts } from "./run-ending.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { RunPrinter } from "./run-printer.ts";
 import { runHistory, runRecorder } from "./run-recorder.ts";
 import { type RunTarget, runTarget } from "./run-target.ts";
+import { terminalAsker } from "./terminal-asker.ts";
 
 /** How long an agent may take to end its turn after it was told to, before it is ended itself. */
 const stopMs = 5_000;
@@ -29,10 +33,10 @@ export class PromptRun {
   readonly #options: RunOptions;
   readonly #printer: RunPrinter;
   readonly #interrupts: Interrupts;
-  readonly #refusals: string[] = [];
   /** Aborts when the run is to end, for whatever reason. */
   readonly #stopping = new AbortController();
   readonly #spoken = Promise.withResolvers<void>();
+  #gate: OpenedGate | undefined;
   #history: History | undefined;
   #recorder: LiveRecorder | undefined;
   /** What the agent said before the session was announced. */
@@ -68,11 +72,12 @@ export class PromptRun {
       await this.#live?.close();
       await this.#recorder?.close();
       await this.#history?.close();
+      this.#gate?.close();
     }
     return {
       wasInterrupted: this.#interrupts.first.aborted,
       timedOutMs: this.#timedOutMs,
-      refusals: this.#refusals,
+      refusals: this.#gate?.gate.refusals.map(({ summary }) => summary) ?? [],
       outcome: this.#outcome,
       failure,
     };
@@ -97,11 +102,15 @@ export class PromptRun {
 
   async #start(target: RunTarget): Promise<LiveAgent> {
     const recorder = this.#recorder;
+    const asker = this.#asker();
+    const { gate } = this.#openGate(target, asker);
     const tell = eventTeller(this.#printer, this.#options.showsStderr);
     const live = await startAgent(target, {
       client: { name: "parley", version: "0.1.0" },
       cwd: target.cwd,
-      gate: { permission: (ask) => this.#refuse(ask) },
+      gate,
+      ...(asker === undefined ? {} : { asker }),
+      cancelTimeoutMs: stopMs,
       ...(recorder === undefined ? {} : { recorder }),
       ...(this.#options.env === undefined ? {} : { env: this.#options.env }),
       signal: this.#stopping.signal,
@@ -111,6 +120,30 @@ export class PromptRun {
     // there is no prompt after all
     if (this.#stopping.signal.aborted) void live.close();
     return live;
+  }
+
+  /** Somebody can be asked where both ends of a terminal are ours. */
+  #asker(): ReturnType<typeof terminalAsker> | undefined {
+    const { stdin, stderr } = process;
+    if (this.#options.format === "json" || stdin.isTTY !== true || stderr.isTTY !== true) return undefined;
+    return terminalAsker(painter(true), () => this.#printer.pause());
+  }
+
+  #openGate({ entry }: RunTarget, asker: PermissionAsker | undefined): OpenedGate {
+    const { policy, allow, deny } = this.#options;
+    const warn = (text: string) => this.#printer.notice(text);
+    this.#gate = openGate({
+      policy,
+      allow,
+      deny,
+      agent: entry.name,
+      warn,
+      ...(asker === undefined ? {} : { asker }),
+    });
+    this.#gate.gate.onDecision(({ summary, effect, by, reason }) =>
+      this.#printer.decision({ what: summary, effect, by, reason }),
+    );
+    return this.#gate;
   }
 
   async #session(live: LiveAgent, target: RunTarget): Promise<LiveSession> {
@@ -166,12 +199,6 @@ export class PromptRun {
     this.#printer.entry(entry);
   }
 
-  #refuse(ask: PermissionAsk): string | undefined {
-    this.#refusals.push(ask.title);
-    this.#printer.decision({ what: ask.title, allowed: false, why: "nobody is there to ask" });
-    return ask.options.find(({ kind }) => kind === "reject_once")?.optionId;
-  }
-
   #timeOut(ms: number): void {
     this.#timedOutMs = ms;
     this.#stop();
@@ -181,9 +208,9 @@ export class PromptRun {
   #stop(): void {
     this.#printer.progress("stopping (Ctrl-C again ends the agent)");
     this.#stopping.abort();
-    if (this.#prompt === undefined) return this.#end();
-    this.#prompt.cancel();
-    setTimeout(() => this.#end(), stopMs).unref();
+    // one that does not stop is ended by the live agent
+    if (this.#prompt === undefined) this.#end();
+    else this.#prompt.cancel();
   }
 
   #end(): void {

@@ -13,6 +13,7 @@ export function quietPrinter(
   const last = new LastMessage();
   return {
     progress: () => undefined,
+    pause: () => output.flush(),
     started: () => undefined,
     entry: (entry) => last.entry(entry),
     decision: () => undefined,

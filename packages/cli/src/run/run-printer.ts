@@ -29,17 +29,21 @@ export interface RunEnd {
   readonly durationMs: number;
 }
 
-/** A decision about a permission, by a rule or by a person. */
+/** A decision about something that the agent wanted to do. */
 export interface RunDecision {
+  /** One line. */
   readonly what: string;
-  readonly allowed: boolean;
-  /** The rule, or who decided. */
-  readonly why: string;
+  readonly effect: "allow" | "deny" | "cancelled";
+  readonly by: "rule" | "default" | "user" | "nobody" | "approval";
+  /** Names the rule where one fired. */
+  readonly reason: string;
 }
 
 export interface RunPrinter {
   /** The agent is being started, is being asked, waits for something: shown while it lasts, where that is possible. */
   progress(text: string): void;
+  /** Something else is about to write to the terminal. */
+  pause(): void;
   started(start: RunStart): void;
   entry(entry: Entry): void;
   decision(decision: RunDecision): void;

@@ -46,6 +46,12 @@ class TextPrinter implements RunPrinter {
     this.#options.status?.(text);
   }
 
+  pause(): void {
+    if (!this.#atLineStart) this.#write("\n");
+    this.#options.output.flush();
+    this.#options.status?.(undefined);
+  }
+
   started(start: RunStart): void {
     this.#start = start;
   }
@@ -60,12 +66,12 @@ class TextPrinter implements RunPrinter {
     this.#write(`${lines.map((line) => this.#options.paint("cyan", `> ${line}`)).join("\n")}\n`);
   }
 
-  decision({ what, allowed, why }: RunDecision): void {
+  /** What is allowed goes without saying, the tool call shows it; and who was asked knows the answer. */
+  decision({ what, effect, by, reason }: RunDecision): void {
+    if (effect !== "deny" || by === "user") return;
     const { paint } = this.#options;
-    const word = allowed ? paint("green", "allowed") : paint("red", "refused");
-    this.#event(
-      `${paint("yellow", "?")} ${safeLine(what)}: ${word}${why === "" ? "" : paint("dim", ` (${safeLine(why)})`)}`,
-    );
+    const why = paint("dim", ` (${safeLine(reason)})`);
+    this.#event(`${paint("yellow", "?")} ${safeLine(what)}: ${paint("red", "refused")}${why}`);
   }
 
   notice(text: string): void {
