@@ -43,6 +43,7 @@ export function elicitationFromWire(params: object): ReturnType<ClientEdition["e
   // validated by the method's row; an unknown mode must not be taken for a known one (C47)
   if (rest.mode === "url") return { ...scope, ask: rest as ElicitationAsk };
   if (rest.mode !== "form") return undefined;
-  const requestedSchema = { type: "object", properties: {}, ...rest.requestedSchema };
+  // version 1 takes whatever stands there for "object"; version 2 has refused anything else (E18)
+  const requestedSchema = { properties: {}, ...rest.requestedSchema, type: "object" };
   return { ...scope, ask: { ...rest, requestedSchema } as ElicitationAsk };
 }

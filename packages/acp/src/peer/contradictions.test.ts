@@ -222,6 +222,10 @@ test("E18 an elicitation of version 2 has one scope and a whole schema", async (
   await rejects(create({ sessionId: "s1", requestId: 1 }), -32602);
   await rejects(create({ sessionId: "s1", requestedSchema: {} }), -32602);
   await rejects(create({ sessionId: "s1", requestedSchema: { type: "object" } }), -32602);
+  for (const type of ["", "array"]) {
+    const requestedSchema = { type, properties: {} };
+    await rejects(create({ sessionId: "s1", requestedSchema }), -32602, { path: "/requestedSchema/type" });
+  }
 });
 
 test("E18 an action that nobody knows is a cancel", async () => {

@@ -124,10 +124,7 @@ const serving: Partial<ClientDefinition> = {
 };
 
 /** Words from a list that may grow: a client keeps those that it does not know, whatever the schema of today says. */
-const growing = new Set([
-  "session/request_permission /options/0/kind",
-  "elicitation/create /requestedSchema/type",
-]);
+const growing = new Set(["session/request_permission /options/0/kind"]);
 
 /** The pointers of all fields below a value. */
 function pointers(value: unknown, at = ""): string[] {

@@ -1,5 +1,6 @@
 // The client's end in version 2, whose JSON is the model's own.
 
+import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { PermissionAsk } from "../../model/ask.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
@@ -46,11 +47,28 @@ export const v2ClientEdition: ClientEdition = {
     return { sessionId, ask: ask as PermissionAsk };
   },
   permissionResult: permissionResultToWire,
-  elicitation: elicitationFromWire,
+  elicitation(params) {
+    checkForm(params as { mode?: unknown; requestedSchema?: { type?: unknown } });
+    return elicitationFromWire(params);
+  },
   elicitationResult: (answer) => answer,
   service: () => undefined,
   repair,
 };
+
+/** A list that has one word is not one that grows: a form of another type could not be shown (E18). */
+function checkForm({
+  mode,
+  requestedSchema,
+}: {
+  mode?: unknown;
+  requestedSchema?: { type?: unknown };
+}): void {
+  if (mode !== "form" || requestedSchema?.type === "object") return;
+  const path = "/requestedSchema/type";
+  const message = `elicitation/create: params${path} must be "object", got another word`;
+  throw new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path });
+}
 
 function agent(result: object): AgentIntroduction {
   const { info, capabilities: can = {}, authMethods = [] } = result as wire.InitializeResponse;
