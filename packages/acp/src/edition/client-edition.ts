@@ -22,8 +22,8 @@ export interface ClientSessionEdition {
   /** The whole list after a change that the agent answered with a list of its own. */
   optionsChanged(options: readonly SessionConfigOption[]): readonly SessionConfigOption[];
   receive(update: object, out: ClientSessionSink): void;
-  /** History is being replayed: its states and messages complete no prompt of ours. */
-  setReplaying(replaying: boolean): void;
+  /** History is being replayed: its messages are no echo of ours, and of its states only the last one is true now. */
+  setReplaying(replaying: boolean, out: ClientSessionSink): void;
   promptSent(prompt: number, content: readonly ContentBlock[], out: ClientSessionSink): void;
   promptAnswered(prompt: number, result: object, out: ClientSessionSink): void;
   promptFailed(prompt: number, error: Error, out: ClientSessionSink): void;

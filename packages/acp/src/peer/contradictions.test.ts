@@ -97,6 +97,64 @@ test("E7 resume says the state before it answers, with and without a replay", as
   }
 });
 
+test("E7 A30 a client that comes back to a session at work knows that it is", async () => {
+  const { agent: connected, peer } = await withScriptedAgent(2, {
+    "session/resume": () => {
+      peer.update("s1", { sessionUpdate: "state_update", state: "running" });
+      return {};
+    },
+    "session/prompt": () => ({ messageId: "m" }),
+  });
+  const session = await connected.resume("s1", place);
+  assert.equal(session.state, "running");
+  const sent = session.prompt("and this");
+  await sent.accepted;
+  peer.update("s1", { sessionUpdate: "state_update", state: "idle", stopReason: "end_turn" });
+  assert.deepEqual(await sent.outcome, { stopReason: "end_turn", joined: true });
+});
+
+test("E7 C56 work that ends while a history is replayed has ended; a snapshot alone ends nothing", async () => {
+  const state = (state: string, more: object = {}) =>
+    peer.update("s1", { sessionUpdate: "state_update", state, ...more });
+  let during: (() => void)[] = [];
+  const { agent: connected, peer } = await withScriptedAgent(2, {
+    "session/prompt": () => ({ messageId: "m" }),
+    "session/resume": () => {
+      for (const say of during) say();
+      return {};
+    },
+  });
+  const session = await connected.open(place);
+  const ends: [string, (() => void)[]][] = [
+    ["while it runs", [() => state("idle", { stopReason: "refusal" })]],
+    [
+      "before the snapshot",
+      [() => state("idle", { stopReason: "refusal" }), () => state("idle", { stopReason: "refusal" })],
+    ],
+  ];
+  for (const [when, says] of ends) {
+    const sent = session.prompt("x");
+    await sent.accepted;
+    state("running");
+    during = says;
+    await connected.load("s1", place);
+    assert.deepEqual(await sent.outcome, { stopReason: "refusal" }, when);
+  }
+  const sent = session.prompt("y");
+  await sent.accepted;
+  during = [() => state("idle")];
+  await connected.load("s1", place);
+  let isOver = false;
+  void sent.outcome.then(() => {
+    isOver = true;
+  });
+  await quiet();
+  assert.equal(isOver, false, "nothing says that the work on it has begun");
+  during = [() => state("running"), () => state("idle", { stopReason: "end_turn" })];
+  await connected.load("s1", place);
+  assert.deepEqual(await sent.outcome, { stopReason: "end_turn" });
+});
+
 test("E9 E10 closing an unknown session succeeds; commands have their tag, and come with the answer", async () => {
   const { call } = withScriptedClient({
     prompt,

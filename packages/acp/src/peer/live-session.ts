@@ -187,7 +187,7 @@ export class LiveSession implements ClientSession, ClientSessionSink {
   }
 
   async replaying<Result>(work: () => Promise<Result>): Promise<Result> {
-    this.#edition.setReplaying(true);
+    this.#edition.setReplaying(true, this);
     try {
       return await work();
     } finally {
@@ -196,7 +196,7 @@ export class LiveSession implements ClientSession, ClientSessionSink {
   }
 
   #replayed(): void {
-    this.#edition.setReplaying(false);
+    this.#edition.setReplaying(false, this);
     if (this.#state === "idle") this.#parts.clear();
   }
 

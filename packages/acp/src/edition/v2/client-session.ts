@@ -9,6 +9,8 @@ import { stableUpdateTags, unstableUpdateTags } from "../../wire/v2/methods.gen.
 import { metaOf } from "../asks.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../client-edition.ts";
 
+type StateUpdate = Extract<Update, { sessionUpdate: "state_update" }>;
+
 interface OpenPrompt {
   readonly prompt: number;
   /** Known once the agent has answered; empty while only an echo can say it. */
@@ -17,6 +19,15 @@ interface OpenPrompt {
   joinedWork: boolean;
   /** The user cancelled while it was open; what is sent later is not meant. */
   cancelled: boolean;
+}
+
+/** The last state that came with a history. */
+interface ReplayedState {
+  readonly update: StateUpdate;
+  /** The prompts that were part of the conversation when it came. */
+  readonly inserted: readonly OpenPrompt[];
+  /** Since then the agent was at work. */
+  readonly worked: boolean;
 }
 
 export class V2ClientSession implements ClientSessionEdition {
@@ -28,6 +39,7 @@ export class V2ClientSession implements ClientSessionEdition {
   #shown = "idle";
   #lastIdle = "";
   #replaying = false;
+  #replayed: ReplayedState | undefined;
   #minted = 0;
 
   setOptions(_options: readonly SessionConfigOption[]): void {
@@ -38,8 +50,15 @@ export class V2ClientSession implements ClientSessionEdition {
     return options;
   }
 
-  setReplaying(replaying: boolean): void {
+  setReplaying(replaying: boolean, out: ClientSessionSink): void {
     this.#replaying = replaying;
+    const last = this.#replayed;
+    this.#replayed = undefined;
+    if (replaying || last === undefined) return;
+    // the agent says what is true now behind the history and before its answer (A30)
+    if (last.worked) this.#busy = true;
+    // that nothing runs is news only where something did: a snapshot completes nothing by itself (C56)
+    if (this.#busy || last.update.state !== "idle") this.#state(last.update, last.inserted, out);
   }
 
   receive(given: object, out: ClientSessionSink): void {
@@ -53,7 +72,8 @@ export class V2ClientSession implements ClientSessionEdition {
     out.update(update);
     if (update.sessionUpdate === "state_update") {
       this.#shown = update.state;
-      if (!this.#replaying) this.#state(update, out);
+      if (this.#replaying) this.#noteReplayed(update);
+      else this.#state(update, this.#inserted(), out);
     } else if (!this.#busy && this.#open.length > 0 && !this.#replaying) {
       // an agent that speaks is at work, also one that never says so
       this.#busy = update.sessionUpdate.startsWith("agent_") || update.sessionUpdate.startsWith("tool_");
@@ -110,7 +130,17 @@ export class V2ClientSession implements ClientSessionEdition {
     if (waiting && !this.#echoes.has(messageId)) this.#echoes.set(messageId, undefined);
   }
 
-  #state(update: Extract<Update, { sessionUpdate: "state_update" }>, out: ClientSessionSink): void {
+  #noteReplayed(update: StateUpdate): void {
+    const inserted = this.#inserted();
+    const works = update.state !== "idle" && inserted.length > 0;
+    this.#replayed = { update, inserted, worked: works || this.#replayed?.worked === true };
+  }
+
+  #inserted(): OpenPrompt[] {
+    return this.#open.filter((entry) => entry.messageId !== undefined);
+  }
+
+  #state(update: StateUpdate, inserted: readonly OpenPrompt[], out: ClientSessionSink): void {
     if (update.state !== "idle") {
       // an unknown state is not idle (C55)
       this.#busy = true;
@@ -124,9 +154,10 @@ export class V2ClientSession implements ClientSessionEdition {
     const outcome = outcomeOf(update);
     for (const [messageId, ended] of this.#echoes)
       if (ended === undefined) this.#echoes.set(messageId, outcome);
-    const inserted = this.#open.filter((entry) => entry.messageId !== undefined);
-    for (const entry of this.#open) if (entry.messageId === undefined) entry.joinedWork = false;
+    for (const entry of this.#open) if (!inserted.includes(entry)) entry.joinedWork = false;
     for (const [i, entry] of inserted.entries()) {
+      // an answer or a failure may have ended it since
+      if (!this.#open.includes(entry)) continue;
       if (entry.messageId === "") out.accepted(entry.prompt, `unnamed-${++this.#minted}`);
       this.#close(entry, i > 0 || entry.joinedWork ? { ...outcome, joined: true } : outcome, out);
     }
