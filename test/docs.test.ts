@@ -21,6 +21,7 @@ const sections: Readonly<Record<string, readonly string[]>> = {
   "@parley/acp/v1 and @parley/acp/v2": ["acp/src/v1.ts", "acp/src/v2.ts"],
   "@parley/agent": ["agent/src/index.ts"],
   "@parley/client": ["client/src/index.ts"],
+  "@parley/client/config": ["client/src/config.ts"],
   "@parley/client/history": ["client/src/history.ts"],
 };
 

@@ -2,7 +2,8 @@
 
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { configSchema } from "@parley/agent";
+import { agentConfigShape } from "@parley/agent";
+import { configSchema } from "@parley/client/config";
 import { methodsModule } from "./methods.ts";
 import { loadSchemas } from "./schema.ts";
 import { shapesOf } from "./shapes.ts";
@@ -21,7 +22,10 @@ export function generatedFiles(): Map<string, string> {
     files.set(join(folder, version, "validators.gen.ts"), validatorsModule(definitions));
     files.set(join(folder, version, "methods.gen.ts"), methodsModule(pair, definitions));
   }
-  files.set("packages/cli/config.schema.json", `${JSON.stringify(configSchema(), null, 2)}\n`);
+  files.set(
+    "packages/cli/config.schema.json",
+    `${JSON.stringify(configSchema(agentConfigShape), null, 2)}\n`,
+  );
   files.set("docs/cli.md", cliPage());
   return files;
 }

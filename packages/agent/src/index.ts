@@ -5,8 +5,7 @@ export { type Account, type AccountOptions, openAccount } from "./auth/account.t
 export { keyProblem } from "./auth/check-key.ts";
 export { type CredentialsFile, credentialsFile } from "./auth/credentials-file.ts";
 export { loginProvider } from "./auth/login-provider.ts";
-export { configSchema } from "./config/config-schema.ts";
-export { type AgentConfig, type Config, ConfigError, parseConfig } from "./config/parse-config.ts";
+export { type AgentConfig, agentConfigShape } from "./config/agent-config.ts";
 export {
   type Model,
   ModelError,

@@ -1,9 +1,9 @@
 // What the coding agent is told by flags, by the environment and by the config file, in this order.
 
-import { readFile } from "node:fs/promises";
 import type { AgentConfig } from "@parley/agent";
 import type { Invocation } from "./command.ts";
-import { configPath } from "./data-folder.ts";
+import { CommandError } from "./command-error.ts";
+import { readConfig } from "./config-file.ts";
 import { printable } from "./wire-printer.ts";
 
 const modes = ["ask", "code", "architect", "chat"] as const;
@@ -13,19 +13,11 @@ export class SettingError extends Error {}
 
 /** The section `agent` of the config file; one that is not there says nothing. Warnings go to stderr. */
 export async function readAgentConfig(): Promise<AgentConfig> {
-  const file = configPath();
-  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT" || error.code === "ENOTDIR") return "";
-    throw new SettingError(`${file} cannot be read: ${error.code ?? "unknown"}`);
-  });
-  if (text === "") return {};
-  const { ConfigError, parseConfig } = await import("@parley/agent");
   try {
-    const { config, warnings } = parseConfig(text, file);
-    for (const warning of warnings) process.stderr.write(`parley: ${warning}\n`);
-    return config.agent ?? {};
+    const { agent } = await readConfig((warning) => process.stderr.write(`parley: ${warning}\n`));
+    return agent ?? {};
   } catch (error) {
-    if (error instanceof ConfigError) throw new SettingError(error.message);
+    if (error instanceof CommandError) throw new SettingError(error.message);
     throw error;
   }
 }

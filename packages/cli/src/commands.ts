@@ -3,6 +3,7 @@
 
 import type { Command } from "./command.ts";
 import { agentCommands } from "./commands/agent-commands.ts";
+import { agentsCommands } from "./commands/agents-commands.ts";
 import { permissionCommands } from "./commands/permission-commands.ts";
 import { runCommands } from "./commands/run-commands.ts";
 import { sessionCommands } from "./commands/session-commands.ts";
@@ -14,6 +15,7 @@ export const commands: readonly Command[] = [
   ...runCommands,
   ...sessionCommands,
   ...permissionCommands,
+  ...agentsCommands,
   ...agentCommands,
   ...wireCommands,
   ...shellCommands,

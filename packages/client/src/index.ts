@@ -12,6 +12,7 @@ export { type OwnAgent, readyAgents } from "./agents/ready-agents.ts";
 export type { AuditEntry, AuditFacts, AuditKind } from "./audit/audit-entry.ts";
 export { type AuditLog, type AuditOptions, auditLog } from "./audit/audit-log.ts";
 export { type AuditReport, verifyAudit } from "./audit/verify.ts";
+export { type Found, findProgram } from "./launch/find-program.ts";
 export {
   type LaunchEvent,
   type LaunchedAgent,

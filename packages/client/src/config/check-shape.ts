@@ -1,7 +1,7 @@
 // Holds a value against a shape. What somebody wrote is repeated only where a few words were to choose from: anything
 // else may be a key in the wrong place.
 
-import type { ObjectShape, Shape } from "./config-schema.ts";
+import type { ObjectShape, Shape } from "./shape.ts";
 
 export interface Problem {
   /** `agent.providers.work.baseUrl` */

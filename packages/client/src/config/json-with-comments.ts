@@ -19,15 +19,34 @@ const string = /"(?:[^"\\\n\r]|\\.)*"/y;
 const word = /true|false|null/y;
 const space = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
 
+/** Where a value stands in the text, for whoever changes it and nothing else. */
+export interface Place {
+  readonly start: number;
+  readonly end: number;
+  /** Of a member of an object: where its name begins. */
+  readonly name?: number;
+  /** Of an object: where its members stand. */
+  readonly members?: ReadonlyMap<string, Place>;
+  /** Of an object: just behind the comma that follows its last member, where there is one. */
+  readonly afterComma?: number;
+}
+
 /** Throws SyntaxFailure with the place. */
 export function parseJsonWithComments(text: string): unknown {
+  return parseWithPlaces(text).value;
+}
+
+/** The same, and where everything is. */
+export function parseWithPlaces(text: string): { readonly value: unknown; readonly place: Place } {
   const reader = new Reader(text.replace(/^\uFEFF/, " "));
   const value = reader.value(0);
   reader.end();
-  return value;
+  return { value, place: reader.place };
 }
 
 class Reader {
+  /** Of the value that was read last. */
+  place: Place = { start: 0, end: 0 };
   readonly #text: string;
   #at = 0;
 
@@ -40,10 +59,12 @@ class Reader {
     if (depth > maxDepth) throw this.#failure("it is nested too deeply");
     const first = this.#text[this.#at];
     if (first === "{") return this.#object(depth + 1);
+    const start = this.#at;
     if (first === "[") return this.#array(depth + 1);
     if (first === '"') return this.#string();
     const token = this.#match(number) ?? this.#match(word);
     if (token === undefined) throw this.#failure("a value is wanted here");
+    this.place = { start, end: this.#at };
     this.#skip();
     return JSON.parse(token);
   }
@@ -54,6 +75,9 @@ class Reader {
 
   #object(depth: number): unknown {
     const entries = new Map<string, unknown>();
+    const members = new Map<string, Place>();
+    const open = this.#at;
+    let afterComma: number | undefined;
     this.#take("{");
     while (this.#text[this.#at] !== "}") {
       const start = this.#at;
@@ -63,9 +87,19 @@ class Reader {
       if (this.#text[this.#at] !== ":") throw this.#failure('":" is wanted here');
       this.#take(":");
       entries.set(name, this.value(depth));
-      if (this.#text[this.#at] === ",") this.#take(",");
-      else if (this.#text[this.#at] !== "}") throw this.#failure('"," or "}" is wanted here');
+      members.set(name, { ...this.place, name: start });
+      afterComma = undefined;
+      if (this.#text[this.#at] === ",") {
+        afterComma = this.#at + 1;
+        this.#take(",");
+      } else if (this.#text[this.#at] !== "}") throw this.#failure('"," or "}" is wanted here');
     }
+    this.place = {
+      start: open,
+      end: this.#at + 1,
+      members,
+      ...(afterComma === undefined ? {} : { afterComma }),
+    };
     this.#take("}");
     // not by assignment: a name may be __proto__
     return Object.fromEntries(entries);
@@ -73,12 +107,14 @@ class Reader {
 
   #array(depth: number): unknown[] {
     const values: unknown[] = [];
+    const start = this.#at;
     this.#take("[");
     while (this.#text[this.#at] !== "]") {
       values.push(this.value(depth));
       if (this.#text[this.#at] === ",") this.#take(",");
       else if (this.#text[this.#at] !== "]") throw this.#failure('"," or "]" is wanted here');
     }
+    this.place = { start, end: this.#at + 1 };
     this.#take("]");
     return values;
   }
@@ -87,6 +123,7 @@ class Reader {
     const start = this.#at;
     const token = this.#match(string);
     if (token === undefined) throw this.#failure("this text in quotes has no end on its line");
+    this.place = { start, end: this.#at };
     this.#skip();
     try {
       return String(JSON.parse(token));

@@ -1,41 +1,17 @@
-// What a config file may say, once: the file is checked against it, and editors complete and check it by the JSON Schema
-// that is made of it (config.schema.json, beside the command).
+// What a config file may say about the coding agent, once: as a type, and as the shape that files are checked against.
 
-export interface TextShape {
-  readonly type: "string";
-  readonly description?: string;
-  readonly enum?: readonly string[];
-  readonly minLength?: number;
+import type { Effort } from "../model/model.ts";
+import type { AutoApproval, Mode } from "../permissions/modes.ts";
+import type { ModelConfig } from "../providers/provider-config.ts";
+
+/** The section `agent`. */
+export interface AgentConfig extends ModelConfig {
+  readonly mode?: Mode;
+  readonly effort?: Effort;
+  readonly autoApprove?: AutoApproval;
+  readonly maxTurnRequests?: number;
+  readonly privateHosts?: readonly string[];
 }
-
-export interface NumberShape {
-  readonly type: "integer" | "number";
-  readonly description?: string;
-  readonly minimum: number;
-}
-
-export interface SwitchShape {
-  readonly type: "boolean";
-  readonly description?: string;
-}
-
-export interface ObjectShape {
-  readonly type: "object";
-  readonly description?: string;
-  readonly properties?: Readonly<Record<string, Shape>>;
-  readonly required?: readonly string[];
-  /** What names that are not listed have; false: there are no others. */
-  readonly additionalProperties: Shape | false;
-}
-
-export interface ListShape {
-  readonly type: "array";
-  readonly description?: string;
-  readonly items: Shape;
-}
-
-/** The part of JSON Schema that is needed here. */
-export type Shape = TextShape | NumberShape | SwitchShape | ListShape | ObjectShape;
 
 const dollars = { type: "number", minimum: 0 } as const;
 
@@ -57,7 +33,7 @@ const price = {
   },
   required: ["input", "output"],
   additionalProperties: false,
-} as const satisfies ObjectShape;
+} as const;
 
 const model = {
   type: "object",
@@ -71,7 +47,7 @@ const model = {
     price,
   },
   additionalProperties: false,
-} as const satisfies ObjectShape;
+} as const;
 
 const provider = {
   type: "object",
@@ -100,9 +76,10 @@ const provider = {
     models: { type: "object", description: "By their names", additionalProperties: model },
   },
   additionalProperties: false,
-} as const satisfies ObjectShape;
+} as const;
 
-const agent = {
+/** The part of JSON Schema that describes it: files are checked by it, and editors complete by it. */
+export const agentConfigShape = {
   type: "object",
   description: "The coding agent: parley agent",
   properties: {
@@ -140,22 +117,4 @@ const agent = {
     },
   },
   additionalProperties: false,
-} as const satisfies ObjectShape;
-
-export const configShape = {
-  type: "object",
-  properties: {
-    $schema: { type: "string", description: "Where this schema is, for editors" },
-    agent,
-  },
-  additionalProperties: false,
-} as const satisfies ObjectShape;
-
-/** For editors. */
-export function configSchema(): object {
-  return {
-    $schema: "https://json-schema.org/draft/2020-12/schema",
-    title: "Settings of Parley",
-    ...configShape,
-  };
-}
+} as const;

@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { type AgentConfig, agentConfigShape } from "@parley/agent";
+import { ConfigError, configSchema, configShape, parseConfig } from "@parley/client/config";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { ConfigError, configSchema, parseConfig } from "../index.ts";
 
-const read = (text: string) => parseConfig(text, "config.json");
+const read = (text: string) => {
+  const { config, warnings } = parseConfig(text, "config.json", configShape(agentConfigShape));
+  return { config: config as { readonly agent?: AgentConfig }, warnings }; // checked just now
+};
 const failure = (text: string): string => {
   try {
     read(text);
@@ -49,7 +53,7 @@ test("a name that is not known is reported with its path, and the rest is used",
   assert.deepEqual(warnings, [
     "config.json: agent.modle is not known; there are model, providers, mode, effort, autoApprove, maxTurnRequests, privateHosts",
     'config.json: agent.providers."a b".url is not known; there are kind, baseUrl, apiKey, apiKeyEnv, headers, models',
-    "config.json: __proto__ is not known; there are $schema, agent",
+    "config.json: __proto__ is not known; there are $schema, agent, agents, client",
   ]);
 });
 
@@ -92,10 +96,14 @@ for (const [text, wanted] of [
 }
 
 test("the schema that editors use is the one that files are checked by", () => {
-  const file = new URL("../../../cli/config.schema.json", import.meta.url);
+  const file = new URL("../config.schema.json", import.meta.url);
   const committed: unknown = JSON.parse(readFileSync(file, "utf8"));
-  assert.deepEqual(committed, JSON.parse(JSON.stringify(configSchema())), "run: npm run generate");
-  const validate = new Ajv2020({ allErrors: true }).compile(configSchema());
+  assert.deepEqual(
+    committed,
+    JSON.parse(JSON.stringify(configSchema(agentConfigShape))),
+    "run: npm run generate",
+  );
+  const validate = new Ajv2020({ allErrors: true }).compile(configSchema(agentConfigShape));
   assert.equal(validate({ agent: { mode: "code", providers: { w: { baseUrl: "x" } } } }), true);
   for (const wrong of [{ agent: { mode: "yolo" } }, { other: 1 }, { agent: { maxTurnRequests: 0 } }]) {
     assert.equal(validate(wrong), false);

@@ -1,0 +1,46 @@
+// `parley agents list`: every agent that can be named, and whether it is here.
+
+import { type AgentEntry, findProgram } from "@parley/client";
+import type { Invocation } from "../command.ts";
+import { readAgents } from "../named-agent.ts";
+import { printAnswer } from "../print-answer.ts";
+import { leaveWithReader } from "../reader-gone.ts";
+import { printable } from "../wire-printer.ts";
+
+export async function run({ json }: Invocation): Promise<number> {
+  leaveWithReader();
+  const { agents, preferred } = await readAgents();
+  const listed = [...agents.values()].map(({ entry }) => ({
+    ...facts(entry),
+    isDefault: entry.name === preferred,
+  }));
+  const width = Math.max(...listed.map(({ name }) => name.length));
+  const lines = listed.map(
+    ({ name, isDefault, state }) => `${isDefault ? "*" : " "} ${name.padEnd(width)}  ${state}`,
+  );
+  const data = listed.map(({ state: _state, ...rest }) => rest);
+  printAnswer(lines.map(printable).join("\n"), { agents: data }, json);
+  return 0;
+}
+
+function facts(entry: AgentEntry) {
+  const { name, title = name, origin, transport } = entry;
+  if (entry.transport !== "stdio") {
+    return { name, title, origin, transport, url: entry.url, state: `${title}, at ${entry.url}` };
+  }
+  const { command, args, install } = entry;
+  const found = findProgram(command, process.env, process.cwd());
+  const isInstalled = "path" in found;
+  const hint = install === undefined ? "" : `: ${install}`;
+  return {
+    name,
+    title,
+    origin,
+    transport,
+    command: [command, ...args],
+    installed: isInstalled,
+    ...(isInstalled ? { path: found.path } : {}),
+    ...(install === undefined ? {} : { install }),
+    state: isInstalled ? `${title}, ${found.path}` : `${title}, not installed${hint}`,
+  };
+}

@@ -1,0 +1,15 @@
+// The config file, for whoever reads or writes it: loaded only then.
+
+export { configSchema, configShape } from "./config/config-shape.ts";
+export {
+  type AgentSection,
+  type ClientConfig,
+  type ConfiguredAgent,
+  configuredAgents,
+  configuredMcpServers,
+  type McpSection,
+  mcpServer,
+} from "./config/configured-agents.ts";
+export { ConfigError, type ParsedConfig, parseConfig } from "./config/parse-config.ts";
+export { setConfigValue } from "./config/set-value.ts";
+export type { ObjectShape, Shape } from "./config/shape.ts";

@@ -1,0 +1,105 @@
+// What a config file may say, once: files are checked against it, and editors complete and check them by the JSON Schema
+// that is made of it (config.schema.json, beside the command).
+
+import type { ObjectShape } from "./shape.ts";
+
+const texts = { type: "object", additionalProperties: { type: "string" } } as const;
+const words = { type: "array", items: { type: "string" } } as const;
+const options = {
+  type: "object",
+  description: "Other options that its sessions begin with, by id, category or name",
+  additionalProperties: { type: "string" },
+} as const;
+
+const agents = {
+  type: "object",
+  description: "Agents of your own by their names, and what you want otherwise of those that are known",
+  additionalProperties: {
+    type: "object",
+    properties: {
+      title: { type: "string", minLength: 1, description: "As users see it" },
+      transport: {
+        type: "string",
+        enum: ["stdio", "websocket", "http"],
+        description: "Default: stdio with a command; with a url what its beginning says",
+      },
+      command: {
+        type: "string",
+        minLength: 1,
+        description: "A program, never a shell line; its arguments are in args",
+      },
+      args: words,
+      env: { ...texts, description: "Added to its environment" },
+      pass: {
+        ...words,
+        description:
+          "The variables that it gets beside those that every program needs; NAME_* are several. Default: all",
+      },
+      url: { type: "string", minLength: 1, description: "Where it is, such as wss://agents.example.com/acp" },
+      headers: texts,
+      mode: { type: "string", minLength: 1, description: "The mode that its sessions begin in" },
+      model: { type: "string", minLength: 1, description: "The model that its sessions begin with" },
+      options,
+      handshakeTimeoutMs: {
+        type: "integer",
+        minimum: 1,
+        description: "How long it may take to start. Default 60000",
+      },
+    },
+    additionalProperties: false,
+  },
+} as const satisfies ObjectShape;
+
+const mcpServers = {
+  type: "object",
+  description: "MCP servers that every agent is given, by their names",
+  additionalProperties: {
+    type: "object",
+    properties: {
+      type: { type: "string", enum: ["stdio", "http", "sse"] },
+      command: { type: "string", minLength: 1 },
+      args: words,
+      env: texts,
+      url: { type: "string", minLength: 1 },
+      headers: texts,
+    },
+    additionalProperties: false,
+  },
+} as const satisfies ObjectShape;
+
+const client = {
+  type: "object",
+  description: "What parley does when it is the client: parley run",
+  properties: {
+    agent: {
+      type: "string",
+      minLength: 1,
+      description: "The agent that is used when none is named. Default: parley",
+    },
+    mcpServers,
+  },
+  additionalProperties: false,
+} as const satisfies ObjectShape;
+
+/** The whole file; the section `agent` is that of our own agent, which this package does not know. */
+export function configShape(agent: ObjectShape): ObjectShape {
+  return {
+    type: "object",
+    properties: {
+      $schema: { type: "string", description: "Where this schema is, for editors" },
+      agent,
+      agents,
+      client,
+    },
+    additionalProperties: false,
+  };
+}
+
+/** For editors. */
+export function configSchema(agent: ObjectShape): object {
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "Settings of Parley",
+    ...configShape(agent),
+  };
+}

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type ClientConfig, configuredAgents, configuredMcpServers } from "../config.ts";
+import { readyAgents } from "../index.ts";
+
+const ready = readyAgents({ command: "/opt/parley", passes: ["WORK_KEY"] });
+const agents = (config: ClientConfig["agents"]) =>
+  configuredAgents(ready, config === undefined ? {} : { agents: config });
+
+test("agents of the config stand beside the known ones, in the shapes that others use", () => {
+  const all = agents({
+    mine: { transport: "stdio", command: "/opt/mine", args: ["--acp"], env: { A: "1" }, pass: ["MINE_*"] },
+    far: {
+      transport: "websocket",
+      url: "wss://agents.example.com/acp",
+      headers: { Authorization: "Bearer x" },
+    },
+    web: { transport: "http", url: "https://agents.example.com/acp" },
+    short: { url: "ws://127.0.0.1:9/" },
+  });
+  assert.deepEqual([...all.keys()].slice(0, 3), ["parley", "claude", "codex"]);
+  assert.deepEqual([...all.keys()].slice(-4), ["mine", "far", "web", "short"]);
+  assert.deepEqual(all.get("mine")?.entry, {
+    name: "mine",
+    origin: "config",
+    transport: "stdio",
+    command: "/opt/mine",
+    args: ["--acp"],
+    env: { A: "1" },
+    passes: ["MINE_*"],
+  });
+  assert.partialDeepStrictEqual(all.get("far")?.entry, {
+    transport: "websocket",
+    headers: { Authorization: "Bearer x" },
+  });
+  assert.equal(all.get("web")?.entry.transport, "http");
+  assert.equal(all.get("short")?.entry.transport, "websocket");
+});
+
+test("a known agent keeps what the config does not say, and begins as the config wants", () => {
+  const all = agents({
+    claude: { model: "opus", mode: "plan", options: { effort: "high" }, env: { DEBUG: "1" }, pass: ["MORE"] },
+  });
+  const { entry, setup } = all.get("claude") ?? assert.fail();
+  assert.deepEqual(setup, { model: "opus", mode: "plan", options: { effort: "high" } });
+  assert.partialDeepStrictEqual(entry, { command: "claude-agent-acp", env: { DEBUG: "1" } });
+  assert.ok(
+    entry.transport === "stdio" && entry.passes?.includes("MORE") && entry.passes.includes("ANTHROPIC_*"),
+  );
+});
+
+test("our own agent is given the variables that its config names", () => {
+  assert.ok(ready[0]?.passes?.includes("WORK_KEY"));
+  assert.deepEqual([ready[0]?.command, ready[0]?.args], ["/opt/parley", ["agent"]]);
+});
+
+test("every entry that cannot be used is told, with what is wanted", () => {
+  assert.throws(
+    () =>
+      agents({
+        "a b": { command: "x" },
+        both: { command: "x", url: "ws://x" },
+        none: {},
+        wrong: { url: "ftp://x" },
+        stdio: { transport: "stdio", url: "ws://x" },
+        http: { transport: "http", command: "x" },
+        args: { url: "ws://x", args: [] },
+      }),
+    {
+      name: "ConfigError",
+      message: [
+        'agents."a b" has a name that cannot be typed: letters, digits, . _ - and @ are wanted',
+        "agents.both has a command and a url; it wants one of the two",
+        "agents.none wants a command, or a url",
+        "agents.wrong has a url that is neither ws://, wss://, http:// nor https://",
+        "agents.stdio has a url with transport stdio, which wants a command",
+        "agents.http wants a url with transport http",
+        "agents.args has args, which only a command takes",
+      ].join("\n"),
+    },
+  );
+});
+
+test("MCP servers are written as in most tools, and given as the protocol has them", () => {
+  const mcpServers = {
+    files: { command: "mcp-files", args: ["."], env: { A: "1" } },
+    web: { url: "https://mcp.example.com/mcp", headers: { Key: "x" } },
+    old: { type: "sse" as const, url: "https://mcp.example.com/sse" },
+  };
+  assert.deepEqual(configuredMcpServers({ client: { mcpServers } }), [
+    { type: "stdio", name: "files", command: "mcp-files", args: ["."], env: [{ name: "A", value: "1" }] },
+    { type: "http", name: "web", url: "https://mcp.example.com/mcp", headers: [{ name: "Key", value: "x" }] },
+    { type: "sse", name: "old", url: "https://mcp.example.com/sse", headers: [] },
+  ]);
+  assert.deepEqual(configuredMcpServers({}), []);
+  assert.throws(
+    () => configuredMcpServers({ client: { mcpServers: { bad: {} } } }),
+    /the MCP server bad wants/,
+  );
+});

@@ -1,0 +1,156 @@
+// The agents that a user can name: those that are known, with what the config wants otherwise, and those of the config.
+
+import type { McpServer } from "@parley/acp";
+import type { AgentEntry, CommandEntry } from "../agents/agent-entry.ts";
+import type { SessionSetup } from "../live/session-setup.ts";
+import { ConfigError } from "./parse-config.ts";
+
+/** One agent of the section `agents`, as it was checked. */
+export interface AgentSection {
+  readonly title?: string;
+  readonly transport?: "stdio" | "websocket" | "http";
+  readonly command?: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly pass?: readonly string[];
+  readonly url?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly mode?: string;
+  readonly model?: string;
+  readonly options?: Readonly<Record<string, string>>;
+  readonly handshakeTimeoutMs?: number;
+}
+
+export interface McpSection {
+  readonly type?: "stdio" | "http" | "sse";
+  readonly command?: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly url?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What the sections of the client say, as they were checked. */
+export interface ClientConfig {
+  readonly agents?: Readonly<Record<string, AgentSection>>;
+  readonly client?: {
+    readonly agent?: string;
+    readonly mcpServers?: Readonly<Record<string, McpSection>>;
+  };
+}
+
+export interface ConfiguredAgent {
+  readonly entry: AgentEntry;
+  /** How its sessions begin. */
+  readonly setup: SessionSetup;
+}
+
+/** By name: ready ones first, then those of the config. Throws ConfigError for an entry that cannot be used. */
+export function configuredAgents(
+  ready: readonly CommandEntry[],
+  { agents = {} }: ClientConfig,
+): ReadonlyMap<string, ConfiguredAgent> {
+  const all = new Map<string, ConfiguredAgent>(ready.map((entry) => [entry.name, { entry, setup: {} }]));
+  const wrong: string[] = [];
+  for (const [name, section] of Object.entries(agents)) {
+    const known = ready.find((entry) => entry.name === name);
+    const problem = nameProblem(name) ?? sectionProblem(section, known !== undefined);
+    if (problem === undefined)
+      all.set(name, { entry: entryOf(name, section, known), setup: setupOf(section) });
+    else
+      wrong.push(
+        `agents.${/^[\w$-]{1,80}$/.test(name) ? name : JSON.stringify(name.slice(0, 80))} ${problem}`,
+      );
+  }
+  if (wrong.length > 0) throw new ConfigError(wrong.join("\n"));
+  return all;
+}
+
+function nameProblem(name: string): string | undefined {
+  return /^[\w][\w.@-]{0,63}$/.test(name)
+    ? undefined
+    : "has a name that cannot be typed: letters, digits, . _ - and @ are wanted";
+}
+
+function sectionProblem(
+  { command, args, url, headers, transport }: AgentSection,
+  isKnown: boolean,
+): string | undefined {
+  if (command !== undefined && url !== undefined) return "has a command and a url; it wants one of the two";
+  if (url === undefined) {
+    if (transport === "websocket" || transport === "http") return `wants a url with transport ${transport}`;
+    if (headers !== undefined) return "has headers without a url";
+    if (command === undefined && !isKnown) return "wants a command, or a url";
+    return command === undefined && args !== undefined && !isKnown ? "has args without a command" : undefined;
+  }
+  if (transport === "stdio") return "has a url with transport stdio, which wants a command";
+  if (args !== undefined) return "has args, which only a command takes";
+  return /^(?:wss?|https?):\/\//i.test(url)
+    ? undefined
+    : "has a url that is neither ws://, wss://, http:// nor https://";
+}
+
+function entryOf(name: string, section: AgentSection, known: CommandEntry | undefined): AgentEntry {
+  const { title, handshakeTimeoutMs, url, headers, transport } = section;
+  const facts = {
+    name,
+    ...(title === undefined ? {} : { title }),
+    ...(handshakeTimeoutMs === undefined ? {} : { handshakeTimeoutMs }),
+    origin: "config" as const,
+  };
+  if (url !== undefined) {
+    const spoken = transport === "http" || /^http/i.test(url) ? "http" : "websocket";
+    return {
+      ...facts,
+      transport: transport === "websocket" ? "websocket" : spoken,
+      url,
+      ...(headers === undefined ? {} : { headers }),
+    };
+  }
+  return commandOf(section, facts, known);
+}
+
+/** A known agent stays what it is, but for what the config says; with another command it is another program. */
+function commandOf(
+  { command, args, env, pass }: AgentSection,
+  facts: Pick<CommandEntry, "name" | "title" | "origin" | "handshakeTimeoutMs">,
+  known: CommandEntry | undefined,
+): CommandEntry {
+  const base = known ?? { command: "", args: [] };
+  return {
+    ...(known ?? {}),
+    ...facts,
+    transport: "stdio",
+    command: command ?? base.command,
+    args: args ?? (command === undefined ? base.args : []),
+    ...(env === undefined ? {} : { env: { ...known?.env, ...env } }),
+    ...(pass === undefined ? {} : { passes: [...(known?.passes ?? []), ...pass] }),
+  };
+}
+
+function setupOf({ mode, model, options }: AgentSection): SessionSetup {
+  return {
+    ...(mode === undefined ? {} : { mode }),
+    ...(model === undefined ? {} : { model }),
+    ...(options === undefined ? {} : { options }),
+  };
+}
+
+/** The MCP servers of the config, as sessions take them. Throws ConfigError for one that cannot be used. */
+export function configuredMcpServers({ client = {} }: ClientConfig): readonly McpServer[] {
+  return Object.entries(client.mcpServers ?? {}).map(([name, section]) => mcpServer(name, section));
+}
+
+/** One server, in the shape that most tools have in their settings. */
+export function mcpServer(name: string, section: McpSection): McpServer {
+  const { type, command, args = [], env = {}, url, headers = {} } = section;
+  const pairs = (values: Readonly<Record<string, string>>) =>
+    Object.entries(values).map(([key, value]) => ({ name: key, value }));
+  if (url !== undefined && command === undefined && type !== "stdio") {
+    return { type: type ?? "http", name, url, headers: pairs(headers) } as McpServer; // sse is of version 1 alone
+  }
+  if (command !== undefined && url === undefined && (type === undefined || type === "stdio")) {
+    return { type: "stdio", name, command, args: [...args], env: pairs(env) };
+  }
+  throw new ConfigError(`the MCP server ${name} wants a command, or a url, and a type that fits`);
+}

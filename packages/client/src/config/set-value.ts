@@ -1,0 +1,67 @@
+// Changes one value of a config file and nothing else: comments, order and spaces stay as somebody wrote them.
+
+import { type Place, parseWithPlaces } from "./json-with-comments.ts";
+
+/** The text with that value; what does not exist on the way to it is made. An undefined value is taken away. */
+export function setConfigValue(text: string, path: readonly string[], value: unknown): string {
+  if (path.length === 0) throw new TypeError("setConfigValue wants the path of a value, got an empty one");
+  if (text.trim() === "")
+    return value === undefined ? text : `${JSON.stringify(nested(path, value), null, 2)}\n`;
+  let { place } = parseWithPlaces(text);
+  for (const [depth, name] of path.entries()) {
+    const rest = path.slice(depth + 1);
+    const inside = place.members?.get(name);
+    // something else than an object stands where one is needed: it goes
+    if (inside === undefined) {
+      if (value === undefined) return text;
+      if (place.members === undefined) return replaced(text, place, nested(path.slice(depth), value), depth);
+      return inserted(text, place, name, nested(rest, value), depth + 1);
+    }
+    if (rest.length === 0 && value === undefined) return removed(text, inside);
+    if (rest.length === 0) return replaced(text, inside, value, depth + 1);
+    place = inside;
+  }
+  return text;
+}
+
+function nested(path: readonly string[], value: unknown): unknown {
+  return path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
+}
+
+function written(value: unknown, depth: number): string {
+  return JSON.stringify(value, null, 2).replaceAll("\n", `\n${indent(depth)}`);
+}
+
+function indent(depth: number): string {
+  return "  ".repeat(depth);
+}
+
+function replaced(text: string, { start, end }: Place, value: unknown, depth: number): string {
+  return text.slice(0, start) + written(value, depth) + text.slice(end);
+}
+
+function inserted(text: string, object: Place, name: string, value: unknown, depth: number): string {
+  const member = `\n${indent(depth)}${JSON.stringify(name)}: ${written(value, depth)}`;
+  const last = [...(object.members?.values() ?? [])].at(-1);
+  if (last === undefined) {
+    // what stands between the braces of an empty object are comments at most
+    const inside = text.slice(object.start + 1, object.end - 1).trimEnd();
+    return `${text.slice(0, object.start + 1)}${inside}${member}\n${indent(depth - 1)}${text.slice(object.end - 1)}`;
+  }
+  const { afterComma } = object;
+  const at = afterComma ?? last.end;
+  const isOnOneLine = !text.slice(object.start, object.end).includes("\n");
+  const added = isOnOneLine ? ` ${member.trimStart()}` : member;
+  return `${text.slice(0, at)}${afterComma === undefined ? "," : ""}${added}${text.slice(at)}`;
+}
+
+/** With the comma behind it; that in front of it stays, since one too many does no harm. */
+function removed(text: string, { start, end, name = start }: Place): string {
+  const comma = /^\s*,/.exec(text.slice(end))?.[0].length ?? 0;
+  const before = text.slice(0, name);
+  const after = text.slice(end + comma);
+  // a line that would be empty goes
+  return /(?:^|\n)[ \t]*$/.test(before) && /^[ \t]*\n/.test(after)
+    ? before.replace(/[ \t]*$/, "") + after.replace(/^[ \t]*\n/, "")
+    : before.trimEnd() + after;
+}
