@@ -1,10 +1,10 @@
 // `parley agent`: the coding agent on stdin and stdout, as editors start it.
 
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readAgentConfig, SettingError, withFlags } from "./agent-config.ts";
 import type { Invocation } from "./command.ts";
+import { ownVersion } from "./own-version.ts";
 import { printable } from "./wire-printer.ts";
 
 export async function run(invocation: Invocation): Promise<number | undefined> {
@@ -81,12 +81,6 @@ function opened<T>({ ModelError }: typeof import("@parley/agent"), open: () => T
     if (error instanceof ModelError) throw new SettingError(error.message);
     throw error;
   }
-}
-
-async function ownVersion(): Promise<string> {
-  // The manifest is one folder up from src/ and from dist/ alike.
-  const manifest: unknown = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8"));
-  return String((manifest as { version?: unknown }).version); // our own file
 }
 
 function refuse(message: string): number {

@@ -33,17 +33,20 @@ export async function readConfig(warn: (text: string) => void): Promise<Config> 
   return text === "" ? {} : parsedConfig(text, warn);
 }
 
+/** The same for a text that is at hand; also what no shape can say is checked. */
 export async function parsedConfig(text: string, warn: (text: string) => void): Promise<Config> {
-  const [{ parseConfig, ConfigError }, shape] = await Promise.all([
-    import("@parley/client/config"),
-    wholeShape(),
-  ]);
+  const [client, shape] = await Promise.all([import("@parley/client/config"), wholeShape()]);
   try {
-    const { config, warnings } = parseConfig(text, configPath(), shape);
+    const { config, warnings } = client.parseConfig(text, configPath(), shape);
     for (const warning of warnings) warn(warning);
+    client.configuredMcpServers(config);
+    if (config["agents"] !== undefined) {
+      const { readyAgents } = await import("@parley/client");
+      client.configuredAgents(readyAgents({ command: "" }), config);
+    }
     return config;
   } catch (error) {
-    if (error instanceof ConfigError) throw configFailure(error.message);
+    if (error instanceof client.ConfigError) throw configFailure(error.message);
     throw error;
   }
 }

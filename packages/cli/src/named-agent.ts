@@ -4,8 +4,9 @@ import { fileURLToPath } from "node:url";
 import type { McpServer } from "@parley/acp";
 import type { CommandEntry, SessionSetup } from "@parley/client";
 import type { ConfiguredAgent } from "@parley/client/config";
+import { agentCredentials } from "./agents/agent-credentials.ts";
 import { usageError } from "./command-error.ts";
-import { type Config, configFailure, readConfig } from "./config-file.ts";
+import { type Config, readConfig } from "./config-file.ts";
 import { printable } from "./wire-printer.ts";
 
 /** The command `parley` of this installation: the file is one folder up from src/ and from dist/ alike. */
@@ -29,13 +30,8 @@ export async function readAgents(warn: (text: string) => void = complain): Promi
 async function configured(ready: readonly CommandEntry[], config: Config): Promise<AgentSettings["agents"]> {
   // most have no config, and need not pay for reading one
   if (config.agents === undefined) return new Map(ready.map((entry) => [entry.name, { entry, setup: {} }]));
-  const { configuredAgents, ConfigError } = await import("@parley/client/config");
-  try {
-    return configuredAgents(ready, config);
-  } catch (error) {
-    if (error instanceof ConfigError) throw configFailure(error.message);
-    throw error;
-  }
+  const { configuredAgents } = await import("@parley/client/config");
+  return configuredAgents(ready, config);
 }
 
 /** Keys of our own agent's providers may be in variables of any name. */
@@ -45,6 +41,8 @@ function ownVariables({ agent }: Config): readonly string[] {
 
 /** One agent, with how its sessions begin and the MCP servers that all are given. */
 export interface ChosenAgent extends ConfiguredAgent {
+  /** What was given to log in to it: added to its environment. */
+  readonly credentials: Readonly<Record<string, string>>;
   readonly mcpServers: readonly McpServer[];
 }
 
@@ -55,10 +53,12 @@ export async function chooseAgent(name: string | undefined, argv: readonly strin
   if (argv.length > 0) {
     const { commandEntry } = await import("@parley/client");
     const setup: SessionSetup = {};
-    return { entry: commandEntry(argv), setup, mcpServers };
+    return { entry: commandEntry(argv), setup, mcpServers, credentials: {} };
   }
   const found = agents.get(name ?? preferred);
-  if (found !== undefined) return { ...found, mcpServers };
+  if (found !== undefined) {
+    return { ...found, mcpServers, credentials: agentCredentials(found.entry.name) };
+  }
   const known = [...agents.keys()].join(", ");
   throw usageError(
     `there is no agent ${printable(name ?? preferred)}; there are ${known}`,
@@ -68,13 +68,8 @@ export async function chooseAgent(name: string | undefined, argv: readonly strin
 
 async function sharedServers(config: Config): Promise<readonly McpServer[]> {
   if (config.client?.mcpServers === undefined) return [];
-  const { configuredMcpServers, ConfigError } = await import("@parley/client/config");
-  try {
-    return configuredMcpServers(config);
-  } catch (error) {
-    if (error instanceof ConfigError) throw configFailure(error.message);
-    throw error;
-  }
+  const { configuredMcpServers } = await import("@parley/client/config");
+  return configuredMcpServers(config);
 }
 
 function complain(text: string): void {

@@ -1,0 +1,52 @@
+// `parley agents check`: starts an agent and says what it is.
+
+import type { Invocation } from "../command.ts";
+import { usageError } from "../command-error.ts";
+import { chooseAgent } from "../named-agent.ts";
+import { printAnswer } from "../print-answer.ts";
+import { safeLine } from "../run/safe-text.ts";
+import { launchFailure } from "./launch-failure.ts";
+import { type AgentFacts, probeAgent } from "./probe-agent.ts";
+
+export async function run({ positionals, argv, values, json }: Invocation): Promise<number> {
+  const [name, extra] = positionals.slice(0, positionals.length - argv.length);
+  if (extra !== undefined)
+    throw usageError(`agents check takes one name, got ${extra} too`, "give one agent");
+  const { entry } = await chooseAgent(name, argv);
+  const facts = await probeAgent(entry, timeoutOf(values["timeout"])).catch((error: unknown) => {
+    throw launchFailure(error);
+  });
+  printAnswer(described(entry.name, facts), facts, json);
+  if (facts.session === "ok") return 0;
+  return facts.session === "login_needed" ? 6 : 1;
+}
+
+function timeoutOf(given: Invocation["values"][string]) {
+  if (given === undefined) return {};
+  const seconds = Number(given);
+  if (!(seconds > 0))
+    throw usageError(`--timeout takes seconds, got ${String(given)}`, "such as --timeout 120");
+  return { handshakeTimeoutMs: seconds * 1000, sessionTimeoutMs: seconds * 1000 };
+}
+
+function described(name: string, facts: AgentFacts): string {
+  const { title, version, protocol, handshakeMs, offers, session, loginMethods, options, keys } = facts;
+  const ways = loginMethods.map((method) => `${method.id} (${method.name})`).join(", ");
+  const rows: readonly (readonly [string, string])[] = [
+    ["agent", `${title}${version === undefined ? "" : ` ${version}`}`],
+    ["protocol", `version ${protocol}`],
+    ["handshake", `${handshakeMs} ms`],
+    ["offers", offers.join(", ") || "nothing beyond the protocol"],
+    ["options", options.map(({ id, value }) => `${id} = ${String(value)}`).join(", ") || "none"],
+    ["keys given", keys.join(", ") || "none"],
+    ["logins", ways || "none"],
+    ["session", sessionWords(name, session)],
+  ];
+  return rows.map(([what, text]) => `${`${what}:`.padEnd(12)} ${safeLine(text)}`).join("\n");
+}
+
+function sessionWords(name: string, session: AgentFacts["session"]): string {
+  if (session === "ok") return "opened and closed again";
+  if (session === "login_needed") return `somebody has to log in: parley agents login ${name}`;
+  return `not opened: ${session.error}`;
+}

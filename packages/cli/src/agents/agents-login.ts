@@ -1,0 +1,61 @@
+// `parley agents login`: logs in to an agent in one of its own ways.
+
+import { liveAgent } from "@parley/client";
+import type { Invocation } from "../command.ts";
+import { CommandError, usageError } from "../command-error.ts";
+import { chooseAgent } from "../named-agent.ts";
+import { ownVersion } from "../own-version.ts";
+import { printAnswer } from "../print-answer.ts";
+import { storeCredentials } from "./agent-credentials.ts";
+import { launchFailure } from "./launch-failure.ts";
+import { probeAgent } from "./probe-agent.ts";
+import { terminalAsker } from "./terminal-asker.ts";
+
+export async function run({ positionals, json }: Invocation): Promise<number> {
+  const [name, method] = positionals;
+  if (name === undefined)
+    throw usageError("agents login wants the name of an agent", "see parley agents list");
+  const { entry, credentials } = await chooseAgent(name, []);
+  const asker = terminalAsker();
+  const given: Record<string, string> = {};
+  try {
+    const agent = await liveAgent(entry, {
+      client: { name: "parley", version: await ownVersion() },
+      env: credentials,
+      asker: {
+        ...asker,
+        async credential(variable, who) {
+          const value = await asker.credential?.(variable, who);
+          if (value !== undefined && value !== "") given[variable.name] = value;
+          return value;
+        },
+      },
+    });
+    try {
+      if (agent.connected.authMethods.length === 0) throw noWays(name);
+      await agent.login(method);
+    } finally {
+      await agent.close();
+    }
+    const file = Object.keys(given).length === 0 ? undefined : storeCredentials(name, given);
+    const { session } = await probeAgent(entry);
+    const kept = file === undefined ? "" : `\nWhat you gave is in ${file}, readable for you only.`;
+    const isIn = session === "ok";
+    const text = isIn
+      ? `${name} can be used now.${kept}`
+      : `The login is done, but ${name} still opens no session.${kept}`;
+    printAnswer(text, { agent: name, session, ...(file === undefined ? {} : { file }) }, json);
+    return isIn ? 0 : 6;
+  } catch (error) {
+    throw launchFailure(error);
+  }
+}
+
+function noWays(name: string): CommandError {
+  return new CommandError(
+    "login",
+    `${name} names no way to log in`,
+    "log in with the agent's own command, or give it a key in its environment",
+    1,
+  );
+}

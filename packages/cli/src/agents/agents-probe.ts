@@ -1,0 +1,51 @@
+// For tests: a home of its own, the command in it, and scripted agents.
+
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { AgentScenario } from "@parley/acp/testing";
+
+export const patience = { timeout: 120_000 };
+const launcher = fileURLToPath(new URL("../../bin/parley", import.meta.url));
+const program = fileURLToPath(new URL("./scripted-agent.ts", import.meta.url));
+
+export function agentHome(t: TestContext) {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-agents-test-")));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  let scenarios = 0;
+  const configFile = () => {
+    const file = join(folder, "config/config.json");
+    mkdirSync(dirname(file), { recursive: true });
+    return file;
+  };
+  return {
+    folder,
+    configFile,
+    credentialsFile: () => join(folder, "data/agent-credentials.json"),
+    keep: (config: object) => writeFileSync(configFile(), JSON.stringify(config)),
+    /** The argv of an agent that plays this. */
+    agent(scenario: Partial<AgentScenario>): readonly string[] {
+      scenarios += 1;
+      const file = join(folder, `scenario-${scenarios}.json`);
+      writeFileSync(file, JSON.stringify({ parley: "agent-scenario", version: 1, ...scenario }));
+      return [process.execPath, "--conditions=parley-source", program, file];
+    },
+    parley(
+      args: readonly string[],
+      options: { readonly input?: string; readonly env?: NodeJS.ProcessEnv } = {},
+    ) {
+      const { status, stdout, stderr } = spawnSync(launcher, args, {
+        encoding: "utf8",
+        cwd: folder,
+        // nothing that is installed on this machine is an agent here
+        env: { PATH: "/usr/bin:/bin", HOME: folder, PARLEY_HOME: folder, ...options.env },
+        input: options.input ?? "",
+        timeout: 100_000,
+      });
+      return { status, stdout, stderr };
+    },
+  };
+}

@@ -1,0 +1,26 @@
+// `parley agents remove`: takes an agent of one's own out of the config file.
+
+import type { Invocation } from "../command.ts";
+import { usageError } from "../command-error.ts";
+import { changeConfig } from "../config/change-config.ts";
+import { readAgents } from "../named-agent.ts";
+import { printAnswer } from "../print-answer.ts";
+import { printable } from "../wire-printer.ts";
+
+export async function run({ positionals, json }: Invocation): Promise<number> {
+  const [name = ""] = positionals;
+  const { config } = await readAgents();
+  if (!Object.hasOwn(config.agents ?? {}, name)) {
+    const own = Object.keys(config.agents ?? {}).join(", ");
+    throw usageError(
+      `there is no agent ${printable(name)} in the config; there are: ${own || "none"}`,
+      "see parley agents list",
+    );
+  }
+  const file = await changeConfig([
+    [["agents", name], undefined],
+    ...(config.client?.agent === name ? [[["client", "agent"], undefined] as const] : []),
+  ]);
+  printAnswer(`${name} is no longer in ${file}.`, { agent: name, file }, json);
+  return 0;
+}

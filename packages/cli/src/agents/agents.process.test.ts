@@ -1,0 +1,146 @@
+// `parley agents` as a shell runs it, on scripted agents.
+
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { agentHome, patience } from "./agents-probe.ts";
+
+test("the agents that can be named are listed, with whether they are here", patience, (t) => {
+  const { parley, keep } = agentHome(t);
+  keep({ agents: { mine: { command: process.execPath } }, client: { agent: "mine" } });
+  const { status, stdout } = parley(["agents", "list"]);
+  assert.equal(status, 0);
+  assert.match(stdout, /^ {2}parley +Parley, .*bin\/parley$/m);
+  assert.match(
+    stdout,
+    /^ {2}claude +Claude Code, not installed: npm install --global @agentclientprotocol\/claude-agent-acp$/m,
+  );
+  assert.match(stdout, /^\* mine +mine, \/.*node/m);
+  const { data } = JSON.parse(parley(["agents", "list", "--json"]).stdout);
+  const mine = data.agents.find((each: { name: string }) => each.name === "mine");
+  assert.deepEqual([mine.origin, mine.installed, mine.isDefault], ["config", true, true]);
+});
+
+test("an agent is added to the config and removed again, and what else is there stays", patience, (t) => {
+  const { parley, agent, configFile } = agentHome(t);
+  writeFileSync(configFile(), '{\n  // mine\n  "agent": { "mode": "ask" },\n}\n');
+  const [command = "", ...args] = agent({});
+  const added = parley([
+    "agents",
+    "add",
+    "mine",
+    "--env",
+    "A=1",
+    "--pass",
+    "MINE_*",
+    "--default",
+    "--",
+    command,
+    ...args,
+  ]);
+  assert.equal(added.status, 0, added.stderr);
+  assert.match(readFileSync(configFile(), "utf8"), /\/\/ mine\n/);
+  const again = parley(["agents", "add", "mine", "--", "x"]);
+  assert.deepEqual([again.status, /there is an agent mine already/.test(again.stderr)], [2, true]);
+  assert.equal(parley(["agents", "check"]).status, 0, "it is the default now");
+  assert.equal(parley(["agents", "remove", "mine"]).status, 0);
+  assert.doesNotMatch(readFileSync(configFile(), "utf8"), /mine"/);
+  assert.match(readFileSync(configFile(), "utf8"), /\/\/ mine\n/);
+  assert.equal(parley(["agents", "remove", "mine"]).status, 2);
+});
+
+test("a name or an address that cannot be used is not written", patience, (t) => {
+  const { parley, configFile } = agentHome(t);
+  for (const argv of [
+    ["a b", "--", "x"],
+    ["far", "--url", "ftp://x"],
+    ["both", "--url", "ws://x", "--", "x"],
+    ["none"],
+  ]) {
+    assert.equal(parley(["agents", "add", ...argv]).status, 2, argv.join(" "));
+  }
+  assert.equal(existsSync(configFile()), false);
+});
+
+test(
+  "an agent is checked: who it is, how long it took, what it offers; nothing is logged in to",
+  patience,
+  (t) => {
+    const { parley, agent } = agentHome(t);
+    const fine = parley(["agents", "check", "--json", "--", ...agent({ name: "who", title: "Who" })]);
+    assert.equal(fine.status, 0, fine.stderr);
+    const { data } = JSON.parse(fine.stdout);
+    assert.partialDeepStrictEqual(data, { name: "who", title: "Who", protocol: 2, session: "ok" });
+    assert.ok(data.handshakeMs > 0);
+    const methods = [{ type: "agent" as const, methodId: "web", name: "Browser" }];
+    const locked = parley(["agents", "check", "--", ...agent({ loginRequired: true, authMethods: methods })]);
+    assert.equal(locked.status, 6);
+    assert.match(locked.stdout, /^logins: +web \(Browser\)$/m);
+    const missing = parley(["agents", "check", "claude"]);
+    assert.equal(missing.status, 5);
+    assert.match(missing.stderr, /was not found: it is not on PATH\nparley: install it: npm/);
+    const crashing = parley([
+      "agents",
+      "check",
+      "--json",
+      "--",
+      process.execPath,
+      "-e",
+      "console.error('no luck'); process.exit(3)",
+    ]);
+    assert.equal(crashing.status, 5);
+    const { error } = JSON.parse(crashing.stdout);
+    assert.deepEqual([error.code, /no luck/.test(error.message)], ["exited", true]);
+  },
+);
+
+test(
+  "what a login wants is asked for, kept for this user, given to that agent only, and forgotten by a logout",
+  patience,
+  (t) => {
+    const { parley, agent, keep, credentialsFile } = agentHome(t);
+    const vars = [{ id: "key", name: "Key", type: "env_var", vars: [{ name: "THEIR_KEY" }] }];
+    const wire = { replies: [{ method: "initialize", patch: { authMethods: vars } }] };
+    const [command, ...args] = agent({ versions: [1], wire });
+    keep({ agents: { theirs: { command, args } } });
+    const login = parley(["agents", "login", "theirs"], { input: "canary-secret\n" });
+    assert.equal(login.status, 0, login.stderr);
+    assert.doesNotMatch(login.stdout + login.stderr, /canary-secret/);
+    assert.equal(statSync(credentialsFile()).mode & 0o777, 0o600);
+    assert.deepEqual(JSON.parse(readFileSync(credentialsFile(), "utf8")), {
+      theirs: { THEIR_KEY: "canary-secret" },
+    });
+    const logout = parley(["agents", "logout", "theirs", "--json"]);
+    assert.equal(logout.status, 0);
+    assert.deepEqual(JSON.parse(logout.stdout).data, { agent: "theirs", loggedOut: false, forgotten: true });
+    assert.equal(existsSync(credentialsFile()), false);
+  },
+);
+
+test(
+  "a login in a terminal runs the agent's own program, and an agent without a way to log in says so",
+  patience,
+  (t) => {
+    const { parley, agent, keep, folder } = agentHome(t);
+    const mark = join(folder, "logged-in");
+    const [command = "", ...args] = agent({
+      authMethods: [{ type: "terminal", methodId: "tty", name: "Terminal", args: ["--mark", mark] }],
+    });
+    const plain = agent({});
+    keep({ agents: { theirs: { command, args }, plain: { command: plain[0], args: plain.slice(1) } } });
+    const { status, stdout, stderr } = parley(["agents", "login", "theirs"]);
+    assert.equal(status, 0, stderr);
+    assert.match(stdout, /theirs can be used now/);
+    assert.ok(existsSync(mark));
+    const none = parley(["agents", "login", "plain"]);
+    assert.deepEqual([none.status, /names no way to log in/.test(none.stderr)], [1, true]);
+  },
+);
+
+test("an agent that nobody knows is told with those that there are", patience, (t) => {
+  const { parley } = agentHome(t);
+  const { status, stdout } = parley(["agents", "check", "nobody", "--json"]);
+  assert.equal(status, 2);
+  assert.match(JSON.parse(stdout).error.message, /there is no agent nobody; there are parley, claude/);
+});

@@ -1,0 +1,110 @@
+// Starts an agent to look at it: who it is, how long it takes, whether it wants a login. Nothing is logged in to and no
+// prompt is sent; the session that is opened lives in a throw-away folder.
+
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ClientSession, type ConnectedAgent, errorCodes, RequestError } from "@parley/acp";
+import { type AgentEntry, launchAgent } from "@parley/client";
+import { ownVersion } from "../own-version.ts";
+import { agentCredentials } from "./agent-credentials.ts";
+
+export interface AgentFacts {
+  readonly name: string;
+  readonly title: string;
+  readonly version?: string;
+  readonly protocol: number;
+  readonly handshakeMs: number;
+  readonly offers: readonly string[];
+  /** Whether it opens a session as things are, or in its own words why not. */
+  readonly session: "ok" | "login_needed" | { readonly error: string };
+  readonly loginMethods: readonly { readonly id: string; readonly name: string }[];
+  readonly options: readonly { readonly id: string; readonly category?: string; readonly value: unknown }[];
+  /** Variables that look like keys and that it was given: whose account is used must not be a surprise. */
+  readonly keys: readonly string[];
+}
+
+export interface ProbeOptions {
+  readonly handshakeTimeoutMs?: number;
+  readonly sessionTimeoutMs?: number;
+}
+
+/** Rejects with a LaunchError when the agent does not start. */
+export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}): Promise<AgentFacts> {
+  const { handshakeTimeoutMs, sessionTimeoutMs = 30_000 } = options;
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-check-")));
+  let keys: readonly string[] = [];
+  const launched = await launchAgent(entry, {
+    definition: { name: "parley", version: await ownVersion() },
+    cwd: folder,
+    env: agentCredentials(entry.name),
+    ...(handshakeTimeoutMs === undefined ? {} : { handshakeTimeoutMs }),
+    onProgress: (event) => {
+      if (event.kind === "starting") ({ keys } = event);
+    },
+  }).catch((error: unknown) => {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  });
+  try {
+    const { agent, handshakeMs } = launched;
+    const { session, sessionOptions } = await opened(agent, folder, sessionTimeoutMs);
+    return {
+      name: agent.info?.name ?? entry.name,
+      title: agent.info?.title ?? agent.info?.name ?? entry.title ?? entry.name,
+      ...(agent.info === undefined ? {} : { version: agent.info.version }),
+      protocol: agent.version,
+      handshakeMs: Math.round(handshakeMs),
+      offers: Object.entries(agent.features).flatMap(([name, has]) => (has ? [name] : [])),
+      session,
+      loginMethods: agent.authMethods.map(({ methodId, name }) => ({
+        id: String(methodId),
+        name: String(name),
+      })),
+      options: sessionOptions,
+      keys,
+    };
+  } finally {
+    await launched.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A session that nobody uses: it is deleted again where the agent can. */
+async function opened(
+  agent: ConnectedAgent,
+  cwd: string,
+  timeoutMs: number,
+): Promise<{ session: AgentFacts["session"]; sessionOptions: AgentFacts["options"] }> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs, undefined);
+  });
+  try {
+    const session = await Promise.race([agent.open({ cwd }), late]);
+    if (session === undefined) {
+      return { session: { error: `no session was opened within ${timeoutMs} ms` }, sessionOptions: [] };
+    }
+    const sessionOptions = session.options.map((option) => ({
+      id: option.configId,
+      ...(option.category == null ? {} : { category: option.category }),
+      value: "currentValue" in option ? option.currentValue : undefined,
+    }));
+    await removed(agent, session);
+    return { session: "ok", sessionOptions };
+  } catch (error) {
+    if (error instanceof RequestError && error.code === errorCodes.authRequired) {
+      return { session: "login_needed", sessionOptions: [] };
+    }
+    return { session: { error: error instanceof Error ? error.message : String(error) }, sessionOptions: [] };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function removed(agent: ConnectedAgent, session: ClientSession): Promise<void> {
+  const { sessionId } = session;
+  // an agent that does not want to let go of it is no worse for that
+  await session.close().catch(() => undefined);
+  if (agent.features.delete) await agent.delete(sessionId).catch(() => undefined);
+}

@@ -1,0 +1,53 @@
+// The person at the terminal: chooses a login, types what it wants, and lets an agent's own login have the terminal.
+
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline/promises";
+import type { Asker, LoginCommand, LoginMethod } from "@parley/client";
+import { askSecret } from "../secret-input.ts";
+import { printable } from "../wire-printer.ts";
+
+export function terminalAsker(): Asker {
+  return { chooseLogin, credential, terminalLogin };
+}
+
+async function chooseLogin(methods: readonly LoginMethod[], agent: string): Promise<string | undefined> {
+  const [only] = methods;
+  if (methods.length === 1) return only?.id;
+  const lines = methods.map(
+    ({ name, description }, index) =>
+      `  ${index + 1}  ${printable(name)}${description === undefined ? "" : `: ${printable(description)}`}`,
+  );
+  process.stderr.write(`${printable(agent)} can be logged in to in these ways:\n${lines.join("\n")}\n`);
+  const answer = (await askLine(`Which one (1-${methods.length})? `))?.trim();
+  return methods[Number(answer) - 1]?.id ?? methods.find(({ id }) => id === answer)?.id;
+}
+
+function credential(variable: { name: string; label: string; isSecret: boolean; isOptional: boolean }) {
+  const { name, label, isSecret, isOptional } = variable;
+  const what = label === name ? name : `${printable(label)} (${name})`;
+  const question = `${what}${isOptional ? ", may be left empty" : ""}${isSecret ? " (it is not shown)" : ""}: `;
+  return isSecret ? askSecret(question) : askLine(question);
+}
+
+async function askLine(question: string): Promise<string | undefined> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const ended = new Promise<undefined>((resolve) => lines.once("close", () => resolve(undefined)));
+  try {
+    return await Promise.race([lines.question(question), ended]);
+  } finally {
+    lines.close();
+  }
+}
+
+function terminalLogin({ command, args, env, cwd }: LoginCommand): Promise<number> {
+  process.stderr.write(`Running ${[command, ...args].map(printable).join(" ")}\n`);
+  // the launcher's own wire is no business of a program that has the terminal
+  const child = spawn(command, args, { cwd, env, stdio: "inherit" });
+  return new Promise((resolve) => {
+    child.once("error", (error) => {
+      process.stderr.write(`parley: it could not be started: ${error.message}\n`);
+      resolve(127);
+    });
+    child.once("exit", (code, signal) => resolve(code ?? (signal === null ? 1 : 130)));
+  });
+}
