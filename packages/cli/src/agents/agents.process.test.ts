@@ -144,3 +144,39 @@ test("an agent that nobody knows is told with those that there are", patience, (
   assert.equal(status, 2);
   assert.match(JSON.parse(stdout).error.message, /there is no agent nobody; there are parley, claude/);
 });
+
+test("a run uses the agent of the config, with its mode, its options and the MCP servers", patience, (t) => {
+  const { parley, agent, keep } = agentHome(t);
+  const select = (configId: string, category: string) => ({
+    configId,
+    name: configId,
+    category,
+    type: "select" as const,
+    currentValue: "low",
+    options: [
+      { value: "low", name: "Low" },
+      { value: "high", name: "High" },
+    ],
+  });
+  const [command, ...args] = agent({
+    versions: [1],
+    open: { options: [select("m", "mode"), select("effort", "thought_level")] },
+    otherwise: [{ say: "done" }],
+  });
+  const mcpServers = { files: { command: "/nowhere/mcp" }, web: { url: "http://127.0.0.1:9/mcp" } };
+  keep({ agents: { mine: { command, args, mode: "high" } }, client: { agent: "mine", mcpServers } });
+  const { status, stdout, stderr } = parley(["run", "go", "--set", "effort=high", "--format", "json"]);
+  assert.equal(status, 0, stdout + stderr);
+  const lines = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const chosen = lines.flatMap(({ update }) =>
+    update?.sessionUpdate === "config_option_update" ? [update.configOptions] : [],
+  );
+  assert.deepEqual(
+    chosen.at(-1)?.map(({ currentValue }: { currentValue: string }) => currentValue),
+    ["high", "high"],
+  );
+  assert.match(JSON.stringify(lines), /cannot use these MCP servers of the config: web/);
+});

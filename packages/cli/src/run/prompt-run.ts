@@ -22,6 +22,7 @@ import type { RunOptions } from "./run-options.ts";
 import type { RunPrinter } from "./run-printer.ts";
 import { runHistory, runRecorder } from "./run-recorder.ts";
 import { type RunTarget, runTarget } from "./run-target.ts";
+import { sessionServers } from "./session-servers.ts";
 import { terminalAsker } from "./terminal-asker.ts";
 
 /** How long an agent may take to end its turn after it was told to, before it is ended itself. */
@@ -112,7 +113,7 @@ export class PromptRun {
       ...(asker === undefined ? {} : { asker }),
       cancelTimeoutMs: stopMs,
       ...(recorder === undefined ? {} : { recorder }),
-      ...(this.#options.env === undefined ? {} : { env: this.#options.env }),
+      env: { ...target.credentials, ...this.#options.env },
       signal: this.#stopping.signal,
       onEvent: (event) => tell(event),
     });
@@ -147,12 +148,14 @@ export class PromptRun {
   }
 
   async #session(live: LiveAgent, target: RunTarget): Promise<LiveSession> {
-    const { mode, model, set, mcpServers, session: name } = this.#options;
-    const setup = { ...(mode && { mode }), ...(model && { model }), options: Object.fromEntries(set) };
+    const { mode, model, set, session: name } = this.#options;
+    const notice = (text: string) => this.#printer.notice(text);
+    const { mcpServers: typed } = this.#options;
+    const mcpServers = sessionServers(typed, target.mcpServers, live.connected.features, notice);
+    const options = { ...target.setup.options, ...Object.fromEntries(set) };
+    const setup = { ...target.setup, ...(mode && { mode }), ...(model && { model }), options };
     const place = { cwd: target.cwd, mcpServers, setup, onEntry: (entry: Entry) => this.#entry(entry) };
-    const { session, isResumed } = await takeSession(live, target, place, (text) =>
-      this.#printer.notice(text),
-    );
+    const { session, isResumed } = await takeSession(live, target, place, notice);
     this.#printer.started({
       ...describeAgent(live.connected, target.entry.name),
       sessionId: session.sessionId,

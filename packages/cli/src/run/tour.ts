@@ -20,7 +20,14 @@ export async function run(invocation: Invocation): Promise<number> {
   try {
     const cwd = join(folder, "project");
     await prepare(cwd);
-    const options = { ...(await runOptions(invocation)), cwd, isCwdGiven: true, keepsHistory: false };
+    const options = {
+      ...(await runOptions(invocation)),
+      // whatever the config prefers
+      agent: "parley",
+      cwd,
+      isCwdGiven: true,
+      keepsHistory: false,
+    };
     return process.stdin.isTTY && process.stdout.isTTY && !invocation.json
       ? await asked(options)
       : await shown(options, folder);
