@@ -2,10 +2,11 @@
 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { readAgentConfig, SettingError, withFlags } from "./agent-config.ts";
+import type { Agent } from "@parley/acp";
+import type { AgentConfig } from "@parley/agent";
+import { greeting } from "./agent-greeting.ts";
 import type { Invocation } from "./command.ts";
 import { ownVersion } from "./own-version.ts";
-import { printable } from "./wire-printer.ts";
 
 export async function run(invocation: Invocation): Promise<number | undefined> {
   const { setup, login, model } = invocation.values;
@@ -14,8 +15,10 @@ export async function run(invocation: Invocation): Promise<number | undefined> {
     const { logIn } = await import("./agent-login.ts");
     return logIn({ provider: login, check: false, json: false });
   }
+  const { readAgentConfig, SettingError, withFlags } = await import("./agent-config.ts");
   try {
-    return await serve(invocation, typeof model === "string" ? model : undefined);
+    const config = withFlags(await readAgentConfig(), invocation.values);
+    return await serve(config, typeof model === "string" ? model : undefined);
   } catch (error) {
     if (error instanceof SettingError) return refuse(error.message);
     throw error;
@@ -26,27 +29,26 @@ async function printSetup(editor: string): Promise<number> {
   const { editors, setupFor } = await import("./agent-setup.ts");
   const launcher = fileURLToPath(new URL("../bin/parley", import.meta.url));
   const setup = setupFor(editor, launcher);
-  if (setup === undefined)
+  if (setup === undefined) {
+    const { printable } = await import("./wire-printer.ts");
     return refuse(`--setup takes one of ${editors.join(", ")}, got ${printable(editor)}`);
+  }
   // stdout is the block alone, so that it can be piped
   process.stderr.write(`Put this into ${setup.where}:\n`);
   process.stdout.write(`${setup.block}\n`);
   return 0;
 }
 
-async function serve({ values }: Invocation, model: string | undefined): Promise<number | undefined> {
-  const [parley, { serveStdio, sqliteStore }, { credentialsPath, dataFolder }, written, version] =
-    await Promise.all([
-      import("@parley/agent"),
-      import("@parley/acp/node"),
-      import("./data-folder.ts"),
-      readAgentConfig(),
-      ownVersion(),
-    ]);
-  const config = withFlags(written, values);
+async function serve(config: AgentConfig, model: string | undefined): Promise<number> {
+  const [parley, { sqliteStore }, { credentialsPath, dataFolder }] = await Promise.all([
+    import("@parley/agent"),
+    import("@parley/acp/node"),
+    import("./data-folder.ts"),
+  ]);
+  const version = await ownVersion();
   const { mode, effort, autoApprove, maxTurnRequests: maxRequests, privateHosts } = config;
   const credentials = parley.credentialsFile(credentialsPath());
-  const account = opened(parley, () =>
+  const account = await opened(parley, () =>
     parley.openAccount({ config, env: process.env, credentials, ...(model && { model }) }),
   );
   const agent = parley.codingAgent({
@@ -68,18 +70,29 @@ async function serve({ values }: Invocation, model: string | undefined): Promise
       "parley agent speaks ACP on stdin and stdout and waits for an editor; see parley help agent\n",
     );
   }
-  // ends the process when the editor has gone
-  await serveStdio(agent);
-  return 0;
+  await serveGreeted(agent);
+  // the editor has gone, whatever still runs
+  process.exit();
+}
+
+async function serveGreeted(agent: Agent): Promise<void> {
+  const [{ stdioTransport }, { afterGreeting }, greeted] = await Promise.all([
+    import("@parley/acp/node"),
+    import("./greeted-transport.ts"),
+    greeting(),
+  ]);
+  const { alreadyRead } = greeted;
+  await agent.connect(afterGreeting(stdioTransport({ alreadyRead }), greeted)).closed;
 }
 
 /** A model that cannot be used is told before anybody is served. */
-function opened<T>({ ModelError }: typeof import("@parley/agent"), open: () => T): T {
+async function opened<T>({ ModelError }: typeof import("@parley/agent"), open: () => T): Promise<T> {
   try {
     return open();
   } catch (error) {
-    if (error instanceof ModelError) throw new SettingError(error.message);
-    throw error;
+    if (!(error instanceof ModelError)) throw error;
+    const { SettingError } = await import("./agent-config.ts");
+    throw new SettingError(error.message);
   }
 }
 

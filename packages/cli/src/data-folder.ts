@@ -33,6 +33,11 @@ export function stateFolder(environment: NodeJS.ProcessEnv = process.env): strin
   return folder("state", environment.XDG_STATE_HOME, [".local", "state"], environment);
 }
 
+/** A file in `parley` of the user's cache directory; PARLEY_HOME moves it. What is there may be lost. */
+export function cachePath(name: string, environment: NodeJS.ProcessEnv = process.env): string {
+  return join(folder("cache", environment.XDG_CACHE_HOME, [".cache"], environment), name);
+}
+
 /** The keys of those who have logged in. */
 export function credentialsPath(environment: NodeJS.ProcessEnv = process.env): string {
   return join(dataFolder(environment), "credentials.json");

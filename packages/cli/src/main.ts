@@ -1,142 +1,18 @@
-// The entry point of `parley`: picks a command, parses its arguments by its table, runs it. Nothing
-// is imported statically but the tables, so that a command costs only what it uses itself.
+// The entry point of `parley`. An agent answers the handshake before anything else is loaded: its editor waits.
 
-import type { Command, Invocation } from "./command.ts";
-import { CommandError, usageError } from "./command-error.ts";
-import { commands } from "./commands.ts";
-import { printAnswer } from "./print-answer.ts";
-
-process.exitCode = await main(process.argv.slice(2));
-
-async function main(argv: readonly string[]): Promise<number> {
-  forgetCompileCache();
-  const json = beforeTerminator(argv).includes("--json");
-  try {
-    return (await dispatch(argv, json)) ?? 0;
-  } catch (error) {
-    if (error instanceof CommandError) {
-      fail({ code: error.code, message: error.message, hint: error.hint }, json);
-      return error.exitCode;
-    }
-    // A bug or a failure that the command did not foresee; the stack is what a report needs.
-    const message = error instanceof Error ? error.message : String(error);
-    if (json) fail({ code: "internal", message, hint: "run it again without --json to see the stack" }, json);
-    else process.stderr.write(`parley: ${error instanceof Error ? (error.stack ?? message) : message}\n`);
-    return 1;
-  }
+forgetCompileCache();
+const argv = process.argv.slice(2);
+// the launcher knows whether it is going to serve
+if (argv[0] === "agent" && process.env.PARLEY_WIRE_FD !== undefined) {
+  const { beginGreeting } = await import("./agent-greeting.ts");
+  await beginGreeting(argv);
 }
+const { runCommandLine } = await import("./command-line.ts");
+process.exitCode = await runCommandLine(argv);
 
 /** The launcher turned the cache on for this process, not for the tools that a command may run. */
 function forgetCompileCache(): void {
   if (process.env.PARLEY_CACHE_SET === undefined) return;
   delete process.env.PARLEY_CACHE_SET;
   delete process.env.NODE_COMPILE_CACHE;
-}
-
-async function dispatch(argv: readonly string[], json: boolean): Promise<number | undefined> {
-  const name = argv.find((argument) => argument !== "--json");
-  if (name === undefined || name === "--help" || name === "-h") return showOverview(json);
-  if (name === "--version" || name === "-V") return showVersion(json);
-  if (name === "help") {
-    const [topic, second] = argv
-      .slice(argv.indexOf("help") + 1)
-      .filter((argument) => !argument.startsWith("-"));
-    return topic === undefined ? showOverview(json) : showCommand(find(topic, second), json);
-  }
-  if (name.startsWith("-")) {
-    throw usageError(`unknown option ${name}`, "options come after the command; see parley --help");
-  }
-  const at = argv.indexOf(name);
-  const command = find(name, argv[at + 1]);
-  const rest = [...argv.slice(0, at), ...argv.slice(at + command.name.split(" ").length)];
-  const flags = beforeTerminator(rest);
-  if (flags.includes("--help") || flags.includes("-h")) return showCommand(command, json);
-  const invocation = await parse(command, rest, json);
-  const { run } = await command.load();
-  return run(invocation, commands);
-}
-
-/** `second` is the word after it, which belongs to the name of some commands. */
-function find(name: string, second: string | undefined): Command {
-  const named = (wanted: string) => commands.find((candidate) => candidate.name === wanted);
-  // `agent login` before `agent`
-  const command = named(`${name} ${second}`) ?? named(name);
-  if (command !== undefined) return command;
-  const names = commands.filter(({ internal }) => internal !== true).map((candidate) => candidate.name);
-  const family = names.filter((candidate) => candidate.startsWith(`${name} `));
-  if (family.length > 0) {
-    throw usageError(`${name} is no command by itself; there are ${family.join(", ")}`, "see parley --help");
-  }
-  const near = names.find((candidate) => candidate.startsWith(name) || name.startsWith(candidate));
-  const suggestion = near === undefined ? "see parley --help" : `did you mean: parley ${near}`;
-  throw usageError(`unknown command ${name}; there are ${names.join(", ")}`, suggestion);
-}
-
-async function parse(command: Command, args: string[], json: boolean): Promise<Invocation> {
-  const help = `see parley help ${command.name}`;
-  if (json && !command.json) throw usageError(`${command.name} has no --json`, help);
-  const { parseArgs } = await import("node:util");
-  try {
-    const parsed = parseArgs({
-      args,
-      options: { ...command.options, json: { type: "boolean" } },
-      allowPositionals: true,
-    });
-    const extra = parsed.positionals[0];
-    if (command.positionals === undefined && extra !== undefined) {
-      throw usageError(`${command.name} takes no argument, got ${extra}`, help);
-    }
-    const end = args.indexOf("--");
-    const argv = end < 0 ? [] : args.slice(end + 1);
-    return { values: parsed.values, positionals: parsed.positionals, argv, json };
-  } catch (error) {
-    if (!isParseArgsError(error)) throw error;
-    const names = [...Object.keys(command.options), ...(command.json ? ["json"] : [])].map(
-      (name) => `--${name}`,
-    );
-    const known = names.length === 0 ? "it has no options" : `it has ${names.join(", ")}`;
-    // Node's own advice about positionals runs over several sentences; its first one says what was got.
-    const got = error.message.split(/\. |\n/)[0] ?? error.message;
-    throw usageError(`${command.name}: ${got.charAt(0).toLowerCase()}${got.slice(1)}; ${known}`, help);
-  }
-}
-
-function isParseArgsError(error: unknown): error is Error {
-  return error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS_");
-}
-
-async function showOverview(json: boolean): Promise<number> {
-  const { overview } = await import("./help.ts");
-  const names = commands.flatMap(({ name, summary, internal }) => (internal ? [] : [{ name, summary }]));
-  return answer(overview(commands), { commands: names }, json);
-}
-
-async function showCommand(command: Command, json: boolean): Promise<number> {
-  const { commandHelp } = await import("./help.ts");
-  const { name, summary, options } = command;
-  return answer(commandHelp(command), { name, summary, options }, json);
-}
-
-async function showVersion(json: boolean): Promise<number> {
-  const { readFile } = await import("node:fs/promises");
-  // The manifest is one folder up from src/main.ts and from dist/main.js alike.
-  const manifest: unknown = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8"));
-  const version = String((manifest as { version?: unknown }).version); // our own file, read only to be shown
-  return answer(`parley ${version}`, { version, node: process.versions.node }, json);
-}
-
-function answer(text: string, data: object, json: boolean): number {
-  printAnswer(text, data, json);
-  return 0;
-}
-
-function fail(error: { code: string; message: string; hint: string }, json: boolean): void {
-  if (json) process.stdout.write(`${JSON.stringify({ v: 1, error })}\n`);
-  else process.stderr.write(`parley: ${error.message}\nparley: ${error.hint}\n`);
-}
-
-/** What follows `--` belongs to the command. */
-function beforeTerminator(argv: readonly string[]): readonly string[] {
-  const end = argv.indexOf("--");
-  return end < 0 ? argv : argv.slice(0, end);
 }

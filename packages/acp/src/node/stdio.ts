@@ -21,6 +21,8 @@ export interface StdioOptions {
    * the process ends, whatever still runs in it. Default true; a close of our own never ends the process.
    */
   readonly exitOnEnd?: boolean;
+  /** The beginning of the input, where somebody has read it before. */
+  readonly alreadyRead?: Uint8Array | undefined;
 }
 
 /** As long as commands may take to tidy up, and less than the two seconds that an editor's end may take in all. */
@@ -49,7 +51,7 @@ export function stdioChannel(options: StdioOptions = {}): ByteChannel {
   const channel = new StreamChannel({
     output: openOutput(wireFd, stat),
     sharedOutput: wireFd <= 2,
-    openInput: inputOpener(),
+    openInput: withBeginning(options.alreadyRead, inputOpener()),
     ...(options.flushMs === undefined ? {} : { flushMs: options.flushMs }),
     closed(ended) {
       for (const restore of restores) restore();
@@ -65,7 +67,18 @@ export function stdioChannel(options: StdioOptions = {}): ByteChannel {
   return channel;
 }
 
-function inputOpener(): (bytes: (chunk: Uint8Array) => void) => Readable {
+type InputOpener = (bytes: (chunk: Uint8Array) => void) => Readable;
+
+function withBeginning(beginning: Uint8Array | undefined, open: InputOpener): InputOpener {
+  if (beginning === undefined) return open;
+  return (bytes) => {
+    // nothing is received before the transport has started, and nothing else can come before this
+    process.nextTick(bytes, beginning);
+    return open(bytes);
+  };
+}
+
+function inputOpener(): InputOpener {
   const stat = fs.fstatSync(0);
   if (stat.isFIFO() || stat.isSocket()) return openInput;
   // Taken now: the guard is going to hide process.stdin.
