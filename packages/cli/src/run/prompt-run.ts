@@ -30,6 +30,9 @@ const stopMs = 5_000;
 /** How long an agent that said nothing may take to say something after all. */
 const lateMs = 1_000;
 
+/** What shows that an agent has done something. */
+const worked = /^(?:agent_message|tool_call|plan)/;
+
 export class PromptRun {
   readonly #options: RunOptions;
   readonly #printer: RunPrinter;
@@ -195,7 +198,7 @@ export class PromptRun {
       this.#early.push(entry);
       return;
     }
-    if (entry.kind === "update" && entry.update.sessionUpdate.startsWith("agent_message")) {
+    if (entry.kind === "update" && worked.test(entry.update.sessionUpdate)) {
       this.#hasSpoken = true;
       this.#spoken.resolve();
     }

@@ -83,6 +83,10 @@ class TextPrinter implements RunPrinter {
   end({ error, outcome, durationMs }: RunEnd): void {
     const { output, status, complain, paint } = this.#options;
     status?.(undefined);
+    for (const { toolCallId, open, label } of this.#view.toolCalls.values()) {
+      if (open && !this.#shownCalls.has(toolCallId))
+        this.#event(`${paint("yellow", "…")} ${safeLine(label)} (not finished)`);
+    }
     if (!this.#atLineStart) this.#write("\n");
     output.flush();
     if (error !== undefined) {
