@@ -98,20 +98,32 @@ suite("what real agents do", { concurrency: 2 }, () => {
     });
   }
 
-  /** An agent whose new sessions all have one id, so that another process of it can load them. */
+  /** It can load sessions and nothing else, and every process of it has the same one; it does not look at prompts. */
   const keeps = (play: Partial<AgentScenario>): Partial<AgentScenario> => ({
     versions: [1],
-    otherwise: [{ say: "fine" }],
     ...play,
     wire: {
       ...play.wire,
       replies: [
-        // it can load, and nothing else
         {
           method: "initialize",
           patch: { agentCapabilities: { loadSession: true, sessionCapabilities: { resume: null } } },
         },
         { method: "session/new", patch: { sessionId: "old" } },
+        {
+          method: "session/prompt",
+          before: [
+            {
+              jsonrpc: "2.0",
+              method: "session/update",
+              params: {
+                sessionId: "old",
+                update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "fine" } },
+              },
+            },
+          ],
+          result: { stopReason: "end_turn" },
+        },
         ...(play.wire?.replies ?? []),
       ],
     },
