@@ -71,7 +71,11 @@ export interface ClientEdition {
   /** The options after a change, or nothing where the answer does not say. */
   optionsAfter(method: string, result: object): readonly SessionConfigOption[] | undefined;
   session(): ClientSessionEdition;
-  permission(params: object): { readonly sessionId: string; readonly ask: PermissionAsk };
+  /** `titleOf` is for questions about a call that do not say what it is called. */
+  permission(
+    params: object,
+    titleOf: (sessionId: string, toolCallId: string) => string | undefined,
+  ): { readonly sessionId: string; readonly ask: PermissionAsk };
   permissionResult(answer: PermissionAnswer): object;
   /** Nothing for a mode that nobody knows. */
   elicitation(

@@ -1,6 +1,7 @@
 // What an agent has said of its tool calls and terminals, as far as a cancel must know: which calls of the work at hand
 // are open, so that they can be shown as cancelled at once (C26), before the agent says how they really ended; and
-// which calls and terminals may be cancelled by themselves, by what was said last (C58; only version 2 says so).
+// which calls and terminals may be cancelled by themselves, by what was said last (C58; only version 2 says so). And what
+// open calls are called, for questions about them that do not say it (only version 1 asks like that).
 
 import type { Update } from "../model/update.ts";
 
@@ -10,6 +11,8 @@ export class AnnouncedParts {
   /** Ever heard of: a patch without a status opens a call only if it is the first word about it. */
   readonly #known = new Set<string>();
   readonly #open = new Set<string>();
+  /** Of open calls. */
+  readonly #titles = new Map<string, string>();
   readonly #background = new Set<string>();
   readonly #cancellableCalls = new Set<string>();
   readonly #cancellableTerminals = new Set<string>();
@@ -26,9 +29,14 @@ export class AnnouncedParts {
     return [...this.#open].filter((id) => !this.#background.has(id));
   }
 
+  titleOf(toolCallId: string): string | undefined {
+    return this.#titles.get(toolCallId);
+  }
+
   /** What is still open is not of the work that comes: it was left behind, or is history. */
   clear(): void {
     this.#open.clear();
+    this.#titles.clear();
   }
 
   checkToolCall(toolCallId: string): void {
@@ -47,9 +55,13 @@ export class AnnouncedParts {
     const isNew = !this.#known.has(toolCallId);
     if (isNew) this.#known.add(toolCallId);
     // a status that nobody knows means still running
-    if (status === "completed" || status === "failed" || status === "cancelled")
+    if (status === "completed" || status === "failed" || status === "cancelled") {
       this.#open.delete(toolCallId);
-    else if (isNew || status !== undefined) this.#open.add(toolCallId);
+      this.#titles.delete(toolCallId);
+      return;
+    }
+    if (update.title != null) this.#titles.set(toolCallId, update.title);
+    if (isNew || status !== undefined) this.#open.add(toolCallId);
   }
 
   #noteState(update: Said<"state_update">): void {

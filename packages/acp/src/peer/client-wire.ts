@@ -197,7 +197,9 @@ export class ClientWire {
   }
 
   async #permission(params: object, request: IncomingRequest): Promise<object> {
-    const { sessionId, ask } = this.#edition.permission(params);
+    const { sessionId, ask } = this.#edition.permission(params, (id, toolCallId) =>
+      this.#sessions.get(id)?.parts.titleOf(toolCallId),
+    );
     refuseTwins(ask);
     const session = this.#sessions.get(sessionId);
     const askId = newId();

@@ -34,7 +34,7 @@ export class LiveSession implements ClientSession, ClientSessionSink {
   readonly #open: OpenPrompt[] = [];
   readonly #listeners = new Set<(update: Update) => void>();
   readonly #entryListeners = new Set<(entry: Entry) => void>();
-  readonly #parts = new AnnouncedParts();
+  readonly parts = new AnnouncedParts();
   readonly #isStrict: boolean;
   #options: readonly SessionConfigOption[];
   #commands: readonly AvailableCommand[];
@@ -132,18 +132,18 @@ export class LiveSession implements ClientSession, ClientSessionSink {
     for (const ask of this.#asks) ask.abort();
     void this.#link.notify("session/cancel", { sessionId: this.sessionId });
     // what the agent says of them later replaces it (C26, C27)
-    for (const toolCallId of this.#parts.openCalls()) {
+    for (const toolCallId of this.parts.openCalls()) {
       this.update({ sessionUpdate: "tool_call_update", toolCallId, status: "cancelled" });
     }
   }
 
   async cancelToolCall(toolCallId: string): Promise<void> {
-    this.#parts.checkToolCall(toolCallId);
+    this.parts.checkToolCall(toolCallId);
     await this.#link.request("tool_call/cancel", { sessionId: this.sessionId, toolCallId });
   }
 
   async cancelTerminal(terminalId: string): Promise<void> {
-    this.#parts.checkTerminal(terminalId);
+    this.parts.checkTerminal(terminalId);
     await this.#link.request("terminal/cancel", { sessionId: this.sessionId, terminalId });
   }
 
@@ -197,7 +197,7 @@ export class LiveSession implements ClientSession, ClientSessionSink {
 
   #replayed(): void {
     this.#edition.setReplaying(false, this);
-    if (this.#state === "idle") this.#parts.clear();
+    if (this.#state === "idle") this.parts.clear();
   }
 
   setFace(face: SessionFace): void {
@@ -276,7 +276,7 @@ export class LiveSession implements ClientSession, ClientSessionSink {
     if (update.sessionUpdate === "state_update") this.#stateChanged(String(update.state));
     else if (update.sessionUpdate === "config_option_update") this.#options = update.configOptions;
     else if (update.sessionUpdate === "available_commands_update") this.#commands = update.availableCommands;
-    this.#parts.note(update);
+    this.parts.note(update);
   }
 
   accepted(number: number, messageId: string): void {

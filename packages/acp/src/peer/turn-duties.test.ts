@@ -302,7 +302,14 @@ test("A74 A75 A76 a plan is sent whole each time: with its id on version 2, as `
     if (version === 1) {
       assert.deepEqual(
         plans.map(({ entries }) => entries),
-        whole,
+        [
+          ...whole,
+          // a plan in a file has one entry there
+          [
+            ...(whole[1] ?? []),
+            { content: "file:///project/plan.md", priority: "medium", status: "in_progress" },
+          ],
+        ],
       );
       assert.ok(!lines().includes("plan_update"));
     } else {

@@ -39,9 +39,10 @@ export const v1ClientEdition: ClientEdition = {
       ? optionsFromV1((result as wire.SetSessionConfigOptionResponse).configOptions)
       : undefined,
   session: () => new V1ClientSession(),
-  permission(params) {
+  permission(params, titleOf) {
     const request = params as wire.RequestPermissionRequest;
-    return { sessionId: request.sessionId, ask: permissionFromV1(request, undefined) };
+    const { sessionId, toolCall } = request;
+    return { sessionId, ask: permissionFromV1(request, titleOf(sessionId, toolCall.toolCallId)) };
   },
   permissionResult: permissionResultToWire,
   elicitation: elicitationFromWire,

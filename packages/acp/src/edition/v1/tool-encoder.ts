@@ -12,6 +12,8 @@ interface DisplayTerminal {
   /** How long all of it is. */
   length: number;
   readonly decoder: TextDecoder;
+  /** The beginning of an escape sequence that has not ended yet. */
+  begun: string;
   /** How long all of it is in JSON. */
   jsonLength: number;
   /** How long it was when it was last sent. */
@@ -58,8 +60,9 @@ export class ToolEncoder {
     // field by field: a spread for each costs more than all the rest of an update
     if (!first && update.title != null) sent.title = update.title;
     if (update.name != null) sent.name = update.name;
-    if (update.kind != null) sent.kind = toolKind(update.kind);
+    if (update.kind != null) sent.kind = toolKind(update.kind, lost);
     if (update.status != null) sent.status = toolStatus(update.status, lost);
+    if (lost !== undefined && !first) cleared(update, lost);
     if (content !== undefined) sent.content = this.#content(content ?? [], lost);
     if (update.locations !== undefined) sent.locations = [...(update.locations ?? [])];
     if (update.rawInput != null) sent.rawInput = update.rawInput;
@@ -76,6 +79,7 @@ export class ToolEncoder {
 
   terminal(
     update: Extract<Update, { sessionUpdate: "terminal_update" | "terminal_output_chunk" }>,
+    lost?: Lost,
   ): readonly wire.SessionUpdate[] {
     const { terminalId } = update;
     let terminal = this.#terminals.get(terminalId);
@@ -84,6 +88,7 @@ export class ToolEncoder {
         text: "",
         length: 0,
         decoder: new TextDecoder(),
+        begun: "",
         jsonLength: 0,
         sentLength: 0,
         sentTotal: 0,
@@ -91,14 +96,15 @@ export class ToolEncoder {
       };
       this.#terminals.set(terminalId, terminal);
     }
-    if (update.sessionUpdate === "terminal_output_chunk") append(terminal, update.data);
+    if (update.sessionUpdate === "terminal_output_chunk") append(terminal, update.data, lost);
     else {
       if (update.output !== undefined) {
         terminal.text = "";
         terminal.length = 0;
         terminal.jsonLength = 0;
+        terminal.begun = "";
       }
-      if (update.output) append(terminal, update.output.data);
+      if (update.output) append(terminal, update.output.data, lost);
       if (update.exitStatus) terminal.exited = true;
     }
     // now and once more at the end: with what was sent before, at most three times what is shown
@@ -153,9 +159,23 @@ export class ToolEncoder {
 /** What is around the text of an update. */
 const envelopeLength = 250;
 
-function append(terminal: DisplayTerminal, base64: string): void {
-  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  const text = plainText(terminal.decoder.decode(bytes, { stream: true }));
+/** An escape sequence may come in two pieces, but not in a hundred. */
+const maxBegun = 256;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const unfinished = /\u001b(?:\[[0-?]*[ -/]*|\][^\u0007\u001b]*\u001b?)?$/;
+
+function append(terminal: DisplayTerminal, base64: string, lost: Lost | undefined): void {
+  let bytes: Uint8Array;
+  try {
+    bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  } catch {
+    lost?.("output of a terminal that is not base64");
+    return;
+  }
+  const all = terminal.begun + terminal.decoder.decode(bytes, { stream: true });
+  const [begun = ""] = unfinished.exec(all.slice(-maxBegun)) ?? [];
+  terminal.begun = begun;
+  const text = plainText(all.slice(0, all.length - begun.length));
   terminal.text += text;
   if (terminal.text.length > 4 * shownChars) terminal.text = terminal.text.slice(-2 * shownChars);
   terminal.length += text.length;
@@ -207,8 +227,16 @@ function isFinal(status: string | null | undefined): boolean {
   return status === "completed" || status === "failed" || status === "cancelled";
 }
 
-function toolKind(kind: string): wire.ToolKind {
-  return kinds.has(kind) ? (kind as wire.ToolKind) : "other";
+function toolKind(kind: string, lost: Lost | undefined): wire.ToolKind {
+  if (kinds.has(kind)) return kind as wire.ToolKind;
+  if (kind !== "other") lost?.(`the kind ${kind} of a tool call`);
+  return "other";
+}
+
+/** Version 1 has no way to take a single value back. */
+function cleared(update: ToolCallUpdate, lost: Lost): void {
+  for (const field of ["title", "name", "kind", "status", "rawInput", "rawOutput"] as const)
+    if (update[field] === null) lost(`that a tool call has no ${field} any more`);
 }
 
 function toolStatus(status: string, lost: Lost | undefined): wire.ToolCallStatus {

@@ -62,7 +62,7 @@ export class V1UpdateEncoder {
         return this.#toolEncoder().chunk(update.toolCallId, update.content, lost);
       case "terminal_update":
       case "terminal_output_chunk":
-        return this.#toolEncoder().terminal(update);
+        return this.#toolEncoder().terminal(update, lost);
       default:
         return this.#rest(update, lost);
     }
@@ -144,10 +144,20 @@ export class V1UpdateEncoder {
   }
 
   /** Version 1 has one plan: several are shown as one, in the order in which they came. */
-  #plan(given: { type: unknown; planId: string; entries?: unknown }, lost: Lost | undefined): Encoded {
+  #plan(
+    given: { type: unknown; planId: string; entries?: unknown; content?: unknown; uri?: unknown },
+    lost: Lost | undefined,
+  ): Encoded {
     if (given.type !== "items") {
-      lost?.(`a plan of type ${String(given.type)}`);
-      return undefined;
+      const text = given.type === "markdown" ? given.content : given.type === "file" ? given.uri : undefined;
+      if (typeof text !== "string") {
+        lost?.(`a plan of type ${String(given.type)}`);
+        return undefined;
+      }
+      lost?.("that a plan is a document: it is shown as one entry");
+      this.#plans ??= new Map();
+      this.#plans.set(given.planId, [{ content: text, priority: "medium", status: "in_progress" }]);
+      return this.#allPlans();
     }
     const entries = given.entries as readonly PlanEntry[]; // what a plan of this type has
     if (lost !== undefined && entries.some(({ status }) => status === "cancelled"))

@@ -127,13 +127,21 @@ export class RelayedSession {
     this.#isBusy = true;
     try {
       const outcome = await outcomeOf(this.#send(op, signal));
-      return withLost(prompts.ended(outcome), this.#losses.take());
+      const result = prompts.ended(outcome);
+      this.#noteReason(outcome, result);
+      return withLost(result, this.#losses.take());
     } finally {
       // busy without a gap, or a prompt that comes now would overtake the one that waits
       const next = this.#waiting.shift();
       if (next === undefined) this.#isBusy = false;
       else next.start();
     }
+  }
+
+  #noteReason({ stopReason }: Outcome, result: object): void {
+    const { stopReason: said } = result as { stopReason?: unknown };
+    if (said === stopReason) return;
+    this.#losses.note(this.#sessionId, [`the stop reason ${String(stopReason)}: it is ${String(said)}`]);
   }
 
   cancel(): void {

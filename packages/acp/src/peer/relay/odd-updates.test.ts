@@ -1,0 +1,222 @@
+// What peers say that no library would let them say, through a relay: as much of it as the other version can say arrives,
+// and what comes after it arrives in any case.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { between, introduction, type Message, welcome } from "./raw-peer-probe.ts";
+
+const deadline = { timeout: 20_000 };
+
+for (const odd of [
+  { stopReason: "end_turn", usage: { totalTokens: 3, inputTokens: 1, outputTokens: 2 } },
+  { stopReason: "bananas" },
+  { stopReason: 7 },
+  { stopReason: "end_turn", usage: "much" },
+  {},
+  null,
+]) {
+  test(
+    `a turn that ends as no other (${JSON.stringify(odd)}) has an end for a client of version 2`,
+    deadline,
+    async () => {
+      const { client, relayed } = between(
+        (message, peer) => {
+          if (message.method === "initialize") peer.answer(message, welcome(1));
+          if (message.method === "session/new") peer.answer(message, { sessionId: "s" });
+          if (message.method === "session/prompt") peer.answer(message, odd);
+        },
+        { unstable: [] },
+      );
+      await client.ask(1, "initialize", introduction(2));
+      await client.ask(2, "session/new", { cwd: "/w", mcpServers: [] });
+      const { result } = await client.ask(3, "session/prompt", {
+        sessionId: "s",
+        prompt: [{ type: "text", text: "go" }],
+      });
+      assert.ok(result);
+      await client.until(
+        ({ params }) => (params as { update?: Message } | undefined)?.update?.state === "idle",
+      );
+      await relayed.close();
+    },
+  );
+}
+
+for (const odd of [
+  { stopReason: "end_turn", usage: { totalTokens: 3, inputTokens: 1, outputTokens: 2 } },
+  { stopReason: "bananas" },
+  { stopReason: "_bananas" },
+  { stopReason: 7 },
+  { stopReason: "error", error: { code: -1, message: "no" } },
+  { stopReason: "error" },
+  {},
+]) {
+  test(
+    `work that ends as no other (${JSON.stringify(odd)}) is an answer for a client of version 1`,
+    deadline,
+    async () => {
+      const { client, relayed } = between(
+        (message, peer) => {
+          if (message.method === "initialize") peer.answer(message, welcome(2));
+          if (message.method === "session/new")
+            peer.answer(message, { sessionId: "s", configOptions: [], availableCommands: [] });
+          if (message.method === "session/prompt") {
+            const state = (update: object): void =>
+              peer.send({
+                jsonrpc: "2.0",
+                method: "session/update",
+                params: { sessionId: "s", update: { sessionUpdate: "state_update", ...update } },
+              });
+            peer.answer(message, { messageId: "m" });
+            state({ state: "running" });
+            state({ state: "idle", ...odd });
+          }
+        },
+        { unstable: [] },
+      );
+      await client.ask(1, "initialize", introduction(1));
+      await client.ask(2, "session/new", { cwd: "/w", mcpServers: [] });
+      const { result, error } = await client.ask(3, "session/prompt", {
+        sessionId: "s",
+        prompt: [{ type: "text", text: "go" }],
+      });
+      if (odd.stopReason === "error") assert.ok(error);
+      else {
+        assert.equal((result as Message).stopReason, "end_turn");
+        if (odd.stopReason === "_bananas")
+          assert.deepEqual(lostIn(result as Message), ["the stop reason _bananas: it is end_turn"]);
+      }
+      await relayed.close();
+    },
+  );
+}
+
+/** The updates that a client of version 1 sees of what an agent of version 2 says in a turn, and the turn's answer. */
+async function seen(said: readonly object[]): Promise<{ updates: Message[]; result: Message }> {
+  const { client, relayed } = between((message, peer) => {
+    if (message.method === "initialize") peer.answer(message, welcome(2));
+    if (message.method === "session/new")
+      peer.answer(message, { sessionId: "s", configOptions: [], availableCommands: [] });
+    if (message.method !== "session/prompt") return;
+    peer.answer(message, { messageId: "m" });
+    const running = { sessionUpdate: "state_update", state: "running" };
+    const idle = { sessionUpdate: "state_update", state: "idle", stopReason: "end_turn" };
+    for (const update of [running, ...said, idle])
+      peer.send({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s", update } });
+  });
+  await client.ask(1, "initialize", introduction(1));
+  await client.ask(2, "session/new", { cwd: "/w", mcpServers: [] });
+  const prompt = [{ type: "text", text: "go" }];
+  const { result } = await client.ask(3, "session/prompt", { sessionId: "s", prompt });
+  await relayed.close();
+  const updates = client.got
+    .filter(({ method }) => method === "session/update")
+    .map(({ params }) => (params as { update: Message }).update);
+  return { updates, result: result as Message };
+}
+
+const lostIn = ({ _meta }: Message): unknown => (_meta as Message | undefined)?.["parley.dev/lost"];
+
+test("a question about a call that was announced is called what the call is called", deadline, async () => {
+  const { client, relayed } = between((message, peer) => {
+    if (message.method === "initialize") peer.answer(message, welcome(1));
+    if (message.method === "session/new") peer.answer(message, { sessionId: "s" });
+    if (message.method !== "session/prompt") return;
+    const update = { sessionUpdate: "tool_call", toolCallId: "t", title: "Delete everything" };
+    peer.send({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s", update } });
+    const options = [{ optionId: "y", name: "Yes", kind: "allow_once" }];
+    for (const toolCallId of ["t", "other"])
+      peer.send({
+        jsonrpc: "2.0",
+        id: toolCallId,
+        method: "session/request_permission",
+        params: { sessionId: "s", toolCall: { toolCallId }, options },
+      });
+  });
+  await client.ask(1, "initialize", introduction(2));
+  await client.ask(2, "session/new", { cwd: "/w", mcpServers: [] });
+  client.send({
+    jsonrpc: "2.0",
+    id: 3,
+    method: "session/prompt",
+    params: { sessionId: "s", prompt: [{ type: "text", text: "go" }] },
+  });
+  const titles = async (): Promise<unknown[]> => {
+    await client.until(
+      () => client.got.filter(({ method }) => method === "session/request_permission").length === 2,
+    );
+    return client.got.flatMap(({ method, params }) =>
+      method === "session/request_permission" ? [(params as Message).title] : [],
+    );
+  };
+  assert.deepEqual(await titles(), ["Delete everything", "Permission required"]);
+  await relayed.close();
+});
+
+test("a plan that is a document is one entry", deadline, async () => {
+  const { updates, result } = await seen([
+    { sessionUpdate: "plan_update", plan: { planId: "p", type: "markdown", content: "# First\nthen" } },
+    { sessionUpdate: "plan_update", plan: { planId: "q", type: "file", uri: "file:///w/plan.md" } },
+    { sessionUpdate: "plan_removed", planId: "p" },
+  ]);
+  const entry = (content: string) => ({ content, priority: "medium", status: "in_progress" });
+  assert.deepEqual(
+    updates.map(({ entries }) => entries),
+    [
+      [entry("# First\nthen")],
+      [entry("# First\nthen"), entry("file:///w/plan.md")],
+      [entry("file:///w/plan.md")],
+    ],
+  );
+  assert.deepEqual(lostIn(result), ["that a plan is a document: it is shown as one entry"]);
+});
+
+test(
+  "output of a terminal is text without escapes, however it was cut, and what is no base64 is lost alone",
+  deadline,
+  async () => {
+    const pieces = [btoa("one \u001b[3"), btoa("1mtwo\u001b]0;ti"), "!!!", btoa("tle\u0007 three")];
+    const { updates, result } = await seen([
+      {
+        sessionUpdate: "tool_call_update",
+        toolCallId: "1",
+        title: "Run",
+        content: [{ type: "terminal", terminalId: "t" }],
+      },
+      { sessionUpdate: "terminal_update", terminalId: "t" },
+      ...pieces.map((data) => ({ sessionUpdate: "terminal_output_chunk", terminalId: "t", data })),
+      { sessionUpdate: "terminal_update", terminalId: "t", exitStatus: { exitCode: 0 } },
+    ]);
+    assert.deepEqual(updates.at(-1)?.content, [
+      { type: "content", content: { type: "text", text: "one two three" } },
+    ]);
+    assert.deepEqual(lostIn(result), ["output of a terminal that is not base64"]);
+  },
+);
+
+test("a kind of its own and values that are taken back are named among what was lost", deadline, async () => {
+  const { updates } = await seen([
+    { sessionUpdate: "tool_call_update", toolCallId: "1", title: "Dig", kind: "_dig" },
+    { sessionUpdate: "tool_call_update", toolCallId: "1", title: null, rawInput: null, content: null },
+  ]);
+  assert.deepEqual(updates, [
+    {
+      sessionUpdate: "tool_call",
+      toolCallId: "1",
+      title: "Dig",
+      kind: "other",
+      _meta: { "parley.dev/lost": ["the kind _dig of a tool call"] },
+    },
+    {
+      sessionUpdate: "tool_call_update",
+      toolCallId: "1",
+      content: [],
+      _meta: {
+        "parley.dev/lost": [
+          "that a tool call has no title any more",
+          "that a tool call has no rawInput any more",
+        ],
+      },
+    },
+  ]);
+});
