@@ -14,12 +14,20 @@ export interface SessionRecord {
   readonly updatedAt: number;
   /** The values of the session's config options, by id. */
   readonly config: Readonly<Record<string, string | boolean>>;
+  /**
+   * Whatever began up to this entry has ended: whoever opens the session to go on with it need not read what is before.
+   * Absent: nothing is known.
+   */
+  readonly settledSeq?: number;
   /** Whatever the owner wants to keep with the session; plain JSON. */
   readonly data?: unknown;
 }
 
 export type SessionPatch = Partial<
-  Pick<SessionRecord, "cwd" | "additionalDirectories" | "title" | "updatedAt" | "config" | "data">
+  Pick<
+    SessionRecord,
+    "cwd" | "additionalDirectories" | "title" | "updatedAt" | "config" | "settledSeq" | "data"
+  >
 >;
 
 export interface SessionQuery {

@@ -174,7 +174,8 @@ export class AgentSessions {
   }
 
   saveActivity(session: AgentSession): void {
-    this.#save(session, {});
+    const settledSeq = session.parts.isSettled ? session.log.settledSeq : undefined;
+    this.#save(session, settledSeq === undefined ? {} : { settledSeq });
   }
 
   #save(session: AgentSession, patch: object): void {
@@ -230,7 +231,7 @@ export class AgentSessions {
     await this.#store.claim(sessionId);
     let session: AgentSession;
     try {
-      session = this.#install(record, activation, await historyEnd(this.#store.entries(sessionId)));
+      session = this.#install(record, activation, await this.#historyEnd(record));
     } catch (error) {
       await this.#store.release(sessionId);
       throw error;
@@ -255,14 +256,17 @@ export class AgentSessions {
     };
     await this.#store.fork(sessionId, record);
     try {
-      const end = await historyEnd(this.#store.entries(record.sessionId));
-      const session = this.#install(record, activation, end);
+      const session = this.#install(record, activation, await this.#historyEnd(record));
       await this.#opened(session, "fork", activation, record.config);
       return session;
     } catch (error) {
       await this.#store.delete(record.sessionId);
       throw error;
     }
+  }
+
+  #historyEnd({ sessionId, settledSeq }: SessionRecord): Promise<HistoryEnd> {
+    return historyEnd((fromSeq) => this.#store.entries(sessionId, fromSeq), settledSeq);
   }
 
   #install(

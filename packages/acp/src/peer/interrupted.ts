@@ -3,6 +3,7 @@
 
 import type { Entry, EntryBody } from "../model/entry.ts";
 import type { Update } from "../model/update.ts";
+import { beginsToolCall } from "./session-parts.ts";
 
 /** Where a history goes on, and the entries that it lacks. */
 export interface HistoryEnd {
@@ -10,13 +11,19 @@ export interface HistoryEnd {
   readonly missing: readonly EntryBody[];
 }
 
-export async function historyEnd(entries: AsyncIterable<Entry>): Promise<HistoryEnd> {
-  const open = new OpenThings();
+/** Reads what came since all had ended, which is little: a process that was not killed leaves nothing open. */
+export async function historyEnd(
+  entries: (fromSeq: number) => AsyncIterable<Entry>,
+  settledSeq = 0,
+): Promise<HistoryEnd> {
+  const open = new OpenThings(settledSeq > 0);
   let last = 0;
-  for await (const entry of entries) {
+  // with the settled one: that it is there says that the number is right
+  for await (const entry of entries(Math.max(settledSeq, 1))) {
     last = entry.seq;
-    open.follow(entry);
+    if (last > settledSeq) open.follow(entry);
   }
+  if (last === 0 && settledSeq > 0) return historyEnd(entries);
   return { nextSeq: last + 1, missing: open.ends() };
 }
 
@@ -28,6 +35,12 @@ class OpenThings {
   readonly #prompts = new Map<string, EntryBody>();
   /** What has ended stays so, also when a later patch does not say it again. */
   readonly #over = new Set<string>();
+  /** Whether something came before: a patch that begins nothing is of a thing that began and ended there. */
+  readonly #hasPast: boolean;
+
+  constructor(hasPast: boolean) {
+    this.#hasPast = hasPast;
+  }
 
   follow(entry: EntryBody): void {
     switch (entry.kind) {
@@ -66,23 +79,23 @@ class OpenThings {
     const { sessionUpdate } = update;
     if (sessionUpdate === "tool_call_update") {
       const { toolCallId, status } = update;
-      this.#part(toolCallId, finalStatuses.has(status), { sessionUpdate, toolCallId, status: "failed" });
+      const end: Update = { sessionUpdate, toolCallId, status: "failed" };
+      this.#part(toolCallId, finalStatuses.has(status), end, beginsToolCall(update));
     } else if (sessionUpdate === "terminal_update") {
-      const { terminalId, exitStatus } = update;
-      this.#part(terminalId, exitStatus != null, { sessionUpdate, terminalId, exitStatus: {} });
+      const { terminalId, exitStatus, command, cwd } = update;
+      const end: Update = { sessionUpdate, terminalId, exitStatus: {} };
+      this.#part(terminalId, exitStatus != null, end, command != null || cwd != null);
     } else if (sessionUpdate === "compaction_update") {
       const { compactionId, status } = update;
-      this.#part(compactionId, finalStatuses.has(status), {
-        sessionUpdate,
-        compactionId,
-        status: "failed",
-      });
+      const end: Update = { sessionUpdate, compactionId, status: "failed" };
+      this.#part(compactionId, finalStatuses.has(status), end, true);
     }
   }
 
-  #part(id: string, hasEnded: boolean, end: Update): void {
+  #part(id: string, hasEnded: boolean, end: Update, canBegin: boolean): void {
     const key = `${end.sessionUpdate} ${id}`;
-    if (hasEnded) this.#over.add(key);
+    const isOld = this.#hasPast && !canBegin && !this.#parts.has(key);
+    if (hasEnded || isOld) this.#over.add(key);
     if (this.#over.has(key)) this.#parts.delete(key);
     else this.#parts.set(key, { kind: "update", update: end });
   }

@@ -41,6 +41,8 @@ export class SessionLog {
   readonly #store: SessionStore;
   readonly #sessionId: string;
   readonly #options: SessionLogOptions;
+  /** Prompts and questions by their ids. */
+  #unanswered: Set<string> | undefined;
   #nextSeq: number;
   #open: OpenText | undefined;
   #pending: Waiting[] = [];
@@ -114,8 +116,18 @@ export class SessionLog {
   /** A copy of it: whoever said it may go on with the same objects before it is written. */
   append(body: EntryBody): void {
     if (this.#isClosed) return;
+    this.#follow(body);
     this.#closeText();
     this.#add({ seq: 0, time: Date.now(), ...jsonCopy(body) });
+  }
+
+  #follow(body: EntryBody): void {
+    if (body.kind === "update") return;
+    // many sessions are opened and never spoken to: they need no set
+    this.#unanswered ??= new Set();
+    const id = "messageId" in body ? body.messageId : body.askId;
+    if (body.kind === "prompt" || body.kind === "ask") this.#unanswered.add(id);
+    else this.#unanswered.delete(id);
   }
 
   #add(waiting: Waiting): void {
@@ -128,10 +140,17 @@ export class SessionLog {
 
   /** Takes back the prompt of a message that could not be stored, and was therefore refused. */
   takeBack(messageId: string): void {
+    this.#unanswered?.delete(messageId);
     this.#pending = this.#pending.filter(
       (waiting) => waiting.kind !== "prompt" || waiting.messageId !== messageId,
     );
     if (this.#unstored > 0) this.#unstored = sizeOf(this.#pending);
+  }
+
+  /** The last entry, where all is stored and no prompt and no question waits for its end; else nothing. */
+  get settledSeq(): number | undefined {
+    const isStored = this.#pending.length === 0 && this.#inFlight === 0 && this.#open === undefined;
+    return isStored && !this.#unanswered?.size ? this.#nextSeq - 1 : undefined;
   }
 
   /** The number of the next entry: all before it has happened, and nothing after it has. */

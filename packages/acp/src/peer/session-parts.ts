@@ -3,7 +3,7 @@
 
 import { RequestError, rpcCodes } from "../jsonrpc/errors.ts";
 import type { BackgroundWork } from "../model/content.ts";
-import type { ToolCallContent, Update } from "../model/update.ts";
+import type { ToolCallContent, ToolCallUpdate, Update } from "../model/update.ts";
 import { checkCommands, checkOptions } from "./said-rules.ts";
 
 export type PartKind = "tool_call" | "terminal";
@@ -27,6 +27,13 @@ export class SessionParts {
   readonly #compactions = new Map<string, string>();
   readonly #subagents = new Set<string>();
   #background: readonly BackgroundWork[] | undefined;
+
+  /** Whether all that it has announced has ended. */
+  get isSettled(): boolean {
+    const { tool_call, terminal } = this.#open;
+    if (tool_call.size > 0 || terminal.size > 0) return false;
+    return [...this.#compactions.values()].every((status) => finalStatuses.has(status));
+  }
 
   /** The whole list, once it has been reported (A65). */
   get background(): readonly BackgroundWork[] | undefined {
@@ -71,16 +78,19 @@ export class SessionParts {
   apply(update: Update): void {
     switch (update.sessionUpdate) {
       case "tool_call_update": {
+        for (const item of update.content ?? []) this.#show(item);
+        // a late word about a call that has ended does not begin it again
+        if (!this.isOpen("tool_call", update.toolCallId) && !beginsToolCall(update)) return;
         const part = this.#part("tool_call", update.toolCallId);
         if (update.name != null) part.name = update.name;
         if (update.capabilities !== undefined) part.isCancellable = update.capabilities?.cancel != null;
-        for (const item of update.content ?? []) this.#show(item);
         if (finalStatuses.has(update.status)) this.#open.tool_call.delete(update.toolCallId);
         return;
       }
       case "tool_call_content_chunk":
         return this.#show(update.content);
       case "terminal_update": {
+        if (this.#exited.has(update.terminalId)) return;
         const part = this.#part("terminal", update.terminalId);
         if (update.capabilities !== undefined) part.isCancellable = update.capabilities?.cancel != null;
         if (update.exitStatus == null) return;
@@ -193,6 +203,11 @@ export class SessionParts {
     if (error != null && status !== "failed")
       throw new TypeError(`a compaction has an error only when it failed, got ${status} (A105)`);
   }
+}
+
+/** Whether an update can be the first one of its tool call, and not only a word about one that has been. */
+export function beginsToolCall({ status, title, name, kind }: ToolCallUpdate): boolean {
+  return status != null || title != null || name != null || kind != null;
 }
 
 function keyOf(item: BackgroundWork): string {
