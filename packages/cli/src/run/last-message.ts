@@ -11,7 +11,6 @@ export class LastMessage {
   }
 
   entry(entry: Entry): void {
-    if (entry.kind === "prompt") return this.#begin(undefined);
     if (entry.kind !== "update") return;
     const { update } = entry;
     if (update.sessionUpdate === "agent_message_chunk") {
@@ -23,7 +22,7 @@ export class LastMessage {
     }
   }
 
-  #begin(messageId: string | undefined): void {
+  #begin(messageId: string): void {
     this.#messageId = messageId;
     this.#text = "";
   }

@@ -1,7 +1,7 @@
 // `--format text`: the conversation as it goes, for people. Text is printed as it comes, tool calls when they are over.
 // Nothing is ever drawn again but one status line, and that only on a terminal.
 
-import type { Entry, Update } from "@parley/acp";
+import type { ContentBlock, Entry, Update } from "@parley/acp";
 import { applyEntry, createView, type SessionView } from "@parley/acp/view";
 import type { Output } from "./output.ts";
 import type { Paint } from "./paint.ts";
@@ -31,6 +31,7 @@ class TextPrinter implements RunPrinter {
   readonly #options: TextPrinterOptions;
   readonly #view: SessionView = createView({ terminalBytes: 64 * 1024 });
   readonly #shownCalls = new Set<string>();
+  readonly #shownPrompts = new Set<string>();
   readonly #shownPlan = new Map<string, string>();
   #safe = new SafeText();
   #block: Block = "none";
@@ -59,10 +60,16 @@ class TextPrinter implements RunPrinter {
   entry(entry: Entry): void {
     if (entry.kind === "update") return this.#update(entry.update, entry);
     if (entry.kind === "ask") applyEntry(this.#view, entry);
-    if (entry.kind !== "prompt" || this.#options.showsPrompts !== true) return;
+    if (entry.kind === "prompt") this.#prompt(entry.messageId, entry.prompt);
+  }
+
+  /** It is told twice, in either order: by whoever sent it, and by the agent that took it in. */
+  #prompt(messageId: string, content: readonly ContentBlock[]): void {
+    if (this.#options.showsPrompts !== true || this.#shownPrompts.has(messageId)) return;
+    this.#shownPrompts.add(messageId);
     this.#begin("message");
     this.#messageId = undefined;
-    const lines = safeText(entry.prompt.map(textOf).join("\n")).trimEnd().split("\n");
+    const lines = safeText(content.map(textOf).join("\n")).trimEnd().split("\n");
     this.#write(`${lines.map((line) => this.#options.paint("cyan", `> ${line}`)).join("\n")}\n`);
   }
 
@@ -114,6 +121,9 @@ class TextPrinter implements RunPrinter {
         return this.#say("thought", update.messageId, update.content);
       case "agent_message":
         for (const content of update.content ?? []) this.#say("message", update.messageId, content);
+        return;
+      case "user_message":
+        if (update.content != null) this.#prompt(update.messageId, update.content);
         return;
       case "tool_call_update":
       case "tool_call_content_chunk":
