@@ -6,7 +6,7 @@ import type { Agent } from "@parley/acp";
 import type { AgentConfig } from "@parley/agent";
 import { greeting } from "./agent-greeting.ts";
 import type { Invocation } from "./command.ts";
-import { ownVersion } from "./own-version.ts";
+import { ownVersion } from "./installation.ts";
 
 export async function run(invocation: Invocation): Promise<number | undefined> {
   const { setup, login, model } = invocation.values;

@@ -4,6 +4,7 @@
 import type { Command } from "./command.ts";
 import { agentCommands } from "./commands/agent-commands.ts";
 import { agentsCommands } from "./commands/agents-commands.ts";
+import { configCommands } from "./commands/config-commands.ts";
 import { permissionCommands } from "./commands/permission-commands.ts";
 import { runCommands } from "./commands/run-commands.ts";
 import { sessionCommands } from "./commands/session-commands.ts";
@@ -17,6 +18,7 @@ export const commands: readonly Command[] = [
   ...permissionCommands,
   ...agentsCommands,
   ...agentCommands,
+  ...configCommands,
   ...wireCommands,
   ...shellCommands,
 ];

@@ -1,16 +1,13 @@
 // Which agent a command is about: one that is known, one of the config, or a command that was typed.
 
-import { fileURLToPath } from "node:url";
 import type { McpServer } from "@parley/acp";
 import type { CommandEntry, SessionSetup } from "@parley/client";
 import type { ConfiguredAgent } from "@parley/client/config";
 import { agentCredentials } from "./agents/agent-credentials.ts";
 import { usageError } from "./command-error.ts";
 import { type Config, readConfig } from "./config-file.ts";
+import { launcher } from "./installation.ts";
 import { printable } from "./wire-printer.ts";
-
-/** The command `parley` of this installation: the file is one folder up from src/ and from dist/ alike. */
-export const launcher = fileURLToPath(new URL("../bin/parley", import.meta.url));
 
 /** What the config says of the agents and of the client. */
 export interface AgentSettings {

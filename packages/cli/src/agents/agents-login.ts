@@ -3,8 +3,8 @@
 import { liveAgent } from "@parley/client";
 import type { Invocation } from "../command.ts";
 import { CommandError, usageError } from "../command-error.ts";
+import { ownVersion } from "../installation.ts";
 import { chooseAgent } from "../named-agent.ts";
-import { ownVersion } from "../own-version.ts";
 import { printAnswer } from "../print-answer.ts";
 import { storeCredentials } from "./agent-credentials.ts";
 import { launchFailure } from "./launch-failure.ts";

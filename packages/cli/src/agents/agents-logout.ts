@@ -3,8 +3,8 @@
 import { launchAgent } from "@parley/client";
 import type { Invocation } from "../command.ts";
 import { usageError } from "../command-error.ts";
+import { ownVersion } from "../installation.ts";
 import { chooseAgent } from "../named-agent.ts";
-import { ownVersion } from "../own-version.ts";
 import { printAnswer } from "../print-answer.ts";
 import { forgetCredentials } from "./agent-credentials.ts";
 import { launchFailure } from "./launch-failure.ts";

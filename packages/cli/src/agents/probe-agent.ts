@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ClientSession, type ConnectedAgent, errorCodes, RequestError } from "@parley/acp";
 import { type AgentEntry, launchAgent } from "@parley/client";
-import { ownVersion } from "../own-version.ts";
+import { ownVersion } from "../installation.ts";
 import { agentCredentials } from "./agent-credentials.ts";
 
 export interface AgentFacts {

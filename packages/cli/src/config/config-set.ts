@@ -1,0 +1,33 @@
+// `parley config set` and `unset`: one value of the config file. What is typed is JSON where it can be, else text.
+
+import type { Invocation } from "../command.ts";
+import { usageError } from "../command-error.ts";
+import { printAnswer } from "../print-answer.ts";
+import { changeConfig } from "./change-config.ts";
+import { configKey } from "./config-key.ts";
+
+export async function run({ positionals, json }: Invocation): Promise<number> {
+  const [key, value, extra] = positionals;
+  if (value === undefined || extra !== undefined) {
+    throw usageError("config set wants a name and a value", "such as parley config set agent.mode code");
+  }
+  const path = configKey(key);
+  const file = await changeConfig([[path, typed(value)]]);
+  printAnswer(`${key} is set in ${file}.`, { key, file }, json);
+  return 0;
+}
+
+export async function unset({ positionals, json }: Invocation): Promise<number> {
+  const [key] = positionals;
+  const file = await changeConfig([[configKey(key), undefined]]);
+  printAnswer(`${key} is not set in ${file}.`, { key, file }, json);
+  return 0;
+}
+
+function typed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

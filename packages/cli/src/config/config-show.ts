@@ -1,0 +1,38 @@
+// `parley config show`, `get`, `path` and `check`: what the config file says.
+
+import type { Invocation } from "../command.ts";
+import { CommandError } from "../command-error.ts";
+import { configText, parsedConfig } from "../config-file.ts";
+import { configPath } from "../data-folder.ts";
+import { printAnswer } from "../print-answer.ts";
+import { configKey, valueAt } from "./config-key.ts";
+import { withoutSecrets } from "./hidden-secrets.ts";
+
+/** Everything, or one value. */
+export async function run({ positionals, json }: Invocation): Promise<number> {
+  const path = positionals.length === 0 ? [] : configKey(positionals[0]);
+  const config = await parsedConfig(await configText(), (text) => process.stderr.write(`parley: ${text}\n`));
+  const value = withoutSecrets(valueAt(config, path), path);
+  if (value === undefined) {
+    const hint = "parley config show prints what there is; docs/config.md has the settings";
+    throw new CommandError("not_set", `${positionals[0] ?? ""} is not set`, hint, 1);
+  }
+  printAnswer(typeof value === "string" ? value : JSON.stringify(value, null, 2), value, json);
+  return 0;
+}
+
+/** Where the file is, whether or not it is there. */
+export function showPath({ json }: Invocation): number {
+  printAnswer(configPath(), { path: configPath() }, json);
+  return 0;
+}
+
+/** Exits with 2, and every reason, where the file cannot be used. */
+export async function check({ json }: Invocation): Promise<number> {
+  const warnings: string[] = [];
+  const text = await configText();
+  await parsedConfig(text, (warning) => warnings.push(warning));
+  const state = text === "" ? "there is no file, which is no mistake" : "it can be used";
+  printAnswer([`${configPath()}: ${state}`, ...warnings].join("\n"), { path: configPath(), warnings }, json);
+  return 0;
+}

@@ -1,0 +1,107 @@
+// `parley config` as a shell runs it.
+
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { agentHome, patience } from "../agents/agents-probe.ts";
+
+test("values are set, read and taken away, and comments stay", patience, (t) => {
+  const { parley, configFile } = agentHome(t);
+  assert.equal(parley(["config", "path"]).stdout, `${configFile()}\n`);
+  assert.equal(existsSync(configFile()), false);
+  assert.equal(parley(["config", "set", "agent.mode", "code"]).status, 0);
+  assert.equal(statSync(configFile()).mode & 0o777, 0o600);
+  writeFileSync(configFile(), `// mine\n${readFileSync(configFile(), "utf8")}`);
+  assert.equal(parley(["config", "set", "agent.maxTurnRequests", "7"]).status, 0);
+  assert.equal(parley(["config", "get", "agent.mode"]).stdout, "code\n");
+  assert.deepEqual(JSON.parse(parley(["config", "show", "--json"]).stdout), {
+    v: 1,
+    data: { agent: { mode: "code", maxTurnRequests: 7 } },
+  });
+  assert.equal(parley(["config", "unset", "agent.mode"]).status, 0);
+  assert.equal(parley(["config", "get", "agent.mode"]).status, 1);
+  assert.match(readFileSync(configFile(), "utf8"), /^\/\/ mine\n/);
+  assert.equal(parley(["config", "set", 'agents."my.agent".command', "/opt/x"]).status, 0);
+  assert.equal(parley(["config", "get", 'agents."my.agent".command']).stdout, "/opt/x\n");
+});
+
+test("a value that could not be used is refused, and nothing is written", patience, (t) => {
+  const { parley, configFile, keep } = agentHome(t);
+  keep({ agent: { mode: "ask" } });
+  const before = readFileSync(configFile(), "utf8");
+  for (const [argv, wanted] of [
+    [["agent.mode", "yolo"], /agent\.mode wants one of ask, code, architect, chat, got another text/],
+    [["agents.x.url", "ftp://x"], /agents\.x has a url that is neither/],
+    [["client.mcpServers.x.url", "7"], /client\.mcpServers\.x\.url wants a text, got 7/],
+    [["agent..mode", "code"], /is no name of a value/],
+    [["agent.mode"], /wants a name and a value/],
+  ] as const) {
+    const { status, stderr } = parley(["config", "set", ...argv]);
+    assert.equal(status, 2, argv.join(" "));
+    assert.match(stderr, wanted);
+  }
+  assert.equal(readFileSync(configFile(), "utf8"), before);
+  // a file that is broken already is not made worse
+  writeFileSync(configFile(), "{");
+  const { status, stderr } = parley(["config", "set", "agent.mode", "code"]);
+  assert.deepEqual([status, /config\.json:1:2: not JSON/.test(stderr)], [2, true]);
+  assert.equal(readFileSync(configFile(), "utf8"), "{");
+});
+
+test("secrets are not shown", patience, (t) => {
+  const { parley, keep } = agentHome(t);
+  const secret = "canary-secret";
+  keep({
+    agent: {
+      providers: { work: { apiKey: secret, headers: { Key: secret }, baseUrl: "http://127.0.0.1:9/v1" } },
+    },
+    agents: { mine: { command: "x", env: { KEY: secret } } },
+    client: { mcpServers: { web: { url: "http://127.0.0.1:9", headers: { Authorization: secret } } } },
+  });
+  for (const argv of [
+    ["show"],
+    ["show", "--json"],
+    ["get", "agent.providers.work.apiKey"],
+    ["get", "agents.mine.env"],
+    ["check"],
+  ]) {
+    const { status, stdout, stderr } = parley(["config", ...argv]);
+    assert.equal(status, 0, stderr);
+    assert.doesNotMatch(stdout + stderr, /canary/, argv.join(" "));
+  }
+});
+
+test("a check tells everything that is wrong, and names that are not known", patience, (t) => {
+  const { parley, configFile, keep } = agentHome(t);
+  assert.match(parley(["config", "check"]).stdout, /there is no file, which is no mistake/);
+  keep({ agent: { colour: "red" } });
+  const fine = parley(["config", "check"]);
+  assert.deepEqual([fine.status, /agent\.colour is not known/.test(fine.stdout)], [0, true]);
+  writeFileSync(configFile(), '{"agent": {"mode": "yolo", "effort": 1}, "client": []}');
+  const { status, stderr } = parley(["config", "check"]);
+  assert.equal(status, 2);
+  for (const wanted of [/agent\.mode wants/, /agent\.effort wants/, /client wants an object/])
+    assert.match(stderr, wanted);
+});
+
+test(
+  "the file is opened in the user's editor, begun where it is not there, and checked afterwards",
+  patience,
+  (t) => {
+    const { parley, configFile, folder } = agentHome(t);
+    const none = parley(["config", "edit"]);
+    assert.deepEqual([none.status, /neither VISUAL nor EDITOR is set/.test(none.stderr)], [2, true]);
+    const script = join(folder, "editor");
+    writeFileSync(script, `#!/bin/sh\necho "$1"\nprintf '{"agent": {"mode": "yolo"}}' > "$2"\n`, {
+      mode: 0o755,
+    });
+    const { status, stdout, stderr } = parley(["config", "edit"], { env: { EDITOR: `${script} --wait` } });
+    assert.equal(status, 2);
+    assert.equal(stdout, "--wait\n");
+    assert.match(stderr, /agent\.mode wants one of/);
+    writeFileSync(script, '#!/bin/sh\ncat "$1"\n', { mode: 0o755 });
+    writeFileSync(configFile(), "");
+    assert.equal(parley(["config", "edit"], { env: { VISUAL: script } }).status, 0);
+  },
+);
