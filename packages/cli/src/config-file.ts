@@ -33,25 +33,42 @@ export async function readConfig(warn: (text: string) => void): Promise<Config> 
   return text === "" ? {} : parsedConfig(text, warn);
 }
 
-/** The same for a text that is at hand; also what no shape can say is checked. */
+/** The same for a text that is at hand. */
 export async function parsedConfig(text: string, warn: (text: string) => void): Promise<Config> {
-  const [client, shape] = await Promise.all([import("@parley/client/config"), wholeShape()]);
-  try {
-    const { config, warnings } = client.parseConfig(text, configPath(), shape);
+  const [{ parseConfig }, shape] = await Promise.all([import("@parley/client/config"), wholeShape()]);
+  return toldAsFailure(() => {
+    const { config, warnings } = parseConfig(text, configPath(), shape);
     for (const warning of warnings) warn(warning);
-    client.configuredMcpServers(config);
-    if (config["agents"] !== undefined) {
-      const { readyAgents } = await import("@parley/client");
-      client.configuredAgents(readyAgents({ command: "" }), config);
-    }
     return config;
+  });
+}
+
+/** The same; also what no shape can say is checked: that agents and MCP servers can be reached by what is said of them. */
+export async function checkedConfig(text: string, warn: (text: string) => void): Promise<Config> {
+  const config = await parsedConfig(text, warn);
+  const [{ configuredAgents, configuredMcpServers }, { readyAgents }] = await Promise.all([
+    import("@parley/client/config"),
+    import("@parley/client"),
+  ]);
+  await toldAsFailure(() => {
+    configuredMcpServers(config);
+    configuredAgents(readyAgents({ command: "" }), config);
+  });
+  return config;
+}
+
+/** What is wrong with the config ends the command with exit code 2. */
+export async function toldAsFailure<Result>(work: () => Result): Promise<Result> {
+  const { ConfigError } = await import("@parley/client/config");
+  try {
+    return work();
   } catch (error) {
-    if (error instanceof client.ConfigError) throw configFailure(error.message);
+    if (error instanceof ConfigError) throw configFailure(error.message);
     throw error;
   }
 }
 
-export function configFailure(message: string): CommandError {
+function configFailure(message: string): CommandError {
   return new CommandError(
     "config",
     message,

@@ -5,7 +5,7 @@ import type { CommandEntry, SessionSetup } from "@parley/client";
 import type { ConfiguredAgent } from "@parley/client/config";
 import { agentCredentials } from "./agents/agent-credentials.ts";
 import { usageError } from "./command-error.ts";
-import { type Config, readConfig } from "./config-file.ts";
+import { type Config, readConfig, toldAsFailure } from "./config-file.ts";
 import { launcher } from "./installation.ts";
 import { printable } from "./wire-printer.ts";
 
@@ -28,7 +28,7 @@ async function configured(ready: readonly CommandEntry[], config: Config): Promi
   // most have no config, and need not pay for reading one
   if (config.agents === undefined) return new Map(ready.map((entry) => [entry.name, { entry, setup: {} }]));
   const { configuredAgents } = await import("@parley/client/config");
-  return configuredAgents(ready, config);
+  return toldAsFailure(() => configuredAgents(ready, config));
 }
 
 /** Keys of our own agent's providers may be in variables of any name. */
@@ -66,7 +66,7 @@ export async function chooseAgent(name: string | undefined, argv: readonly strin
 async function sharedServers(config: Config): Promise<readonly McpServer[]> {
   if (config.client?.mcpServers === undefined) return [];
   const { configuredMcpServers } = await import("@parley/client/config");
-  return configuredMcpServers(config);
+  return toldAsFailure(() => configuredMcpServers(config));
 }
 
 function complain(text: string): void {

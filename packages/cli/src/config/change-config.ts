@@ -2,7 +2,7 @@
 
 import { mkdir, rename, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { configText, parsedConfig } from "../config-file.ts";
+import { checkedConfig, configText, parsedConfig } from "../config-file.ts";
 import { configPath } from "../data-folder.ts";
 
 /** A path and its value; undefined takes it away. */
@@ -17,7 +17,7 @@ export async function changeConfig(changes: readonly ConfigChange[]): Promise<st
   await parsedConfig(before, () => undefined);
   let text = before;
   for (const [path, value] of changes) text = setConfigValue(text, path, value);
-  await parsedConfig(text, () => undefined);
+  await checkedConfig(text, () => undefined);
   await mkdir(dirname(file), { recursive: true });
   const mode = await stat(file).then(
     (facts) => facts.mode & 0o777,

@@ -2,7 +2,7 @@
 
 import type { Invocation } from "../command.ts";
 import { CommandError } from "../command-error.ts";
-import { configText, parsedConfig } from "../config-file.ts";
+import { checkedConfig, configText, parsedConfig } from "../config-file.ts";
 import { configPath } from "../data-folder.ts";
 import { printAnswer } from "../print-answer.ts";
 import { configKey, valueAt } from "./config-key.ts";
@@ -31,7 +31,7 @@ export function showPath({ json }: Invocation): number {
 export async function check({ json }: Invocation): Promise<number> {
   const warnings: string[] = [];
   const text = await configText();
-  await parsedConfig(text, (warning) => warnings.push(warning));
+  await checkedConfig(text, (warning) => warnings.push(warning));
   const state = text === "" ? "there is no file, which is no mistake" : "it can be used";
   printAnswer([`${configPath()}: ${state}`, ...warnings].join("\n"), { path: configPath(), warnings }, json);
   return 0;
