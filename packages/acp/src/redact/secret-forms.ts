@@ -1,6 +1,9 @@
 // How programs write a secret down: as it is, inside JSON, in an address, in a header, in the middle of something
 // that is base64 as a whole.
 
+/** What is shorter may be part of anything. */
+export const shortestSecret = 8;
+
 export function formsOf(secret: string): Set<string> {
   const inJson = JSON.stringify(secret).slice(1, -1);
   const inAddress = encodeURIComponent(secret);
@@ -18,7 +21,7 @@ export function formsOf(secret: string): Set<string> {
       inAddress.replaceAll("%20", "+"),
       encodeURI(secret),
       ...[0, 1, 2].flatMap((before) => base64Of(bytes, before)),
-    ].filter((form) => form.length >= 8),
+    ].filter((form) => form.length >= shortestSecret),
   );
 }
 

@@ -2,7 +2,7 @@
 // that what was redacted still tells what belongs together. Marks are numbers, not hashes: with a hash one can
 // try passwords.
 
-import { formsOf } from "./secret-forms.ts";
+import { formsOf, shortestSecret } from "./secret-forms.ts";
 import {
   address,
   isDistinctive,
@@ -18,6 +18,9 @@ const isMark = /^\[(?:redacted|secret \d+)\]$/;
 /** A pattern may match what another one has replaced, or the first word of it. */
 const hasMark = /\[(?:redacted|secret \d+)\]|^\[secret$/;
 
+const harmlessLength = 64;
+const maxHarmless = 10_000;
+
 export interface KnownForm {
   readonly form: string;
   readonly mark: string;
@@ -29,6 +32,8 @@ export class Secrets {
   readonly #marks = new Map<string, string>();
   /** Those that have to be looked for by their text. */
   readonly #known = new Map<string, KnownForm>();
+  /** Short texts that hold none of them. */
+  readonly #harmless = new Set<string>();
   #longestFirst: readonly KnownForm[] | undefined;
   /** How often each kind was replaced. */
   readonly counts = new Map<string, number>();
@@ -47,7 +52,9 @@ export class Secrets {
   mark(secret: string, why: string, { everywhere = false, evident = false } = {}): string {
     if (secret === "" || isMark.test(secret)) return secret;
     this.count(why);
-    return everywhere && secret.length >= 8 ? this.#remembered(secret, why, evident) : "[redacted]";
+    return everywhere && secret.length >= shortestSecret
+      ? this.#remembered(secret, why, evident)
+      : "[redacted]";
   }
 
   #remembered(secret: string, why: string, evident = false): string {
@@ -56,6 +63,7 @@ export class Secrets {
     if (!evident && !this.#known.has(secret)) {
       for (const form of formsOf(secret)) this.#known.set(form, { form, mark, why });
       this.#longestFirst = undefined;
+      this.#harmless.clear();
     }
     return mark;
   }
@@ -66,6 +74,17 @@ export class Secrets {
 
   /** What is known to be a secret, and nothing that only looks like one. */
   cleanKnown(text: string): string {
+    // keys, ids and methods come again and again, and nearly none of them is a secret
+    if (text.length < shortestSecret || this.#harmless.has(text)) return text;
+    const clean = this.#withoutKnown(text);
+    if (clean === text && text.length <= harmlessLength) {
+      if (this.#harmless.size >= maxHarmless) this.#harmless.clear();
+      this.#harmless.add(text);
+    }
+    return clean;
+  }
+
+  #withoutKnown(text: string): string {
     let clean = text;
     for (const { form, mark, why } of this.known) {
       if (!clean.includes(form)) continue;
@@ -90,7 +109,7 @@ export class Secrets {
   /** Name and password, of which the password is looked for by itself, too. */
   #user(secret: string): string {
     const password = decoded(secret.slice(secret.indexOf(":") + 1));
-    if (password.length >= 8 && isDistinctive(password)) this.#remembered(password, "address");
+    if (password.length >= shortestSecret && isDistinctive(password)) this.#remembered(password, "address");
     return this.mark(secret, "address");
   }
 
