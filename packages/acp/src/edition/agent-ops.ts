@@ -44,6 +44,8 @@ export interface AgentFeatures {
   readonly fork: boolean;
   readonly additionalDirectories: boolean;
   readonly systemPrompt: boolean;
+  /** A system prompt may take the place of the agent's own. */
+  readonly systemPromptOverride: boolean;
   readonly logout: boolean;
 }
 

@@ -65,7 +65,7 @@ test("A7 A10 A11 what is declared is there, on either version", async () => {
       delete: {},
       fork: {},
       additionalDirectories: {},
-      systemPrompt: {},
+      systemPrompt: { mode: { override: {} } },
     },
     auth: { logout: {} },
   });
@@ -77,7 +77,7 @@ test("A7 A10 A11 what is declared is there, on either version", async () => {
       delete: {},
       fork: {},
       additionalDirectories: {},
-      systemPrompt: {},
+      systemPrompt: { mode: { override: {} } },
     },
   });
   const plain = await started(1, { prompt });

@@ -39,6 +39,8 @@ function features(definition: AgentDefinition): AgentFeatures {
     fork: lists(unstable, "session/fork"),
     additionalDirectories: true,
     systemPrompt: lists(unstable, "session/new"),
+    // the app is told the mode, and does what it says
+    systemPromptOverride: lists(unstable, "session/new"),
     logout: definition.logout !== undefined,
   };
 }

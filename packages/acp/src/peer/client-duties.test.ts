@@ -164,6 +164,35 @@ inEveryVersion(
   },
 );
 
+test("C65 a system prompt is declared, overrides where that is declared, and is text", async () => {
+  for (const version of versions) {
+    const systemPrompt = {};
+    const { agent, peer } = await withScriptedAgent(
+      version,
+      {
+        initialize: () =>
+          version === 1
+            ? { protocolVersion: 1, agentCapabilities: { sessionCapabilities: { systemPrompt } } }
+            : {
+                protocolVersion: 2,
+                info: { name: "raw", version: "1" },
+                capabilities: { session: { systemPrompt } },
+              },
+      },
+      { unstable: ["session/new"] },
+    );
+    const open = (mode: "append" | "override", ...content: object[]) =>
+      agent.open({ ...place, systemPrompt: { mode, content: content as never } });
+    await assert.rejects(open("override", text("x")), /does not let a system prompt override/);
+    await assert.rejects(open("append"), /blocks of text/);
+    await assert.rejects(open("append", text("")), /blocks of text/);
+    await assert.rejects(open("append", { type: "image", data: "", mimeType: "a/b" }), /blocks of text/);
+    await open("append", text("x"));
+    assert.deepEqual(peer.methods(), ["initialize", "session/new"]);
+    await agent.close();
+  }
+});
+
 test("C14 X11 a directory that is not absolute is refused at the call, for new, load and resume", async () => {
   for (const version of versions) {
     const directories = { additionalDirectories: {} };

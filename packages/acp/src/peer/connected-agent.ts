@@ -280,7 +280,7 @@ export class ConnectedAgent {
     const { cwd, additionalDirectories = [], mcpServers = [], systemPrompt, meta } = place;
     if (additionalDirectories.length > 0)
       this.#needs(this.features.additionalDirectories, "take additional directories");
-    if (systemPrompt !== undefined) this.#needs(this.features.systemPrompt, "take a system prompt");
+    if (systemPrompt !== undefined) this.#checkSystemPrompt(systemPrompt);
     for (const { type } of mcpServers) {
       if (type === "http") this.#needs(this.features.mcpHttp, "use MCP servers over HTTP");
       else if (type === "stdio") this.#needs(this.features.mcpStdio, "use MCP servers over stdio");
@@ -294,6 +294,15 @@ export class ConnectedAgent {
       ...(systemPrompt === undefined ? {} : { systemPrompt }),
       ...(meta === undefined ? {} : { meta }),
     };
+  }
+
+  /** Only what was declared, and text (C65). */
+  #checkSystemPrompt({ mode, content }: SystemPrompt): void {
+    this.#needs(this.features.systemPrompt, "take a system prompt");
+    if (mode === "override")
+      this.#needs(this.features.systemPromptOverride, "let a system prompt override its own");
+    if (content.length === 0 || content.some((block) => block.type !== "text" || block.text === ""))
+      throw new TypeError("systemPrompt: its content must be one or more blocks of text, none of them empty");
   }
 
   #call(method: string, params: object): Promise<object> {

@@ -103,7 +103,9 @@ function capabilities(can: AgentFeatures, meta: wire.Meta | undefined): wire.Age
       ...marker(can.delete, "delete"),
       ...marker(can.fork, "fork"),
       ...marker(can.additionalDirectories, "additionalDirectories"),
-      ...marker(can.systemPrompt, "systemPrompt"),
+      ...(can.systemPrompt
+        ? { systemPrompt: can.systemPromptOverride ? { mode: { override: {} } } : {} }
+        : {}),
     },
     ...(can.logout ? { auth: { logout: {} } } : {}),
     ...withMeta(meta),

@@ -76,6 +76,7 @@ function agent(result: object): AgentIntroduction {
       fork: session.fork != null,
       additionalDirectories: session.additionalDirectories != null,
       systemPrompt: session.systemPrompt != null,
+      systemPromptOverride: session.systemPrompt?.mode?.override != null,
       logout: can.auth?.logout != null,
     },
     authMethods: authMethods.map(authMethodFromV1),

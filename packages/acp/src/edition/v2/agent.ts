@@ -91,7 +91,9 @@ function capabilities(can: AgentFeatures): wire.AgentCapabilities {
       ...marker(can.delete, "delete"),
       ...marker(can.fork, "fork"),
       ...marker(can.additionalDirectories, "additionalDirectories"),
-      ...marker(can.systemPrompt, "systemPrompt"),
+      ...(can.systemPrompt
+        ? { systemPrompt: can.systemPromptOverride ? { mode: { override: {} } } : {} }
+        : {}),
     },
   };
 }

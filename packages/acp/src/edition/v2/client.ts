@@ -92,6 +92,7 @@ function agent(result: object): AgentIntroduction {
       fork: session?.fork != null,
       additionalDirectories: session?.additionalDirectories != null,
       systemPrompt: session?.systemPrompt != null,
+      systemPromptOverride: session?.systemPrompt?.mode?.override != null,
       logout: authMethods.length > 0,
     },
     authMethods,
