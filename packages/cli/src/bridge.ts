@@ -65,8 +65,11 @@ async function serve({ version, isStrict, command, args, log }: Bridge): Promise
   const exit = await agent.process.exited;
   await log.close();
   if (signal !== undefined) return 128 + signals[signal];
-  if (editorHasGone) return 0;
-  if (exit.exitCode === undefined && exit.signal === undefined) process.stderr.write(`parley: ${reason}\n`);
+  if (agent.process.pid === undefined) {
+    // an editor that left first is told as well: whoever tries the command by hand has no input to give
+    const why = editorHasGone ? `could not start ${JSON.stringify(command)}; see that it is there` : reason;
+    process.stderr.write(`parley: ${why}\n`);
+  } else if (editorHasGone) return 0;
   return exitCodeOf(exit);
 }
 
