@@ -61,4 +61,18 @@ export const configCommands: readonly Command[] = [
     options: {},
     load: () => import("../config/config-edit.ts"),
   },
+  {
+    name: "doctor",
+    summary: "look whether everything is as it should be, and say what to do where it is not",
+    details:
+      "Node, the folders, the config, the model of our own agent, every agent that is installed (each is started, and\n" +
+      "opens a session in a throw-away folder), and the MCP servers of the config. Nobody is logged in and no prompt is\n" +
+      "sent. Exits with 1 where something is broken.",
+    options: {
+      agent: { type: "string", short: "a", value: "NAME", summary: "only this agent" },
+      timeout: { type: "string", value: "SECONDS", default: "30", summary: "how long each may take" },
+    },
+    json: true,
+    load: () => import("../doctor/doctor.ts"),
+  },
 ];

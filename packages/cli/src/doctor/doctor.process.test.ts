@@ -1,0 +1,138 @@
+// `parley doctor` as a shell runs it.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { test } from "node:test";
+import { agentHome, patience } from "../agents/agents-probe.ts";
+import { launcher } from "../installation.ts";
+import type { Finding } from "./finding.ts";
+
+const findings = (stdout: string): readonly Finding[] => JSON.parse(stdout).data.findings;
+const stateOf = (all: readonly Finding[], what: string) => all.find((each) => each.what === what)?.state;
+
+test("a machine on which everything works is told so, and what could be there", patience, (t) => {
+  const { parley } = agentHome(t);
+  const { status, stdout, stderr } = parley(["doctor"]);
+  assert.equal(status, 0, stdout + stderr);
+  assert.match(stdout, /^ok +node: \d+/m);
+  assert.match(stdout, /^ok +agent parley: Parley .*protocol 2, handshake \d+ ms, opens sessions$/m);
+  assert.match(stdout, /^- +model: offline: no provider has a key\n +→ /m);
+  assert.match(stdout, /^- +other agents: not installed: claude, /m);
+  assert.match(stdout, /Everything that is needed is there\.\n$/);
+});
+
+test("what is broken is told with what to do: agents, logins, the model", patience, (t) => {
+  const { parley, agent, keep } = agentHome(t);
+  const entry = ([command, ...args]: readonly string[]) => ({ command, args });
+  const authMethods = [{ type: "agent" as const, methodId: "web", name: "Browser" }];
+  keep({
+    agent: {
+      model: "work/big",
+      providers: { work: { baseUrl: "http://127.0.0.1:9/v1", apiKeyEnv: "WORK_KEY", models: { big: {} } } },
+    },
+    agents: {
+      fine: entry(agent({ title: "Fine" })),
+      locked: entry(agent({ loginRequired: true, authMethods })),
+      gone: { command: "/nowhere/agent" },
+      dying: entry([process.execPath, "-e", "console.error('no licence'); process.exit(1)"]),
+    },
+  });
+  const { status, stdout } = parley(["doctor", "--json"]);
+  assert.equal(status, 1);
+  const all = findings(stdout);
+  assert.equal(stateOf(all, "agent fine"), "ok");
+  const todo = Object.fromEntries(all.map((each) => [each.what, each.todo]));
+  assert.equal(stateOf(all, "agent locked"), "broken");
+  assert.equal(todo["agent locked"], "parley agents login locked");
+  assert.equal(stateOf(all, "agent gone"), "broken");
+  assert.equal(todo["agent gone"], "install it, or give the full path");
+  assert.match(all.find(({ what }) => what === "agent dying")?.detail ?? "", /no licence/);
+  assert.equal(stateOf(all, "model"), "broken");
+  const one = parley(["doctor", "--agent", "fine", "--json"]);
+  const examined = findings(one.stdout).filter(({ what }) => what.startsWith("agent "));
+  assert.deepEqual(
+    examined.map(({ what }) => what),
+    ["agent fine"],
+  );
+  assert.equal(parley(["doctor", "--agent", "nobody"]).status, 2);
+});
+
+test("a config that cannot be used is told, and the rest is looked at all the same", patience, (t) => {
+  const { parley, configFile } = agentHome(t);
+  writeFileSync(configFile(), '{"agent": {"mode": "yolo"}}');
+  const { status, stdout } = parley(["doctor", "--json"]);
+  assert.equal(status, 1);
+  const all = findings(stdout);
+  assert.deepEqual([stateOf(all, "config"), stateOf(all, "node")], ["broken", "ok"]);
+});
+
+/** Answers initialize, and says what it has of the environment. */
+const mcpProgram = `
+process.stdin.once("data", (line) => {
+  const { id } = JSON.parse(line);
+  const result = { protocolVersion: "2025-06-18", serverInfo: { name: "stdio-" + process.env.DECLARED, version: process.env.SECRET_TOKEN ?? "1" } };
+  console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+});`;
+
+test(
+  "MCP servers of the config are asked who they are, by pipe, over HTTP and as a stream",
+  patience,
+  async (t) => {
+    const { folder, keep } = agentHome(t);
+    const server = createServer((request, response) => {
+      if (request.url === "/locked") return void response.writeHead(401).end();
+      const stream = request.url === "/stream";
+      const name = request.headers["x-who"] ?? "http";
+      const answer = JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        result: { protocolVersion: "2025-06-18", serverInfo: { name, version: "2" } },
+      });
+      response.writeHead(200, { "content-type": stream ? "text/event-stream" : "application/json" });
+      // a stream stays open
+      if (stream) response.write(`event: message\ndata: ${answer}\n\n`);
+      else response.end(answer);
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    t.after(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    mkdirSync(join(folder, "x"), { recursive: true });
+    keep({
+      client: {
+        mcpServers: {
+          pipe: { command: process.execPath, args: ["-e", mcpProgram], env: { DECLARED: "yes" } },
+          web: { url: `${base}/mcp`, headers: { "x-who": "named" } },
+          stream: { url: `${base}/stream` },
+          locked: { url: `${base}/locked` },
+          gone: { command: "/nowhere/mcp" },
+          dying: { command: process.execPath, args: ["-e", "console.error('no port'); process.exit(1)"] },
+        },
+      },
+    });
+    const env = { PATH: "/usr/bin:/bin", HOME: folder, PARLEY_HOME: folder, SECRET_TOKEN: "canary" };
+    // not spawnSync: the server is in this process
+    const child = spawn(launcher, ["doctor", "--agent", "parley", "--json"], {
+      cwd: folder,
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const [stdout] = await Promise.all([text(child.stdout), once(child, "exit")]);
+    const all = findings(stdout);
+    const detail = Object.fromEntries(all.map((each) => [each.what, `${each.state} ${each.detail}`]));
+    assert.equal(detail["MCP server pipe"], "ok stdio-yes 1, MCP 2025-06-18");
+    assert.equal(detail["MCP server web"], "ok named 2, MCP 2025-06-18");
+    assert.equal(detail["MCP server stream"], "ok http 2, MCP 2025-06-18");
+    assert.equal(detail["MCP server locked"], "broken it wants a login (401)");
+    assert.equal(detail["MCP server gone"], "broken /nowhere/mcp was not found");
+    assert.match(detail["MCP server dying"] ?? "", /^broken .*no port$/);
+  },
+);

@@ -1,0 +1,56 @@
+// `parley doctor`: whether everything is as it should be, and what to do where it is not.
+
+import type { Invocation } from "../command.ts";
+import { usageError } from "../command-error.ts";
+import { readAgents } from "../named-agent.ts";
+import { printAnswer } from "../print-answer.ts";
+import { printable } from "../wire-printer.ts";
+import { examineAgents } from "./examine-agents.ts";
+import { examineConfig, examineFolders, examineModel, examineNode } from "./examine-machine.ts";
+import { examineServers } from "./examine-mcp.ts";
+import type { Finding } from "./finding.ts";
+
+const marks = { ok: "ok     ", missing: "-      ", warning: "warning", broken: "BROKEN " } as const;
+
+export async function run({ values, json }: Invocation): Promise<number> {
+  const { agent: only } = values;
+  const timeoutMs = secondsOf(values["timeout"]) * 1000;
+  const findings: Finding[] = [];
+  const found = (finding: Finding) => {
+    findings.push(finding);
+    // as they come: an agent may take a minute
+    if (!json) process.stdout.write(`${line(finding)}\n`);
+  };
+  found(examineNode());
+  for (const finding of examineFolders()) found(finding);
+  const { finding, config } = await examineConfig();
+  found(finding);
+  found(await examineModel(config));
+  if (finding.state !== "broken") {
+    const { agents } = await readAgents(() => undefined);
+    const name = typeof only === "string" ? only : undefined;
+    if (name !== undefined && !agents.has(name)) {
+      throw usageError(`there is no agent ${printable(name)}`, "see parley agents list");
+    }
+    for (const each of await examineAgents(agents.values(), name, timeoutMs)) found(each);
+    const { configuredMcpServers } = await import("@parley/client/config");
+    for (const each of await examineServers(configuredMcpServers(config), timeoutMs)) found(each);
+  }
+  const broken = findings.filter(({ state }) => state === "broken").length;
+  const summary =
+    broken === 0 ? "Everything that is needed is there." : `${broken} to be mended; the arrows say how.`;
+  if (json) printAnswer("", { findings, broken }, true);
+  else process.stdout.write(`\n${summary}\n`);
+  return broken === 0 ? 0 : 1;
+}
+
+function line({ what, state, detail, todo }: Finding): string {
+  const text = `${marks[state]}  ${printable(what)}: ${detail.split("\n").map(printable).join("\n           ")}`;
+  return todo === undefined ? text : `${text}\n           → ${printable(todo)}`;
+}
+
+function secondsOf(given: Invocation["values"][string]): number {
+  const seconds = Number(given);
+  if (seconds > 0) return seconds;
+  throw usageError(`--timeout takes seconds, got ${String(given)}`, "such as --timeout 60");
+}

@@ -1,0 +1,156 @@
+// The MCP servers of the config, each asked who it is.
+
+import { Connection, type McpServer, RequestError } from "@parley/acp";
+import { spawnTransport } from "@parley/acp/node";
+import { agentEnvironment, findProgram } from "@parley/client";
+import { ownVersion } from "../installation.ts";
+import { safeLine } from "../run/safe-text.ts";
+import type { Finding } from "./finding.ts";
+
+/** What MCP calls its newest version that all know; a server answers with the one that it speaks. */
+const protocolVersion = "2025-06-18";
+
+/** A server that asks something is refused. */
+const nobody = {
+  request() {
+    throw new RequestError(-32601, "nothing is offered here");
+  },
+  notification: () => undefined,
+};
+
+export async function examineServers(
+  servers: readonly McpServer[],
+  timeoutMs: number,
+): Promise<readonly Finding[]> {
+  const hello = {
+    protocolVersion,
+    capabilities: {},
+    clientInfo: { name: "parley", version: await ownVersion() },
+  };
+  return Promise.all(
+    servers.map(async (server) => {
+      const what = `MCP server ${String(server.name)}`;
+      try {
+        return { what, state: "ok" as const, detail: safeLine(await asked(server, hello, timeoutMs)) };
+      } catch (error) {
+        const detail = safeLine(error instanceof Error ? error.message : String(error));
+        return { what, state: "broken" as const, detail, todo: "correct it: parley config edit" };
+      }
+    }),
+  );
+}
+
+function asked(server: McpServer, hello: object, timeoutMs: number): Promise<string> {
+  if (server.type === "stdio") return ofProgram(server as Stdio, hello, timeoutMs);
+  return ofAddress(server as Http, hello, timeoutMs);
+}
+
+type Stdio = Extract<McpServer, { type: "stdio"; command: string }>;
+type Http = Extract<McpServer, { type: "http"; url: string }>;
+
+/** Lines of JSON-RPC, as ACP has them. */
+async function ofProgram(
+  { command, args = [], env = [] }: Stdio,
+  hello: object,
+  timeoutMs: number,
+): Promise<string> {
+  const found = findProgram(command, process.env, process.cwd());
+  if (!("path" in found)) throw new Error(`${command} was not found`);
+  const declared = Object.fromEntries(env.map(({ name, value }) => [name, value]));
+  // what it has of our environment it has by name
+  const none = Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined]));
+  const { transport, process: child } = spawnTransport(found.path, args, {
+    env: { ...none, ...agentEnvironment({ env: declared, passes: [] }, process.env) },
+    graceMs: 500,
+  });
+  const connection = new Connection(transport, { noise: "skip", handlers: nobody });
+  try {
+    return described(await connection.request("initialize", hello, { timeoutMs }));
+  } catch (error) {
+    const said = child.stderrTail().trim().split("\n").at(-1) ?? "";
+    const why = error instanceof RequestError ? `it refused: ${error.message}` : (error as Error).message; // what request rejects with
+    throw new Error(said === "" ? why : `${why}: ${said}`);
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Its answer may be JSON, or one event of a stream. */
+async function ofAddress(
+  { url, headers = [], type }: Http,
+  hello: object,
+  timeoutMs: number,
+): Promise<string> {
+  const isOld = String(type) === "sse";
+  const response = await fetch(url, {
+    method: isOld ? "GET" : "POST",
+    headers: {
+      accept: isOld ? "text/event-stream" : "application/json, text/event-stream",
+      ...(isOld ? {} : { "content-type": "application/json" }),
+      ...Object.fromEntries(headers.map(({ name, value }) => [name, value])),
+    },
+    ...(isOld
+      ? {}
+      : { body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: hello }) }),
+    signal: AbortSignal.timeout(timeoutMs),
+  }).catch((error: Error) => {
+    throw new Error(
+      error.name === "TimeoutError" ? `no answer within ${timeoutMs} ms` : "it cannot be reached",
+    );
+  });
+  try {
+    if (response.status === 401 || response.status === 403)
+      throw new Error(`it wants a login (${response.status})`);
+    if (!response.ok) throw new Error(`it answers ${response.status}`);
+    return isOld ? "it listens" : described(await firstAnswer(response));
+  } finally {
+    await response.body?.cancel().catch(() => undefined);
+  }
+}
+
+async function firstAnswer(response: Response): Promise<unknown> {
+  let text = "";
+  const decoder = new TextDecoder();
+  const reader = response.body?.getReader();
+  if (reader === undefined) throw new Error("it answers nothing");
+  try {
+    for (let read = await reader.read(); ; read = await reader.read()) {
+      text += decoder.decode(read.value, { stream: !read.done });
+      const answer = answerIn(text);
+      if (answer !== undefined) return answer;
+      if (read.done || text.length > 1_000_000) throw new Error("it answers something else than MCP");
+    }
+  } finally {
+    reader.releaseLock();
+  }
+}
+
+function answerIn(text: string): unknown {
+  const lines = text.startsWith("{")
+    ? [text]
+    : text.split(/\r?\n/).filter((line) => line.startsWith("data:"));
+  for (const line of lines) {
+    try {
+      const message = JSON.parse(line.replace(/^data:/, "")) as {
+        result?: unknown;
+        error?: { message?: unknown };
+      };
+      if (message.error !== undefined)
+        throw new RequestError(0, `it refused: ${String(message.error.message)}`);
+      if (message.result !== undefined) return message.result;
+    } catch (error) {
+      if (error instanceof RequestError) throw error;
+      // not all of it is here yet
+    }
+  }
+  return undefined;
+}
+
+function described(result: unknown): string {
+  const { serverInfo, protocolVersion: spoken } = (result ?? {}) as {
+    serverInfo?: { name?: unknown; version?: unknown };
+    protocolVersion?: unknown;
+  };
+  if (typeof spoken !== "string") throw new Error("it answers something else than MCP");
+  return `${String(serverInfo?.name ?? "a server without a name")} ${String(serverInfo?.version ?? "")}, MCP ${spoken}`;
+}
