@@ -1,16 +1,21 @@
 // The names that a shell completes. It never fails: a shell that is told nothing completes nothing.
 
-import { readyAgents } from "@parley/client";
 import type { Invocation } from "../command.ts";
+import { readAgents } from "../named-agent.ts";
 import { withHistory } from "../sessions/opened-history.ts";
 
 const maxSessions = 100;
 
 export async function run({ positionals }: Invocation): Promise<number> {
   const [what] = positionals;
-  if (what === "agents") print(["parley", ...readyAgents().map(({ name }) => name)]);
+  if (what === "agents") print(await agentNames().catch(() => []));
   if (what === "sessions") print(await sessionNames().catch(() => []));
   return 0;
+}
+
+async function agentNames(): Promise<string[]> {
+  const { agents } = await readAgents(() => undefined);
+  return [...agents.keys()];
 }
 
 async function sessionNames(): Promise<string[]> {

@@ -28,18 +28,21 @@ export async function startAgent(target: RunTarget, options: LiveOptions): Promi
   }
 }
 
-/** Rejects with a RunError. */
+/** Rejects with a RunError. `flags` are what the user wants set, in the words of the problems: "mode", "option x". */
 export async function takeSession(
   live: LiveAgent,
   { known }: RunTarget,
   place: LivePlace,
-  notice: (text: string) => void,
+  { flags, notice }: { readonly flags: readonly string[]; readonly notice: (text: string) => void },
 ): Promise<TakenSession> {
   try {
     const again = known === undefined ? undefined : await reopened(live, known.agentSessionId, place, notice);
     const session = again ?? (await live.open(place));
-    const [problem] = session.setupProblems;
-    if (problem !== undefined) throw new RunError(exitCodes.usage, "setup", problem, "see parley help run");
+    for (const problem of session.setupProblems) {
+      // what the config wishes for is no reason to stop
+      if (!flags.some((flag) => problem.startsWith(`${flag} `))) notice(problem);
+      else throw new RunError(exitCodes.usage, "setup", problem, "see parley help run");
+    }
     return { session, isResumed: again !== undefined };
   } catch (error) {
     throw runErrorFrom(error);
@@ -111,7 +114,7 @@ export function runErrorFrom(error: unknown): Error {
 /** What an agent wrote to stderr belongs to the message. */
 export function withStderr(message: string, stderr: string): string {
   const said = safeText(stderr).trimEnd();
-  return said === "" || message.includes(said) ? safeText(message) : `${safeText(message)}\n${said}`;
+  return said === "" || message.includes(`\n${said}`) ? safeText(message) : `${safeText(message)}\n${said}`;
 }
 
 export function describeAgent({ info, version }: ConnectedAgent, name: string) {

@@ -158,7 +158,12 @@ export class PromptRun {
     const options = { ...target.setup.options, ...Object.fromEntries(set) };
     const setup = { ...target.setup, ...(mode && { mode }), ...(model && { model }), options };
     const place = { cwd: target.cwd, mcpServers, setup, onEntry: (entry: Entry) => this.#entry(entry) };
-    const { session, isResumed } = await takeSession(live, target, place, notice);
+    const flags = [
+      ...(mode ? ["mode"] : []),
+      ...(model ? ["model"] : []),
+      ...set.map(([key]) => `option ${key}`),
+    ];
+    const { session, isResumed } = await takeSession(live, target, place, { flags, notice });
     this.#printer.started({
       ...describeAgent(live.connected, target.entry.name),
       sessionId: session.sessionId,

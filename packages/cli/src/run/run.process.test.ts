@@ -1,27 +1,286 @@
-// `parley run` as scripts use it: the real command, on pipes.
+// `parley run` as scripts use it: prompts, formats, exit codes, sessions.
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { suite, test } from "node:test";
+import { eventsOf, interruptAt, launcher, patience, RunProbe } from "./run-probe.ts";
 
-const launcher = join(import.meta.dirname, "../../bin/parley");
-const temporary = realpathSync(mkdtempSync(join(tmpdir(), "parley-run-test-")));
-after(() => rmSync(temporary, { recursive: true, force: true }));
-const cwd = join(temporary, "project");
-mkdirSync(cwd);
-writeFileSync(join(cwd, "notes.txt"), "hello world\n");
-const env = { ...process.env, PARLEY_HOME: join(temporary, "home"), PARLEY_MODEL: "offline" };
+const probe = new RunProbe();
+writeFileSync(join(probe.cwd, "notes.txt"), "hello world\n");
+const echo = [{ say: "{{prompt}}" }];
+const prompted = (args: readonly string[], input = "") =>
+  probe.parley(["run", "--no-history", ...args, "--", ...probe.agent(echo)], { input });
 
-function parley(args: readonly string[], input = "") {
-  return spawnSync(launcher, args, { encoding: "utf8", cwd, env, input, timeout: 60_000 });
-}
+suite("the prompt", { concurrency: 2 }, () => {
+  test("our own agent answers offline, out of the box", patience, async () => {
+    const { status, stdout, stderr } = await probe.parley(["run", "read notes.txt"]);
+    assert.equal(status, 0, stderr);
+    assert.match(stdout, /^✓ Read notes\.txt\n\n`notes\.txt`:\n```\nhello world\n```\n/);
+    assert.equal(stderr, "");
+  });
 
-test("our own agent answers offline, out of the box", () => {
-  const { status, stdout, stderr } = parley(["run", "read notes.txt"]);
+  test("words need no quotes", patience, async () => {
+    assert.equal((await prompted(["fix", "the", "tests"])).stdout, "fix the tests\n");
+  });
+
+  test("it may be piped in, alone or beside one that was typed", patience, async () => {
+    assert.equal((await prompted([], "from a pipe\n")).stdout, "from a pipe\n");
+    assert.equal((await prompted(["review:"], "a diff")).stdout, "review:\n\na diff\n");
+    assert.equal((await prompted(["--file", "-"], "all of it")).stdout, "all of it\n");
+  });
+
+  test("it may be in a file", patience, async () => {
+    writeFileSync(join(probe.cwd, "prompt.md"), "from a file");
+    assert.equal((await prompted(["--file", "prompt.md"])).stdout, "from a file\n");
+  });
+
+  test("a pipe that stays open and silent is left alone", patience, async () => {
+    const child = spawn(launcher, ["run", "--no-history", "typed", "--", ...probe.agent(echo)], {
+      cwd: probe.cwd,
+      env: { ...process.env, PARLEY_HOME: probe.home },
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    const said: string[] = [];
+    child.stderr.on("data", (chunk) => said.push(String(chunk)));
+    const status = await new Promise((resolve) => child.on("close", resolve));
+    assert.equal(status, 0);
+    assert.match(said.join(""), /nothing came.*going on without it/);
+    child.stdin.destroy();
+  });
+
+  test(
+    "a file that is mentioned reaches the agent, a name that is no file stays text",
+    patience,
+    async () => {
+      const scenario = { accepts: { embeddedContext: true }, otherwise: echo };
+      const ran = await probe.parley([
+        ...["run", "--no-history", "--json", "see @notes.txt and @nothing", "--", ...probe.agent(scenario)],
+      ]);
+      const prompt = eventsOf(ran).find(({ type }) => type === "prompt") as unknown as {
+        prompt: { type: string }[];
+      };
+      assert.deepEqual(
+        prompt.prompt.map(({ type }) => type),
+        ["text", "resource"],
+      );
+    },
+  );
+
+  test("an image goes as a link to an agent that takes none, and the user is told", patience, async () => {
+    writeFileSync(join(probe.cwd, "shot.png"), "\u0089PNG");
+    const { status, stderr } = await prompted(["--image", "shot.png", "what is this?"]);
+    assert.equal(status, 0);
+    assert.match(stderr, /shot\.png goes to the agent as a link/);
+  });
+
+  test("what cannot be run is a usage error that says what to do", patience, async () => {
+    for (const [args, words] of [
+      [[], /there is no prompt/],
+      [["x", "--format", "xml"], /--format takes text, json, quiet, got xml/],
+      [["x", "--timeout", "soon"], /--timeout takes a time such as/],
+      [["x", "--set", "mode"], /--set takes OPTION=VALUE/],
+      [["x", "--cwd", "nowhere"], /is no directory/],
+      [["x", "--file", "nowhere.md"], /--file nowhere\.md cannot be read: ENOENT/],
+      [["x", "--image", "nowhere.png"], /nowhere\.png is no file that can be read/],
+      [["x", "--mcp", "nowhere.json"], /--mcp nowhere\.json cannot be read/],
+      [["x", "--session", "a b"], /--session takes letters/],
+      [["x", "--allow", "everything"], /a rule begins with/],
+      [["x", "--policy", "nowhere"], /there is no file nowhere/],
+      [["x", "--agent", "claude"], /are two agents/],
+    ] as const) {
+      const { status, stdout, stderr } = await prompted(args);
+      assert.equal(status, 2, `${args.join(" ")}: ${stderr}`);
+      assert.match(stderr, words);
+      assert.equal(stdout, "");
+    }
+  });
+});
+
+suite("how it ends", { concurrency: 2 }, () => {
+  test("the last line of JSON is the end, with everything a script needs", patience, async () => {
+    const ran = await probe.run(
+      [{ say: "thinking aloud" }, { tool: { title: "Look" } }, { say: "the " }, { say: "answer" }],
+      ["--format", "json"],
+    );
+    const events = eventsOf(ran);
+    const { durationMs, ...end } = events.at(-1) ?? { type: "" };
+    const [start] = events;
+    assert.equal(start?.type, "start");
+    assert.deepEqual(end, {
+      v: 1,
+      type: "end",
+      exitCode: 0,
+      stopReason: "end_turn",
+      sessionId: start?.["sessionId"],
+      text: "the answer",
+    });
+    assert.equal(typeof durationMs, "number");
+    assert.ok(events.every(({ v }) => v === 1));
+  });
+
+  test("with JSON a mistake is the end too", patience, async () => {
+    const ran = await probe.run([], ["--json", "--mode", "x"]);
+    assert.equal(ran.status, 2);
+    assert.equal(ran.stderr, "");
+    const { error } = eventsOf(ran).at(-1) as unknown as { error: { code: string } };
+    assert.equal(error.code, "setup");
+  });
+
+  test("quiet prints the last message and nothing else", patience, async () => {
+    const steps = [{ think: "hm" }, { say: "first" }, { tool: { title: "Look" } }, { say: "second" }];
+    assert.equal((await probe.run(steps, ["--format", "quiet"])).stdout, "second\n");
+  });
+
+  test("a refusal, an error and a limit of the agent's are 1, in words", patience, async () => {
+    for (const [step, words] of [
+      [{ end: "refusal" }, /the agent refused to go on/],
+      [{ end: "max_tokens" }, /limit of tokens/],
+      [
+        { fail: { code: -32603, message: "boom", data: { details: "the model is gone" } } },
+        /boom \(-32603\): the model is gone/,
+      ],
+    ] as const) {
+      const { status, stderr } = await probe.run([step]);
+      assert.equal(status, 1);
+      assert.match(stderr, words);
+    }
+  });
+
+  test("Ctrl-C is 130, and what was said so far stays", patience, async () => {
+    const { status, stdout } = await probe.run(
+      [{ say: "so far" }, { wait: "cancelled" }],
+      [],
+      interruptAt("so far"),
+    );
+    assert.deepEqual([status, stdout], [130, "so far\n"]);
+  });
+
+  test("--timeout is 4, in every phase", patience, async () => {
+    const phases = [probe.agent([{ say: "so far" }, { wait: "cancelled" }]), ["sleep", "600"]];
+    for (const command of phases) {
+      const { status, stderr } = await probe.parley([
+        "run",
+        "--no-history",
+        "--timeout",
+        "3s",
+        "x",
+        "--",
+        ...command,
+      ]);
+      assert.equal(status, 4, stderr);
+      assert.match(stderr, /not done after 3 s/);
+    }
+  });
+
+  test("an agent that is no agent is 5, with what it said", patience, async () => {
+    const { status, stderr } = await probe.parley([
+      "run",
+      "--no-history",
+      "x",
+      "--",
+      "sh",
+      "-c",
+      "echo no >&2; exit 4",
+    ]);
+    assert.equal(status, 5);
+    assert.match(stderr, /exited with code 4\nno\n/);
+  });
+
+  test("when the reader of the output has gone the agent is stopped", patience, async () => {
+    const command = probe.agent([{ say: "x", times: 100_000, size: 1000 }, { wait: "cancelled" }]);
+    const child = spawn(launcher, ["run", "--no-history", "x", "--", ...command], {
+      cwd: probe.cwd,
+      env: { ...process.env, PARLEY_HOME: probe.home, PARLEY_TEST_MARK: probe.mark },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    child.stdout.once("data", () => child.stdout.destroy());
+    const status = await new Promise((resolve) => child.on("close", resolve));
+    assert.equal(status, 141);
+  });
+
+  test("an agent's escape sequences do not reach the terminal", patience, async () => {
+    const { stdout } = await probe.run([
+      { say: "a\u001b]52;c;aGk=\u0007b\u001b[31" },
+      { say: "mc\u202ed\r\n" },
+    ]);
+    assert.equal(stdout, "abc\\u202ed\n");
+  });
+
+  test("rules of a file and of flags decide, and deny wins", patience, async () => {
+    writeFileSync(join(probe.folder, "policy"), "allow write out/**\n");
+    const steps = (name: string) => ({
+      versions: [1 as const],
+      otherwise: [{ write: `{{cwd}}/out/${name}`, content: "x" }, { say: "done" }],
+    });
+    const policy = ["--policy", join(probe.folder, "policy")];
+    assert.equal((await probe.run(steps("a"), policy)).status, 0);
+    assert.equal(readFileSync(join(probe.cwd, "out/a"), "utf8"), "x");
+    const denied = await probe.run(steps("b"), [...policy, "--deny", "write out/b"]);
+    assert.equal(denied.status, 3);
+    assert.match(denied.stderr, /refused by policy: write .*out\/b/);
+    assert.equal(existsSync(join(probe.cwd, "out/b")), false);
+  });
+});
+
+test("a session goes on by its name, is listed, found, shown, exported and deleted", patience, async () => {
+  const run = (prompt: string) => probe.parley(["run", "--session", "nightly", prompt]);
+  assert.equal((await run("read notes.txt")).status, 0);
+  const ran = await probe.parley(["run", "--json", "--session", "nightly", "look around"]);
+  const [start] = eventsOf(ran);
+  assert.equal(start?.["resumed"], true);
+  const sessions = (...args: string[]) => probe.parley(["sessions", ...args]);
+
+  const { stdout: listed } = await sessions("list", "--json");
+  const found = JSON.parse(listed).data.sessions.filter(({ name }: { name?: string }) => name === "nightly");
+  assert.equal(found.length, 1);
+  assert.equal(found[0].title, "read notes.txt");
+  assert.match((await sessions("list")).stdout, /^\w{10} .*parley .* nightly: read notes\.txt$/m);
+  assert.match((await sessions("search", "hello", "wor")).stdout, /nightly: read notes\.txt\n.*hello world/);
+  assert.equal((await sessions("search", "nobodysaidthis")).status, 1);
+  assert.match((await sessions("show", "nightly")).stdout, /> read notes\.txt\n[\s\S]*> look around\n/);
+  assert.match((await sessions("export", found[0].id)).stdout, /^# read notes\.txt\n/);
+  const file = join(probe.folder, "export.json");
+  const exported = await sessions("export", "nightly", "--format", "json", "--out", file, "--json");
+  assert.equal(JSON.parse(exported.stdout).data.file, file);
+  assert.equal(JSON.parse(readFileSync(file, "utf8")).parley, "session");
+  assert.equal((await sessions("delete", "nightly")).status, 0);
+  const gone = await sessions("show", "nightly", "--json");
+  assert.equal(gone.status, 1);
+  assert.equal(JSON.parse(gone.stdout).error.code, "not_found");
+});
+
+test(
+  "a session that another process works in is not kept twice, and the user is told",
+  patience,
+  async () => {
+    const command = probe.agent([{ say: "working" }, { wait: "cancelled" }]);
+    const second = Promise.withResolvers<Awaited<ReturnType<RunProbe["parley"]>>>();
+    let isDone = false;
+    const first = await probe.parley(["run", "--session", "shared", "x", "--", ...command], {
+      onOutput(stdout, child) {
+        if (isDone || !stdout.includes("working")) return;
+        isDone = true;
+        const again = probe.parley(
+          ["run", "--session", "shared", "--timeout", "20s", "x", "--", ...command],
+          {
+            ...interruptAt("working"),
+          },
+        );
+        again.then(second.resolve, second.reject).finally(() => child.kill("SIGINT"));
+      },
+    });
+    assert.equal(first.status, 130);
+    assert.match((await second.promise).stderr, /not kept in the history/);
+  },
+);
+
+test("npm start shows a whole turn without a terminal, and says how to go on", patience, async () => {
+  const { status, stdout, stderr } = await probe.parley(["tour"]);
   assert.equal(status, 0, stderr);
-  assert.match(stdout, /^✓ Read notes\.txt\n\n`notes\.txt`:\n```\nhello world\n```\n/);
-  assert.equal(stderr, "");
+  assert.match(stdout, /☐ read notes\.txt/, "a plan");
+  assert.match(stdout, /✓ Edit notes\.txt\n {4}notes\.txt\n {4}@@/, "a tool call with its diff");
+  assert.match(stdout, /Replaced `bread` with `two loaves of bread`/, "an answer");
+  assert.match(stdout, /parley run "look around"/, "how to go on");
 });
