@@ -145,8 +145,13 @@ export class RelayedSession {
   }
 
   cancel(): void {
-    for (const waiting of this.#waiting.splice(0)) waiting.withdraw();
+    this.withdraw();
     this.live.cancel();
+  }
+
+  /** Prompts that wait for their turn will not have one. */
+  withdraw(): void {
+    for (const waiting of this.#waiting.splice(0)) waiting.withdraw();
   }
 
   /** While the user is asked, work waits; only version 2 has a word for it. */

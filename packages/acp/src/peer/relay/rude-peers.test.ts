@@ -112,6 +112,21 @@ test("a form that belongs to no open request is cancelled, and the log says so",
   await relayed.close();
 });
 
+test("an agent that cannot close a session is told to cancel instead, once", deadline, async () => {
+  const { client, agent, relayed } = between((message, peer) => {
+    if (message.method === "initialize") peer.answer(message, welcome(1));
+    if (message.method === "session/new") peer.answer(message, { sessionId: "s" });
+  });
+  await client.ask(1, "initialize", introduction(2));
+  await client.ask(2, "session/new", { cwd: "/w", mcpServers: [] });
+  assert.ok((await client.ask(3, "session/close", { sessionId: "s" })).result);
+  assert.deepEqual(
+    agent.got.map(({ method }) => method),
+    ["initialize", "session/new", "session/cancel"],
+  );
+  await relayed.close();
+});
+
 test("an agent that is gone before the client has said a word ends the relay", deadline, async () => {
   const { client, agent, relayed } = between(silence);
   await agent.close();

@@ -208,7 +208,9 @@ export class Translation implements AgentHost {
     const session = this.#sessions.get(sessionId);
     // closing a session that is unknown or not active succeeds (A36)
     if (session === undefined) return;
-    session.cancel();
+    // an agent that cannot close is told to cancel instead, once
+    if (this.#agent.features.close) session.cancel();
+    else session.withdraw();
     await session.live.close();
     await this.#forget(sessionId);
   }
