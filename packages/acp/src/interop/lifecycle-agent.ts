@@ -1,5 +1,5 @@
-// A program: an agent that is steered, that works beside and between prompts, and that takes a system prompt. The
-// text of a prompt names what it does.
+// A program: an agent that is steered, that works beside and between prompts, that has models and takes a system prompt.
+// The text of a prompt names what it does.
 
 import { agent, type Turn } from "@parley/acp";
 import { serveStdio } from "@parley/acp/node";
@@ -25,6 +25,17 @@ const turns: Readonly<Record<string, (turn: Turn) => Promise<void> | void>> = {
     build.then(report, report).catch(() => undefined);
   },
   finish: () => finished.resolve(),
+  terminal: (turn) =>
+    new Promise((resolve) => {
+      const terminal = turn.terminal({
+        command: "sleep",
+        onCancel: () => {
+          terminal.exit({ signal: "SIGTERM" });
+          resolve();
+        },
+      });
+    }),
+  model: (turn) => void turn.say(`the model is ${String(turn.session.option("which"))}`),
 };
 
 await serveStdio(
@@ -33,6 +44,20 @@ await serveStdio(
     version: "1.0.0",
     steering: true,
     unstable: ["session/new"],
+    open: (session) =>
+      session.setOptions([
+        {
+          configId: "which",
+          name: "Model",
+          category: "model",
+          type: "select",
+          currentValue: "small",
+          options: [
+            { value: "small", name: "Small" },
+            { value: "large", name: "Large" },
+          ],
+        },
+      ]),
     prompt: (turn) => turns[turn.text]?.(turn),
   }),
 );

@@ -1,5 +1,5 @@
 // The life of a session beyond one prompt after the other, with the official SDK's clients over real processes:
-// steering, work beside and between prompts, the cancel of one tool call, a system prompt.
+// steering, work beside and between prompts, the cancel of one tool call or terminal, a system prompt, legacy models.
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
@@ -20,7 +20,8 @@ async function opened(t: TestContext, version: "v1" | "v2", more: object = {}) {
   });
   await client.agent.request("initialize", (version === "v1" ? v1 : v2).initializeRequest);
   const place = { cwd: v1.cwd, mcpServers: [], ...more };
-  const { sessionId } = (await client.agent.request("session/new", place)) as { sessionId: string };
+  const session = (await client.agent.request("session/new", place)) as { sessionId: string; models?: Json };
+  const { sessionId } = session;
   const updates = () => (client.log.of("session/update") as { update: Json }[]).map(({ update }) => update);
   /** Waits until an update that fits has come, and gives all of them up to it. */
   const until = async (fits: (update: Json) => boolean): Promise<Json[]> => {
@@ -32,7 +33,7 @@ async function opened(t: TestContext, version: "v1" | "v2", more: object = {}) {
   };
   const prompt = (text: string) =>
     client.agent.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] }) as Promise<Json>;
-  return { client, sessionId, prompt, until, updates };
+  return { client, session, sessionId, prompt, until, updates };
 }
 
 const says = (words: string) => (update: Json) =>
@@ -94,7 +95,7 @@ for (const version of ["v1", "v2"] as const) {
 }
 
 test(
-  "v2: the SDK's client cancels one tool call of our agent, and the agent goes on",
+  "A108 v2: the SDK's client cancels one tool call of our agent, and the agent goes on",
   deadline,
   async (t) => {
     const { client, sessionId, prompt, until } = await opened(t, "v2");
@@ -105,6 +106,38 @@ test(
     await until(says("the build is over"));
   },
 );
+
+test("A108 v2: the SDK's client cancels a terminal of our agent by itself", deadline, async (t) => {
+  const { client, sessionId, prompt, until } = await opened(t, "v2");
+  await prompt("terminal");
+  const shown = await until(({ sessionUpdate }) => sessionUpdate === "terminal_update");
+  const cancel = (terminalId: unknown) => client.agent.request("terminal/cancel", { sessionId, terminalId });
+  await assert.rejects(cancel("unknown"), { code: -32602 });
+  const terminalId = shown.at(-1)?.["terminalId"];
+  assert.deepEqual(await cancel(terminalId), {});
+  const all = await until(({ exitStatus }) => exitStatus !== undefined);
+  assert.partialDeepStrictEqual(all.at(-1), {
+    terminalId,
+    exitStatus: { signal: "SIGTERM" },
+    capabilities: null,
+  });
+  assert.equal((await until(({ state }) => state === "idle")).at(-1)?.["stopReason"], "end_turn");
+});
+
+test("v1: the SDK's client sees the models of our agent, and sets one as it used to", deadline, async (t) => {
+  const { client, session, sessionId, prompt, until } = await opened(t, "v1");
+  assert.partialDeepStrictEqual(session.models, {
+    currentModelId: "small",
+    availableModels: [{ modelId: "small" }, { modelId: "large" }],
+  });
+  const set = (modelId: string) => client.agent.request("session/set_model", { sessionId, modelId });
+  assert.deepEqual(await set("large"), {});
+  const changed = await until(({ sessionUpdate }) => sessionUpdate === "config_option_update");
+  assert.partialDeepStrictEqual(changed.at(-1), { configOptions: [{ id: "which", currentValue: "large" }] });
+  await prompt("model");
+  await until(says("the model is large"));
+  await assert.rejects(set("none"), { code: -32602 });
+});
 
 function isEmpty(list: unknown): boolean {
   return Array.isArray(list) && list.length === 0;
