@@ -2,6 +2,7 @@
 
 import type { ConnectedAgent, Entry, Outcome } from "@parley/acp";
 import {
+  agentEnvironment,
   type LiveAgent,
   type LivePrompt,
   type LiveSession,
@@ -141,6 +142,8 @@ export class PromptRun {
       allow,
       deny,
       agent: entry.name,
+      // what it may not see by itself it does not get to see by a command either
+      ...(entry.transport === "stdio" ? { environment: agentEnvironment(entry, process.env) } : {}),
       warn,
       ...(asker === undefined ? {} : { asker }),
     });

@@ -93,7 +93,7 @@ function endingOfOutcome(outcome: Outcome | undefined, refusals: readonly string
     exitCodes.refused,
     "permission_refused",
     `refused by policy: ${shown}${more}`,
-    "allow it with --allow RULE or --policy FILE; parley help permissions has the rules",
+    "allow it with --allow RULE or --policy FILE; parley help permissions add has the rules",
   );
 }
 

@@ -58,13 +58,14 @@ export class Authority {
     subjects: readonly Subject[],
     show: () => Promise<Shown> | Shown,
     signal: AbortSignal,
-    content?: string,
+    { content, title }: { readonly content?: string | undefined; readonly title?: string } = {},
   ): Promise<Authorized> {
+    const summary = summaryOfAll(subjects, title);
     const verdict = this.verdict(state, subjects);
     const decided = (effect: Decision["effect"], by: Decision["by"], reason = verdict.reason): Decision => ({
       sessionId: state.session.sessionId,
       subjects,
-      summary: summaryOfAll(subjects),
+      summary,
       effect,
       by,
       reason,
@@ -77,13 +78,13 @@ export class Authority {
     if (only?.origin === "op" && subjects.length === 1 && state.takeApproval(only, content, this.now)) {
       return { decision: decided("allow", "approval", "you have just allowed the agent exactly this") };
     }
-    return this.#ask(state, subjects, { show, verdict, signal, decided });
+    return this.#ask(state, subjects, { show, verdict, signal, summary, decided });
   }
 
   async #ask(
     state: GateSession,
     subjects: readonly Subject[],
-    { show, verdict, signal, decided }: Question,
+    { show, verdict, signal, summary, decided }: Question,
   ): Promise<Authorized> {
     const { asker, remembered } = this.#options;
     if (asker?.permission === undefined) {
@@ -102,7 +103,7 @@ export class Authority {
     const closing = new AbortController();
     const question: PermissionQuestion = {
       sessionId: state.session.sessionId,
-      summary: summaryOfAll(subjects),
+      summary,
       subjects,
       reason: verdict.reason,
       ...beside,
@@ -160,6 +161,7 @@ interface Question {
   show(): Promise<Shown> | Shown;
   readonly verdict: Verdict;
   readonly signal: AbortSignal;
+  readonly summary: string;
   decided(effect: Decision["effect"], by: Decision["by"], reason?: string): Decision;
 }
 

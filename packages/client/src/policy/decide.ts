@@ -1,7 +1,8 @@
 // What the rules say about something that is about to happen: deny over ask over allow, whoever wrote them; what
 // nothing is said about is asked, except reading below the roots.
 
-import type { Effect, Subject } from "../subject.ts";
+import type { Effect, Operation, Subject } from "../subject.ts";
+import { pathsInCommand } from "./command-paths.ts";
 import { steeringVariables } from "./command-tricks.ts";
 import { matches, type Place } from "./match.ts";
 import type { Rule, RuleOrigin } from "./rule.ts";
@@ -51,6 +52,8 @@ export function decide(subject: Subject, circumstances: Circumstances): Verdict 
   if (subject.path !== undefined && circumstances.isProtected(subject.path, access)) {
     return { effect: "ask", reason: `${subject.path} is protected`, always: true };
   }
+  const named = namedInCommand(subject, circumstances);
+  if (named !== undefined) return named;
   const asking = first("ask", forbidding);
   if (asking !== undefined)
     return { effect: "ask", rule: asking, reason: describeRule(asking), always: true };
@@ -60,6 +63,31 @@ export function decide(subject: Subject, circumstances: Circumstances): Verdict 
     return { effect: "allow", rule: permitting, reason: describeRule(permitting) };
   }
   return byDefault(subject, circumstances);
+}
+
+/** A command that names a file which may not be read or written would get around the rule for that file. */
+function namedInCommand(subject: Subject, circumstances: Circumstances): Verdict | undefined {
+  if (subject.operation !== "exec") return undefined;
+  const forbidden = circumstances.rules.filter(
+    ({ effect, operation }) => effect === "deny" && ["read", "write", "delete"].includes(operation),
+  );
+  for (const path of pathsInCommand(subject, circumstances.roots[0] ?? "/")) {
+    const rule = forbidden.find((each) =>
+      matches(each, { origin: subject.origin, operation: each.operation as Operation, path }, circumstances),
+    );
+    if (rule !== undefined) {
+      return {
+        effect: "ask",
+        rule,
+        reason: `the command names ${path}: ${describeRule(rule)}`,
+        always: true,
+      };
+    }
+    if (circumstances.isProtected(path, "read")) {
+      return { effect: "ask", reason: `the command names ${path}, which is protected`, always: true };
+    }
+  }
+  return undefined;
 }
 
 function byDefault(subject: Subject, { isWide, roots }: Circumstances): Verdict {

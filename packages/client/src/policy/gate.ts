@@ -55,15 +55,16 @@ export function permissionGate(given: GateOptions = {}): Gate {
       if (session === undefined) return { outcome: "cancelled" };
       const { state } = known(session);
       const subjects = claimsOf(ask, callOf(ask, state), session.cwd);
+      const title = shownLine(ask.title);
       const shown = {
         claimed: {
-          title: shownLine(ask.title),
+          title,
           ...(ask.description == null ? {} : { description: shownLine(ask.description, 1_000) }),
         },
         ...diffOf(ask),
         choices: (verdict: Parameters<typeof choicesFor>[2]) => choicesFor(ask, subjects, verdict),
       };
-      const { decision, choice } = await authority.decide(state, subjects, () => shown, signal);
+      const { decision, choice } = await authority.decide(state, subjects, () => shown, signal, { title });
       const answer = answerFor(ask, decision, choice?.optionId);
       // only an option of the agent's own says yes
       const said: Decision =

@@ -250,6 +250,6 @@ test("claims are read from what agents really send", async (t) => {
     "call github/get_issue",
     "read /nowhere/c.ts; write /nowhere/c.ts",
     "switch to mode yolo",
-    "do something that is not said",
+    'do what it calls "t"',
   ]);
 });

@@ -25,6 +25,9 @@ export function summaryOf(subject: Subject): string {
   }
 }
 
-export function summaryOfAll(subjects: readonly Subject[]): string {
+/** `title` is the agent's own, safe to show: for what nothing else is said of. */
+export function summaryOfAll(subjects: readonly Subject[], title?: string): string {
+  const isUnsaid = subjects.every(({ operation }) => operation === "other");
+  if (isUnsaid && title !== undefined && title !== "") return `do what it calls "${title}"`;
   return [...new Set(subjects.map(summaryOf))].join("; ");
 }

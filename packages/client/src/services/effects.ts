@@ -61,7 +61,7 @@ export class Effects {
         look = await prepared.look?.();
         return { ...look?.shown, choices: (verdict) => ownChoices([subject], verdict) };
       };
-      const { decision } = await this.#authority.decide(state, [subject], show, signal, content);
+      const { decision } = await this.#authority.decide(state, [subject], show, signal, { content });
       this.#report(decision);
       if (decision.effect !== "allow") throw this.#refused(decision, signal);
       if (decision.by === "user") {
