@@ -10,6 +10,7 @@ import {
   descendantsOf,
   isRunning,
   markedBy,
+  markedNow,
   membersOf,
   type ProcessIdentity,
   signalProcess,
@@ -81,29 +82,33 @@ export class ProcessGroup {
 
   /** SIGKILL, without waiting for anything: this process is leaving. */
   endNow(): void {
-    if (this.#sweep()) this.#signal("SIGKILL");
+    this.remember();
+    if (this.#mark !== undefined) this.#add(markedNow(this.#mark));
+    if (!this.isGone()) this.#signal("SIGKILL");
   }
 
   /** SIGTERM, up to `killMs` of patience, SIGKILL. Resolves when nothing is left or nothing more can be done. */
   async terminate(killMs: number): Promise<void> {
-    this.#sweep();
-    if (this.isGone()) return;
+    if (!(await this.#sweep())) return;
     this.#signal("SIGTERM");
-    if ((await this.#goneWithin(killMs)) && !this.#sweep()) return;
+    if ((await this.#goneWithin(killMs)) && !(await this.#sweep())) return;
     // whatever was started between a look and a signal is found by the next look
     const deadline = performance.now() + afterKillMs;
-    do this.#signal("SIGKILL");
-    while ((!(await this.#goneWithin(pollMs)) || this.#sweep()) && performance.now() < deadline);
+    do {
+      this.#signal("SIGKILL");
+      await this.#goneWithin(pollMs);
+    } while ((await this.#sweep()) && performance.now() < deadline);
   }
 
   /** Looks for all who belong to it, wherever they went; false when there is nobody. */
-  #sweep(): boolean {
+  async #sweep(): Promise<boolean> {
     this.remember();
-    if (this.#mark !== undefined) {
-      for (const found of markedBy(this.#mark))
-        if (found.pid !== this.#pid) this.#escaped.set(found.pid, found);
-    }
+    if (this.#mark !== undefined) this.#add(await markedBy(this.#mark));
     return !this.isGone();
+  }
+
+  #add(marked: readonly ProcessIdentity[]): void {
+    for (const found of marked) if (found.pid !== this.#pid) this.#escaped.set(found.pid, found);
   }
 
   async #goneWithin(ms: number): Promise<boolean> {

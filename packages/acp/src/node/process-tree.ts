@@ -3,6 +3,7 @@
 // start time it is one. Elsewhere every answer is empty: macOS would need a `ps` for each question.
 
 import { readdirSync, readFileSync } from "node:fs";
+import { setImmediate as immediate } from "node:timers/promises";
 
 export interface ProcessIdentity {
   readonly pid: number;
@@ -44,27 +45,41 @@ export function membersOf(pgid: number): ProcessIdentity[] | undefined {
   return members;
 }
 
-/** Who has the variable in its environment, of those whom we may look at. Reads the whole process table. */
-export function markedBy(mark: string): ProcessIdentity[] {
-  if (process.platform !== "linux") return [];
+/** How many processes are looked at before others may work: 40 µs each. */
+const slice = 32;
+
+/** Who has the variable in its environment, of those whom we may look at. Reads the whole process table, in slices. */
+export async function markedBy(mark: string): Promise<ProcessIdentity[]> {
   const found: ProcessIdentity[] = [];
-  for (const entry of processes()) {
-    let environment: string;
-    try {
-      environment = readFileSync(`/proc/${entry}/environ`, "latin1");
-    } catch {
-      // gone, or somebody else's
-      continue;
-    }
-    if (!environment.startsWith(`${mark}=`) && !environment.includes(`\0${mark}=`)) continue;
-    const stat = statOf(entry);
-    if (stat !== undefined && stat !== "unreadable")
-      found.push({ pid: Number(entry), started: stat.started });
+  for (const [at, entry] of processes().entries()) {
+    if (at % slice === slice - 1) await immediate();
+    const marked = ifMarked(entry, mark);
+    if (marked !== undefined) found.push(marked);
   }
   return found;
 }
 
+/** The same at once, for a process that is leaving. */
+export function markedNow(mark: string): ProcessIdentity[] {
+  return processes().flatMap((entry) => ifMarked(entry, mark) ?? []);
+}
+
+function ifMarked(entry: string, mark: string): ProcessIdentity | undefined {
+  let environment: string;
+  try {
+    environment = readFileSync(`/proc/${entry}/environ`, "latin1");
+  } catch {
+    // gone, or somebody else's
+    return undefined;
+  }
+  if (!environment.startsWith(`${mark}=`) && !environment.includes(`\0${mark}=`)) return undefined;
+  const stat = statOf(entry);
+  if (stat === undefined || stat === "unreadable") return undefined;
+  return { pid: Number(entry), started: stat.started };
+}
+
 function processes(): string[] {
+  if (process.platform !== "linux") return [];
   try {
     return readdirSync("/proc").filter((entry) => /^\d+$/.test(entry));
   } catch {

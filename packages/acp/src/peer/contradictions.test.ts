@@ -286,30 +286,6 @@ test("E18 an elicitation of version 2 has one scope and a whole schema", async (
   }
 });
 
-test("E18 an action that nobody knows is a cancel", async () => {
-  for (const version of versions) {
-    const got: unknown[] = [];
-    const { call } = withScriptedClient(
-      {
-        async prompt(turn) {
-          const requestedSchema = { type: "object" as const, properties: {} };
-          got.push(await turn.elicit({ mode: "form", message: "m", requestedSchema }));
-        },
-      },
-      { "elicitation/create": () => ({ action: "ponder" }) },
-    );
-    const can = { elicitation: { form: {} } };
-    await call("initialize", {
-      ...initialize(version),
-      ...(version === 1 ? { clientCapabilities: can } : { capabilities: can }),
-    });
-    const { sessionId } = (await call("session/new", { cwd: "/", mcpServers: [] })) as { sessionId: string };
-    await call("session/prompt", { sessionId, prompt: [text("x")] });
-    while (got.length === 0) await quiet();
-    assert.deepEqual(got, [{ action: "cancel" }]);
-  }
-});
-
 test("E19 currencies, exit codes, sizes and times are taken in any form", async () => {
   const { peer, view } = await watched();
   peer.update("s1", {

@@ -270,7 +270,7 @@ inEveryVersion("A107 terminals have absolute places and ids that are never used 
   });
 });
 
-test("A102 an action that nobody knows is a cancel", async () => {
+test("A102 E18 an action that nobody knows is a cancel", async () => {
   for (const version of [1, 2] as const) {
     const actions: string[] = [];
     const requestedSchema = { type: "object" as const, properties: {} };
