@@ -34,6 +34,10 @@ const units = {
   view: "k events/s",
   tap: "ms",
   startup: "ms",
+  "agent.startup": "ms",
+  "agent.cancel": "ms",
+  "agent.output": "ms",
+  "agent.load": "ms",
 };
 const figures = ["ours", "sdk", "floor", "vsSdk", "vsFloor"] as const;
 

@@ -1,6 +1,10 @@
 // `npm run bench`: runs the benchmarks and prints a table, or JSON.
 
 import { parseArgs } from "node:util";
+import { agentCancel } from "./agent/cancel.ts";
+import { agentLoad } from "./agent/load.ts";
+import { agentOutput } from "./agent/output.ts";
+import { agentStartup } from "./agent/startup.ts";
 import { appMemoryBenchmarks } from "./app-memory.ts";
 import type { Benchmark } from "./benchmark.ts";
 import { memoryBenchmarks } from "./memory.ts";
@@ -18,6 +22,10 @@ const benchmarks: readonly Benchmark[] = [
   ...appMemoryBenchmarks,
   tap,
   startup,
+  agentStartup,
+  agentCancel,
+  agentOutput,
+  agentLoad,
 ];
 
 const help = `usage: npm run bench -- [options]

@@ -73,6 +73,8 @@ export interface SessionStore {
   fork(sessionId: string, record: SessionRecord): Promise<void>;
   /** Unknown ids are fine. */
   delete(sessionId: string): Promise<void>;
+  /** The same, many at a time: for whoever reads a long history. */
+  pages?(sessionId: string, fromSeq?: number): AsyncIterable<readonly Entry[]>;
   /** Makes this process the one that may append. Rejects with RequestError -32066 naming the holder. */
   claim(sessionId: string): Promise<void>;
   release(sessionId: string): Promise<void>;

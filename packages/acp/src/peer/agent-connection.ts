@@ -9,7 +9,6 @@ import type { Log } from "../jsonrpc/log.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
 import type { PermissionAsk } from "../model/ask.ts";
 import type { Implementation, Meta, SessionConfigOption } from "../model/content.ts";
-import type { SessionStore } from "../model/store.ts";
 import type { Update } from "../model/update.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { AgentFront, type AgentHost, type PromptOp, type SessionOp } from "./agent-front.ts";
@@ -19,6 +18,7 @@ import type { AgentSession } from "./agent-session.ts";
 import { AgentSessions } from "./agent-sessions.ts";
 import { methodNotFound } from "./bound-wire.ts";
 import { authRequired, type ExtensionContext } from "./extensions.ts";
+import type { GuardedStore } from "./guarded-store.ts";
 import { newId } from "./new-id.ts";
 import { unsupportedContent } from "./prompt-content.ts";
 import type { PromptTicket } from "./prompt-queue.ts";
@@ -35,7 +35,7 @@ export class AgentConnection implements AgentLink, AgentHost {
   #client: Introduction<ClientFeatures> | undefined;
 
   /** @internal Made by agent().connect(). */
-  constructor(transport: Transport, definition: AgentDefinition, store: SessionStore, log?: Log) {
+  constructor(transport: Transport, definition: AgentDefinition, store: GuardedStore, log?: Log) {
     this.definition = definition;
     this.log = definition.log ?? log ?? (() => undefined);
     this.#sessions = new AgentSessions(this, store);

@@ -300,7 +300,7 @@ export class AgentSession {
    * @internal Sends what a client that comes back must see before its answer: the history, if it wants it, and the
    * state. What happens meanwhile waits until the function that it gives is called.
    */
-  async comeBack(history: (() => AsyncIterable<Entry>) | undefined): Promise<() => void> {
+  async comeBack(history: (() => AsyncIterable<readonly Entry[]>) | undefined): Promise<() => void> {
     const now = this.#stateNow();
     if (history === undefined) {
       this.#output.showNow(now);

@@ -5,13 +5,14 @@ import type { Activation, AgentOp, SessionFace } from "../edition/agent-ops.ts";
 import { RequestError, rpcCodes } from "../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../jsonrpc/incoming-request.ts";
 import type { SessionConfigOption } from "../model/content.ts";
-import type { SessionRecord, SessionStore } from "../model/store.ts";
+import type { SessionRecord } from "../model/store.ts";
 import { checkedActivation } from "./activation-rules.ts";
 import type { SessionOrigin } from "./agent-definition.ts";
 import type { AgentLink } from "./agent-link.ts";
 import { AgentSession } from "./agent-session.ts";
 import { methodNotFound } from "./bound-wire.ts";
 import { sessionNotFound } from "./extensions.ts";
+import type { GuardedStore } from "./guarded-store.ts";
 import { type HistoryEnd, historyEnd } from "./interrupted.ts";
 import { logIn } from "./login.ts";
 import { newId } from "./new-id.ts";
@@ -27,7 +28,7 @@ const openGraceMs = 5_000;
 
 export class AgentSessions {
   readonly #link: AgentLink;
-  readonly #store: SessionStore;
+  readonly #store: GuardedStore;
   readonly #live = new Map<string, AgentSession>();
   readonly #announced = new Set<AgentSession>();
   /** Sessions that are being activated or ended: whoever comes second waits. */
@@ -39,7 +40,7 @@ export class AgentSessions {
   /** A connection that has had a session is past its handshake. */
   used = false;
 
-  constructor(link: AgentLink, store: SessionStore) {
+  constructor(link: AgentLink, store: GuardedStore) {
     this.#link = link;
     this.#store = store;
   }
@@ -221,7 +222,7 @@ export class AgentSessions {
     const session = live ?? (await this.#revive(record, activation, replay ? "load" : "resume"));
     live?.reactivate(activation);
     // history and state come before the answer, what happens now behind it (A25, A30)
-    const over = await session.comeBack(replay ? () => this.#store.entries(sessionId) : undefined);
+    const over = await session.comeBack(replay ? () => this.#store.pages(sessionId) : undefined);
     request.afterReply(over);
     return session;
   }

@@ -6,7 +6,9 @@ import type { Log } from "../jsonrpc/log.ts";
 import type { Entry } from "../model/entry.ts";
 import type { SessionStore } from "../model/store.ts";
 
-export function guardedStore(store: SessionStore, log: Log): SessionStore {
+export type GuardedStore = Required<SessionStore>;
+
+export function guardedStore(store: SessionStore, log: Log): GuardedStore {
   const open = new Set<string>();
 
   async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -35,6 +37,14 @@ export function guardedStore(store: SessionStore, log: Log): SessionStore {
     async *entries(sessionId, fromSeq): AsyncGenerator<Entry> {
       try {
         yield* store.entries(sessionId, fromSeq);
+      } catch (error) {
+        throw told(error);
+      }
+    },
+    async *pages(sessionId, fromSeq): AsyncGenerator<readonly Entry[]> {
+      try {
+        if (store.pages !== undefined) yield* store.pages(sessionId, fromSeq);
+        else for await (const entry of store.entries(sessionId, fromSeq)) yield [entry];
       } catch (error) {
         throw told(error);
       }

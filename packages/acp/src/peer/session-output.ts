@@ -80,7 +80,7 @@ export class SessionOutput {
    */
   async replay(
     ready: Promise<void>,
-    history: () => AsyncIterable<Entry>,
+    history: () => AsyncIterable<readonly Entry[]>,
     endSeq: number,
   ): Promise<() => void> {
     const place: Item = { messages: [], update: undefined, isHistory: false, isReady: true };
@@ -98,10 +98,13 @@ export class SessionOutput {
       }
       this.#edition = this.#newEdition();
       for (const terminalId of this.#clientTerminals) this.#edition.addClientTerminal(terminalId);
-      for await (const entry of history()) {
-        if (entry.seq >= endSeq) break;
-        const update = replayed(entry);
-        if (update !== undefined) await this.#sendStored(update);
+      for await (const page of history()) {
+        for (const entry of page) {
+          const update = entry.seq >= endSeq ? undefined : replayed(entry);
+          const slow = update && this.#sendStored(update);
+          if (slow !== undefined) await slow;
+        }
+        if ((page.at(-1)?.seq ?? 0) >= endSeq) break;
       }
       return over;
     } catch (error) {

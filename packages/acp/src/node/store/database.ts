@@ -44,6 +44,15 @@ export class Database {
     return this.#reading(() => this.#prepared(sql).all(...values));
   }
 
+  /** Rows as lists, in half the time: for many of them. */
+  lists(sql: string, ...values: SQLInputValue[]): SQLOutputValue[][] {
+    return this.#reading(() => {
+      const statement = this.#prepared(sql);
+      statement.setReturnArrays(true);
+      return statement.all(...values) as unknown as SQLOutputValue[][]; // the types do not know of lists
+    });
+  }
+
   /** Row by row. */
   *each(sql: string, ...values: SQLInputValue[]): Generator<Row> {
     const rows = this.#reading(() => this.#prepared(sql).iterate(...values));

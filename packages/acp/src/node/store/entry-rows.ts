@@ -93,20 +93,28 @@ export function segmentsOf(db: Database, session: SessionRow): Segment[] {
 }
 
 /** Reads page by page and lets others work in between; the end is the one of the beginning. */
-export async function* readEntries(
+export async function* readPages(
   db: Database,
   session: SessionRow,
   fromSeq: number,
-): AsyncGenerator<Entry> {
+): AsyncGenerator<readonly Entry[]> {
   for (const { key, from, to } of segmentsOf(db, session)) {
     let next = Math.max(from, fromSeq);
     while (next <= to) {
       const rows = pageOf(db, session, { key, from: next, to });
-      for (const row of rows) {
-        yield entryOf(db, session, row, next);
-        next++;
-      }
       if (rows.length === 0) throw endOf(db, session, next);
+      const read: Entry[] = [];
+      try {
+        for (const row of rows) {
+          read.push(entryOf(db, session, row, next));
+          next++;
+        }
+      } catch (error) {
+        // what is whole before the damage is given first
+        yield read;
+        throw error;
+      }
+      yield read;
       await setImmediate();
     }
   }
@@ -114,13 +122,14 @@ export async function* readEntries(
 
 function pageOf(db: Database, session: SessionRow, { key, from, to }: Segment): Row[] {
   try {
-    return db.all(
+    const lists = db.lists(
       "SELECT seq, crc, blobs, body FROM entry WHERE session = ? AND seq BETWEEN ? AND ? ORDER BY seq LIMIT ?",
       key,
       from,
       to,
       pageRows,
     );
+    return lists.map(([seq = null, crc = null, blobs = null, body = null]) => ({ seq, crc, blobs, body }));
   } catch (error) {
     if (!(error instanceof StoreError && error.kind === "damaged")) throw error;
     throw damagedSession(db.path, session.id ?? "", `entry ${from} or later`, error.cause);

@@ -15,7 +15,7 @@ import {
 } from "../../model/store-rules.ts";
 import { Database } from "./database.ts";
 import { loseName, pruneStep } from "./delete-session.ts";
-import { addEntries, newEntry, readEntries } from "./entry-rows.ts";
+import { addEntries, newEntry, readPages } from "./entry-rows.ts";
 import type { EntryText } from "./entry-text.ts";
 import {
   addSession,
@@ -99,9 +99,9 @@ export class OpenStore {
     });
   }
 
-  entries(sessionId: string, fromSeq: number): AsyncGenerator<Entry> {
+  pages(sessionId: string, fromSeq: number): AsyncGenerator<readonly Entry[]> {
     this.#db.flush();
-    return readEntries(this.#db, knownSession(this.#db, sessionId), fromSeq);
+    return readPages(this.#db, knownSession(this.#db, sessionId), fromSeq);
   }
 
   fork(sessionId: string, record: SessionRecord): Promise<void> {
@@ -153,7 +153,7 @@ export class OpenStore {
       const sessionId = String(id);
       try {
         this.get(sessionId);
-        for await (const _ of this.entries(sessionId, 1));
+        for await (const _ of this.pages(sessionId, 1));
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
         problems.push({ sessionId, problem: error.message });

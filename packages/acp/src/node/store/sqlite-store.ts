@@ -72,7 +72,10 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
       await (await open()).append(sessionId, texts);
     },
     async *entries(sessionId, fromSeq = 1): AsyncGenerator<Entry> {
-      yield* (await open()).entries(sessionId, fromSeq);
+      for await (const page of (await open()).pages(sessionId, fromSeq)) yield* page;
+    },
+    async *pages(sessionId, fromSeq = 1): AsyncGenerator<readonly Entry[]> {
+      yield* (await open()).pages(sessionId, fromSeq);
     },
     async fork(sessionId, record) {
       const copy = copyOf(record);
