@@ -8,13 +8,13 @@ const everyMs = 100;
 /** Of one update. */
 const maxUpdateBytes = 32 * 1024;
 /** So much at once, then so much a second: what is shown is stored and sent again to whoever loads the session. */
-const burstBytes = 256 * 1024;
+const burstBytes = 64 * 1024;
 const bytesPerSecond = 32 * 1024;
 
 export class LiveOutput {
   readonly #display: Pick<DisplayTerminal, "write">;
-  /** Copies; at most one update's worth. */
-  #pending: Uint8Array[] = [];
+  /** At most one update's worth, at its beginning: one buffer for all, so that a flood leaves no garbage. */
+  #pending: Buffer | undefined;
   #pendingBytes = 0;
   #leftOut = 0;
   #budget = burstBytes;
@@ -29,10 +29,13 @@ export class LiveOutput {
 
   push(bytes: Uint8Array): void {
     const kept = bytes.subarray(Math.max(0, bytes.length - maxUpdateBytes));
-    this.#leftOut += bytes.length - kept.length;
-    this.#pending.push(Buffer.from(kept));
+    this.#pending ??= Buffer.allocUnsafeSlow(maxUpdateBytes);
+    const surplus = Math.max(0, this.#pendingBytes + kept.length - maxUpdateBytes);
+    if (surplus > 0) this.#pending.copyWithin(0, surplus, this.#pendingBytes);
+    this.#pendingBytes -= surplus;
+    this.#pending.set(kept, this.#pendingBytes);
     this.#pendingBytes += kept.length;
-    while (this.#pendingBytes - (this.#pending[0]?.length ?? 0) >= maxUpdateBytes) this.#dropFirst();
+    this.#leftOut += bytes.length - kept.length + surplus;
     if (this.#timer === undefined && this.#waiting === undefined) this.#soon();
   }
 
@@ -43,12 +46,6 @@ export class LiveOutput {
     clearTimeout(this.#timer);
     this.#budget = Math.max(this.#budget, maxUpdateBytes);
     await this.#show();
-  }
-
-  #dropFirst(): void {
-    const dropped = this.#pending.shift()?.length ?? 0;
-    this.#pendingBytes -= dropped;
-    this.#leftOut += dropped;
   }
 
   #soon(): void {
@@ -70,16 +67,15 @@ export class LiveOutput {
   }
 
   #show(): Promise<void> | undefined {
-    if (this.#pendingBytes === 0) return undefined;
+    if (this.#pending === undefined || this.#pendingBytes === 0) return undefined;
     const now = Date.now();
     const refill = ((now - this.#shownAt) / 1000) * bytesPerSecond;
     this.#budget = Math.min(burstBytes, this.#budget + refill);
     this.#shownAt = now;
-    const bytes = Buffer.concat(this.#pending);
+    const bytes = this.#pending.subarray(0, this.#pendingBytes);
     const from = Math.max(0, bytes.length - Math.floor(this.#budget));
     const shown = bytes.subarray(atLineStart(bytes, this.#leftOut > 0 || from > 0 ? from : -1));
     const leftOut = this.#leftOut + bytes.length - shown.length;
-    this.#pending = [];
     this.#pendingBytes = 0;
     this.#leftOut = 0;
     this.#budget -= shown.length;

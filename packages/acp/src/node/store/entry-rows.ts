@@ -156,10 +156,13 @@ function entryOf(db: Database, session: SessionRow, row: Row, expected: number):
   }
 }
 
+const noLongTexts: readonly LongText[] = [];
+
 /** Throws when the row, or a long text of it, is not what was written. */
 export function decodeRow(db: Database, row: Row): Entry {
   const body = String(row["body"]);
   if (crc32(body) !== row["crc"]) throw new SyntaxError("its checksum is wrong");
+  if (row["blobs"] === null) return entryFromText(body, noLongTexts);
   const longTexts = placesOf(row).map(([path, hash]): LongText => {
     const text = db.get("SELECT text FROM blob WHERE hash = ?", hash)?.["text"];
     if (typeof text !== "string" || hashOf(text) !== hash) throw new SyntaxError("a long text of it is lost");
