@@ -38,7 +38,8 @@ export function textOfEntry(entry: Entry): EntryText {
 /** Throws when the text does not have the form of an entry. */
 export function entryFromText(body: string, longTexts: readonly LongText[]): Entry {
   // most have none, and a history has many thousands
-  const whole = longTexts.length === 0 ? body : (longTexts.find(({ path }) => path.length === 0)?.text ?? body);
+  const whole =
+    longTexts.length === 0 ? body : (longTexts.find(({ path }) => path.length === 0)?.text ?? body);
   const entry: unknown = JSON.parse(whole);
   for (const { path, text } of longTexts) if (path.length > 0) put(entry, path, text);
   if (typeof entry !== "object" || entry === null || !("seq" in entry) || !("kind" in entry)) {
