@@ -38,6 +38,9 @@ const units = {
   "agent.cancel": "ms",
   "agent.output": "ms",
   "agent.load": "ms",
+  "run.startup": "ms",
+  "run.updates": "ms",
+  "run.terminal": "ms",
 };
 const figures = ["ours", "sdk", "floor", "vsSdk", "vsFloor"] as const;
 

@@ -11,6 +11,7 @@ import { memoryBenchmarks } from "./memory.ts";
 import { relayBenchmarks } from "./relay.ts";
 import { jsonOf, tableHead, tableRows } from "./report.ts";
 import type { Progress } from "./rounds.ts";
+import { runBenchmarks } from "./run-command.ts";
 import { startup } from "./startup.ts";
 import { stdioBenchmarks } from "./stdio.ts";
 import { tap } from "./tap.ts";
@@ -26,6 +27,7 @@ const benchmarks: readonly Benchmark[] = [
   agentCancel,
   agentOutput,
   agentLoad,
+  ...runBenchmarks,
 ];
 
 const help = `usage: npm run bench -- [options]

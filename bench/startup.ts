@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { atMost, type Benchmark, compare, type Entrant, entrants } from "./benchmark.ts";
+import { build } from "./build.ts";
 import { initializeParams } from "./messages.ts";
 import { interleave, type RunOptions } from "./rounds.ts";
 import { figure } from "./statistics.ts";
@@ -121,12 +122,4 @@ function rssMiB(pid: number | undefined): number {
   const status = `/proc/${pid}/status`;
   if (!existsSync(status)) return Number.NaN;
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(status, "utf8"))?.[1]) / 1024;
-}
-
-/** The package as a user gets it. */
-async function build(): Promise<void> {
-  const script = fileURLToPath(new URL("../scripts/build.ts", import.meta.url));
-  const child = spawn(process.execPath, [script], { stdio: ["ignore", "ignore", "inherit"] });
-  const code = await new Promise((resolve, reject) => child.on("error", reject).on("close", resolve));
-  if (code !== 0) throw new Error(`scripts/build.ts ended with ${code}: startup needs packages/acp/dist`);
 }

@@ -10,7 +10,6 @@ import {
   PromptInputError,
   promptContent,
 } from "@parley/client";
-import type { History, LiveRecorder } from "@parley/client/history";
 import { CommandError } from "../command-error.ts";
 import { type OpenedGate, openGate } from "../permissions/open-gate.ts";
 import { eventTeller } from "./event-teller.ts";
@@ -21,7 +20,7 @@ import { type PromptText, readPrompt } from "./prompt-source.ts";
 import { exitCodes, RunError, type RunFacts } from "./run-ending.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { RunPrinter } from "./run-printer.ts";
-import { runHistory, runRecorder } from "./run-recorder.ts";
+import { RunHistory, type RunRecorder } from "./run-recorder.ts";
 import { type RunTarget, runTarget } from "./run-target.ts";
 import { sessionServers } from "./session-servers.ts";
 import { terminalAsker } from "./terminal-asker.ts";
@@ -42,8 +41,8 @@ export class PromptRun {
   readonly #stopping = new AbortController();
   readonly #spoken = Promise.withResolvers<void>();
   #gate: OpenedGate | undefined;
-  #history: History | undefined;
-  #recorder: LiveRecorder | undefined;
+  #history: RunHistory | undefined;
+  #recorder: RunRecorder | undefined;
   /** What the agent said before the session was announced. */
   #early: Entry[] | undefined = [];
   #live: LiveAgent | undefined;
@@ -93,12 +92,13 @@ export class PromptRun {
     const reading = readPrompt(this.#options.prompt, notice);
     // it is waited for below; the agent may fail first
     reading.catch(() => undefined);
-    if (this.#options.keepsHistory) this.#history = runHistory(notice);
+    if (this.#options.keepsHistory) this.#history = new RunHistory(notice);
     const target = await runTarget(this.#options, this.#history);
-    if (this.#history !== undefined) {
-      this.#recorder = runRecorder(this.#history, target, this.#options.session, notice);
-    }
-    const [input, live] = await Promise.all([reading, this.#start(target)]);
+    this.#recorder = this.#history?.recorder(target, this.#options.session);
+    const starting = this.#start(target);
+    // once the agent's process is on its way there is time for what is needed later
+    setImmediate(() => void this.#history?.open());
+    const [input, live] = await Promise.all([reading, starting]);
     const content = await this.#content(input, target, live.connected.features);
     const session = await this.#session(live, target);
     this.#stopping.signal.throwIfAborted();
@@ -170,7 +170,7 @@ export class PromptRun {
     this.#printer.started({
       ...describeAgent(live.connected, target.entry.name),
       sessionId: session.sessionId,
-      session: await this.#recorder?.id,
+      session: await this.#recorder?.id(),
       name: target.known?.name ?? name,
       resumed: isResumed,
       cwd: target.cwd,

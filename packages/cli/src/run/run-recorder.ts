@@ -1,31 +1,81 @@
-// The history of a run: opened beside the agent, and never a reason to stop.
+// The history of a run. It is loaded and opened while the agent starts, and is never a reason to stop.
 
-import { type History, type LiveRecorder, liveRecorder, openHistory } from "@parley/client/history";
+import type { Entry } from "@parley/acp";
+import type { BegunSession, History, LiveRecorder } from "@parley/client/history";
 import { historyPath } from "../sessions/opened-history.ts";
 import type { RunTarget } from "./run-target.ts";
 import { safeLine } from "./safe-text.ts";
 
-export function runHistory(notice: (text: string) => void): History {
-  return openHistory({ path: historyPath(), failed: untold(notice) });
-}
+export class RunHistory {
+  readonly #notice: (text: string) => void;
+  #opening: Promise<History> | undefined;
 
-export function runRecorder(
-  history: History,
-  { agent, known }: RunTarget,
-  name: string | undefined,
-  notice: (text: string) => void,
-): LiveRecorder {
-  return liveRecorder(history, {
-    agent,
-    known,
-    name: known === undefined ? name : undefined,
-    failed: untold(notice),
-  });
-}
+  constructor(notice: (text: string) => void) {
+    this.#notice = notice;
+  }
 
-function untold(notice: (text: string) => void): (error: unknown) => void {
-  return (error) => {
+  /** Loads it, and opens its file in the meantime. */
+  open(): Promise<History> {
+    this.#opening ??= import("@parley/client/history").then(({ openHistory }) => {
+      const history = openHistory({ path: historyPath(), failed: (error) => this.#failed(error) });
+      // whoever writes is told why not
+      history.open().catch(() => undefined);
+      return history;
+    });
+    return this.#opening;
+  }
+
+  recorder(target: RunTarget, name: string | undefined): RunRecorder {
+    return new RunRecorder(async () => {
+      const [history, { liveRecorder }] = await Promise.all([this.open(), import("@parley/client/history")]);
+      const { agent, known } = target;
+      const failed = (error: unknown) => this.#failed(error);
+      return liveRecorder(history, { agent, known, name: known === undefined ? name : undefined, failed });
+    });
+  }
+
+  async close(): Promise<void> {
+    await (await this.#opening)?.close();
+  }
+
+  #failed(error: unknown): void {
     const why = error instanceof Error ? error.message : String(error);
-    notice(`this session is not kept in the history: ${safeLine(why)}`);
-  };
+    this.#notice(`this session is not kept in the history: ${safeLine(why)}`);
+  }
+}
+
+/** A recorder that is there before what it needs is loaded. */
+export class RunRecorder {
+  readonly #load: () => Promise<LiveRecorder>;
+  readonly #early: Entry[] = [];
+  #loading: Promise<LiveRecorder> | undefined;
+  #recorder: LiveRecorder | undefined;
+
+  constructor(load: () => Promise<LiveRecorder>) {
+    this.#load = load;
+  }
+
+  /** In the history; undefined where nothing can be recorded. */
+  async id(): Promise<string | undefined> {
+    return (await this.#loading)?.id;
+  }
+
+  begin(session: BegunSession): void {
+    this.#loading ??= this.#load();
+    this.#loading = this.#loading.then((recorder) => {
+      recorder.begin(session);
+      for (const entry of this.#early.splice(0)) recorder.entry(session.sessionId, entry);
+      this.#recorder = recorder;
+      return recorder;
+    });
+  }
+
+  entry(sessionId: string, entry: Entry): void {
+    if (this.#recorder === undefined) this.#early.push(entry);
+    else this.#recorder.entry(sessionId, entry);
+  }
+
+  async close(): Promise<void> {
+    await (await this.#loading)?.close();
+  }
 }

@@ -1,11 +1,12 @@
 // Which agent a run is for, which session it goes on with, and where.
 
 import { commandEntry } from "@parley/client";
-import type { History, HistoryAgent, HistorySession } from "@parley/client/history";
+import type { HistoryAgent, HistorySession } from "@parley/client/history";
 import { usageError } from "../command-error.ts";
 import { type ChosenAgent, chooseAgent } from "../named-agent.ts";
 import { printable } from "../wire-printer.ts";
 import type { RunOptions } from "./run-options.ts";
+import type { RunHistory } from "./run-recorder.ts";
 
 export interface RunTarget extends ChosenAgent {
   /** How the history calls it. */
@@ -14,12 +15,13 @@ export interface RunTarget extends ChosenAgent {
   readonly known: HistorySession | undefined;
 }
 
-export async function runTarget(options: RunOptions, history: History | undefined): Promise<RunTarget> {
+export async function runTarget(options: RunOptions, history: RunHistory | undefined): Promise<RunTarget> {
   const { agent: name, command, session, cwd, isCwdGiven } = options;
   const isGiven = name !== undefined || command.length > 0;
   const chosen = await chooseAgent(name, command);
   const given = historyAgent(chosen.entry.name, command);
-  const known = session === undefined ? undefined : await history?.find(session, { agent: given, cwd });
+  const known =
+    session === undefined ? undefined : await (await history?.open())?.find(session, { agent: given, cwd });
   const agent = known === undefined || isGiven ? given : known.agent;
   if (known !== undefined && !sameAgent(agent, known.agent)) {
     throw usageError(

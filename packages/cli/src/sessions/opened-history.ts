@@ -1,7 +1,7 @@
 // The history of this user, for the commands that read it.
 
 import { join } from "node:path";
-import { type History, type HistorySession, openHistory } from "@parley/client/history";
+import type { History, HistorySession } from "@parley/client/history";
 import { CommandError, usageError } from "../command-error.ts";
 import { dataFolder } from "../data-folder.ts";
 import { printable } from "../wire-printer.ts";
@@ -12,6 +12,7 @@ export function historyPath(): string {
 
 /** Closed when the work is done. */
 export async function withHistory<Result>(work: (history: History) => Promise<Result>): Promise<Result> {
+  const { openHistory } = await import("@parley/client/history");
   const history = openHistory({ path: historyPath() });
   try {
     return await work(history);

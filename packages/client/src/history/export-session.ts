@@ -2,9 +2,8 @@
 // value before anything is written, so that what is shared holds none that we know how to find.
 
 import type { Entry } from "@parley/acp";
-import { Redactor } from "@parley/acp/redact";
+import type { Redactor } from "@parley/acp/redact";
 import type { HistorySession } from "./history-record.ts";
-import { sessionMarkdown } from "./session-markdown.ts";
 
 export interface ExportOptions {
   readonly format: "markdown" | "json";
@@ -22,11 +21,16 @@ export interface ExportedSession {
   readonly secrets: number;
 }
 
-export function exportSession(
+/** What it needs is loaded with the first export. */
+export async function exportSession(
   session: HistorySession,
   entries: readonly Entry[],
   { format, secrets = [], home, raw = false }: ExportOptions,
-): ExportedSession {
+): Promise<ExportedSession> {
+  const [{ Redactor }, { sessionMarkdown }] = await Promise.all([
+    import("@parley/acp/redact"),
+    import("./session-markdown.ts"),
+  ]);
   const redactor = new Redactor({ secrets, home });
   const clean = raw ? { session, entries } : redacted(redactor, session, entries);
   const text =

@@ -178,12 +178,12 @@ test("an export has no secret: not by its place, not by its value, not in pieces
   const session = (await history.find(id))!;
   const entries = await entriesOf(history, id);
   for (const format of ["markdown", "json"] as const) {
-    const { text: exported, secrets } = exportSession(session, entries, { format, secrets: [value] });
+    const { text: exported, secrets } = await exportSession(session, entries, { format, secrets: [value] });
     assert.doesNotMatch(exported, /hunter2|sk-ant|456789abcdefghij|by-its-place|abcdef0123456789/, format);
     assert.ok(secrets >= 3, `${secrets}`);
     assert.match(exported, /Call it/);
   }
-  const raw = exportSession(session, entries, { format: "json", raw: true }).text;
+  const { text: raw } = await exportSession(session, entries, { format: "json", raw: true });
   assert.deepEqual(JSON.parse(raw).entries, entries);
   await history.close();
 });
@@ -205,7 +205,7 @@ test("a session as Markdown says who said what, with diffs and outputs that no f
       says("Fixed."),
     ]),
   );
-  const { text: exported } = exportSession((await history.find(id))!, await entriesOf(history, id), {
+  const { text: exported } = await exportSession((await history.find(id))!, await entriesOf(history, id), {
     format: "markdown",
   });
   assert.match(exported, /^# Fix it\n\n- agent: claude\n- directory: `\/project`/);

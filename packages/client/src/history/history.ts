@@ -36,6 +36,8 @@ export interface HistoryHit {
 }
 
 export interface History {
+  /** Opens the file now; without it the first call does. */
+  open(): Promise<void>;
   /** Starts to record a session that has just been opened. One with the name of an older one replaces it. */
   begin(session: NewHistorySession): Promise<SessionRecorder>;
   /** Goes on with a session that was recorded before. Rejects with RequestError -32066 while another process does. */
@@ -77,6 +79,10 @@ export function openHistory({ path, failed = () => undefined }: HistoryOptions):
     });
 
   return {
+    async open() {
+      await (await store()).open();
+    },
+
     async begin(session) {
       const sessions = await store();
       const made = recordFrom(session, Date.now());
