@@ -11,8 +11,10 @@ import { build } from "./build.ts";
 import { interleave, type RunOptions } from "./rounds.ts";
 import { figure } from "./statistics.ts";
 
-const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const agent = file("./floor/instant-agent.mjs");
+const agent = fileURLToPath(new URL("./floor/instant-agent.mjs", import.meta.url));
+const floorClient = fileURLToPath(new URL("./floor/prompt-client.mjs", import.meta.url));
+const sdkClient = fileURLToPath(new URL("./sdk/prompt-client.mjs", import.meta.url));
+const command = fileURLToPath(new URL("../packages/cli/", import.meta.url));
 
 interface Sample {
   readonly wallMs: number;
@@ -42,8 +44,8 @@ async function inFolder<Result>(
 /** `parley run` with these flags on the instant agent; in a hurry nothing was built, and the sources are run. */
 function parleyRun({ quick }: RunOptions, flags: readonly string[] = []): string[] {
   const main = quick
-    ? ["--conditions=parley-source", file("../packages/cli/src/main.ts")]
-    : [file("../packages/cli/dist/main.js")];
+    ? ["--conditions=parley-source", join(command, "src/main.ts")]
+    : [join(command, "dist/main.js")];
   return [...main, "run", ...flags, "hello", "--", process.execPath, agent];
 }
 
@@ -98,9 +100,9 @@ const startup: Benchmark = {
       writeFileSync(hello, 'console.log("hello world");\n');
       const starts = {
         floor: { argv: [hello] },
-        sdk: { argv: [file("./sdk/prompt-client.mjs"), agent] },
+        sdk: { argv: [sdkClient, agent] },
         ours: { argv: parleyRun(options) },
-        bare: { argv: [file("./floor/prompt-client.mjs"), agent] },
+        bare: { argv: [floorClient, agent] },
       };
       const samples = await sampled(starts, options, folder);
       const times = walls(samples);
@@ -126,8 +128,8 @@ const updates: Benchmark = {
       const count = options.quick ? 1000 : 100_000;
       const env = { PARLEY_BENCH_UPDATES: String(count) };
       const starts = {
-        floor: { argv: [file("./floor/prompt-client.mjs"), agent], env },
-        sdk: { argv: [file("./sdk/prompt-client.mjs"), agent], env },
+        floor: { argv: [floorClient, agent], env },
+        sdk: { argv: [sdkClient, agent], env },
         ours: { argv: parleyRun(options), env },
         half: { argv: parleyRun(options), env: { PARLEY_BENCH_UPDATES: String(count / 2) } },
         none: { argv: parleyRun(options), env: { PARLEY_BENCH_UPDATES: "1" } },
@@ -160,20 +162,20 @@ const terminal: Benchmark = {
   run: (options) =>
     inFolder(options, async (folder) => {
       // 54 MB
-      const command = ["seq", options.quick ? "10000" : "7000000"];
+      const printed = ["seq", options.quick ? "10000" : "7000000"];
       const pipe = join(folder, "pipe.mjs");
       const lines = [
         'import { spawn } from "node:child_process";',
-        `const child = spawn(${JSON.stringify(command[0])}, ${JSON.stringify(command.slice(1))}, { stdio: ["ignore", "pipe", "inherit"] });`,
+        `const child = spawn(${JSON.stringify(printed[0])}, ${JSON.stringify(printed.slice(1))}, { stdio: ["ignore", "pipe", "inherit"] });`,
         'child.stdout.on("data", () => undefined);',
       ];
       writeFileSync(pipe, `${lines.join("\n")}\n`);
-      const env = { PARLEY_BENCH_RUN: JSON.stringify(command) };
+      const env = { PARLEY_BENCH_RUN: JSON.stringify(printed) };
       const starts = {
         floor: { argv: [pipe] },
         // the SDK has no terminals
         sdk: { argv: [pipe] },
-        ours: { argv: parleyRun(options, ["--allow", `exec ${command.join(" ")}`]), env },
+        ours: { argv: parleyRun(options, ["--allow", `exec ${printed.join(" ")}`]), env },
         none: { argv: parleyRun(options) },
       };
       const samples = await sampled(starts, options, folder);
