@@ -17,6 +17,8 @@ export function abortable(
       start(given) {
         sink = given;
         transport.start(given);
+        // it may have been aborted meanwhile; a sink is not called before this returns
+        if (signal.aborted) queueMicrotask(abort);
       },
       send: (message, text) => transport.send(message, text),
       pause: () => transport.pause(),

@@ -49,6 +49,8 @@ export type LiveEvent =
   | { readonly kind: "restarting"; readonly reason: string }
   /** After a restart; `new` means that the agent has forgotten what was said before. */
   | { readonly kind: "continued"; readonly sessionId: string; readonly how: "loaded" | "resumed" | "new" }
+  /** It works on a prompt and has said nothing for so long: it may hang. */
+  | { readonly kind: "quiet"; readonly ms: number }
   | { readonly kind: "login"; readonly method: string }
   | {
       readonly kind: "retrying";
@@ -79,6 +81,8 @@ export interface LiveOptions extends Omit<LaunchOptions, "definition" | "onProgr
   readonly maxRestarts?: number;
   /** How long an agent may take to end what was cancelled, before it is ended itself. Default 10,000 ms. */
   readonly cancelTimeoutMs?: number;
+  /** After how long without a word in the middle of its work the user is told. Default 30,000 ms. */
+  readonly quietMs?: number;
   /** How often a prompt is sent again to an agent that wants a pause. Default 4. */
   readonly maxRetries?: number;
   /** The first pause where the agent names none; each is twice the one before. Default 1,000 ms. */

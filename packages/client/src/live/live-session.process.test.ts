@@ -288,3 +288,17 @@ test(
     await assert.rejects(a!.prompt("hi").outcome, { kind: "closed" });
   },
 );
+
+test("an agent that says nothing for long is told of, once for each silence (F4)", patience, async (t) => {
+  const { entry } = scripted(t, { play: { otherwise: [{ say: "working" }, { wait: "cancelled" }] } });
+  const quiet = Promise.withResolvers<void>();
+  const { agent } = await live(t, entry, {
+    quietMs: 20,
+    onEvent: (event) => event.kind === "quiet" && event.ms === 20 && quiet.resolve(),
+  });
+  const session = await agent.open({ cwd });
+  const prompt = session.prompt("hi");
+  await quiet.promise;
+  prompt.cancel();
+  assert.equal((await prompt.outcome).stopReason, "cancelled");
+});

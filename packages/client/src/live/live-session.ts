@@ -268,6 +268,7 @@ export class LiveSession {
       if (prompt.signal.aborted) return { stopReason: "cancelled" };
       let failure: unknown;
       let outcome: Outcome | undefined;
+      let watch: NodeJS.Timeout | undefined;
       try {
         const session = await this.active();
         if (prompt.signal.aborted) return { stopReason: "cancelled" };
@@ -275,11 +276,14 @@ export class LiveSession {
         const { cancelTimeoutMs = 10_000 } = this.#live.options;
         const forget = () => this.#live.options.gate?.cancelled?.(session);
         prompt.signal.addEventListener("abort", forget, { once: true });
+        watch = this.#watch();
         outcome = await prompt.sendTo(session, cancelTimeoutMs, () => this.#stuck(cancelTimeoutMs));
         failure =
           outcome.stopReason === "error" ? (outcome.error ?? { code: 0, message: "error" }) : undefined;
       } catch (error) {
         failure = error;
+      } finally {
+        clearInterval(watch);
       }
       if (failure === undefined && outcome !== undefined) return outcome;
       if (prompt.signal.aborted) return { stopReason: "cancelled" };
@@ -300,6 +304,21 @@ export class LiveSession {
   #watched(entry: Entry): void {
     if (entry.kind === "update" && this.#inner !== undefined)
       this.#live.options.gate?.observe?.(this.#inner, entry.update);
+  }
+
+  /** Tells when nothing has come for a while, once for each silence. */
+  #watch(): NodeJS.Timeout {
+    const { quietMs = 30_000, onEvent } = this.#live.options;
+    let told = -1;
+    let seen = this.#seq;
+    return setInterval(() => {
+      // silence is a whole interval in which nothing was counted
+      if (seen === this.#seq && told !== this.#seq) {
+        told = this.#seq;
+        onEvent?.({ kind: "quiet", ms: quietMs });
+      }
+      seen = this.#seq;
+    }, quietMs);
   }
 
   /** It neither ends its work nor says that it has: it is ended, and started anew for the next prompt. */

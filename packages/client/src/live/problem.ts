@@ -62,8 +62,11 @@ function kindOf(code: number, message: string, data: Readonly<Record<string, unk
   if (code === errorCodes.permissionDenied || reason === "permission_denied") return "denied";
   if (code === errorCodes.timeout || reason === "timeout") return "timeout";
   if (reason === "session_not_found") return "session_not_found";
-  // -32002 is also for files; one that says what is missing says it in its reason
-  if (code === errorCodes.notFound && (reason === "" || /session/i.test(message))) return "session_not_found";
+  // -32002 is also for files, which are named by their paths
+  const isFile = ["file", "path", "uri"].some((name) => data[name] !== undefined) || /[\\/]/.test(message);
+  if (code === errorCodes.notFound && !isFile && (reason === "" || /session/i.test(message))) {
+    return "session_not_found";
+  }
   if (isAboutMissingSession(message)) return "session_not_found";
   if (/\brate.?limit|too many requests|\boverloaded\b/i.test(message)) return "rate_limited";
   return "other";

@@ -39,7 +39,8 @@ export async function recover(recovery: Recovery, problem: Problem, hasSpoken: b
       if (counts.crashes++ === 0 && !hasSpoken) return true;
       return wantsRetry(recovery, problem);
     case "session_not_found":
-      return found(recovery, problem);
+      // it knew the session when it began to work: what it did not find is something else
+      return hasSpoken ? wantsRetry(recovery, problem) : found(recovery, problem);
     case "rate_limited":
       return paused(recovery, problem, hasSpoken);
     case "timeout":
