@@ -41,6 +41,8 @@ export function eventTeller(printer: RunPrinter, isVerbose: boolean): (event: Li
         const pause = event.delayMs > 0 ? ` in ${Math.ceil(event.delayMs / 1000)} s` : "";
         return printer.notice(`${safeLine(event.problem.message)}: trying again${pause}`);
       }
+      case "quiet":
+        return printer.progress(`the agent has said nothing for ${Math.round(event.ms / 1000)} s`);
       case "login":
         return printer.progress(`logging in by ${safeLine(event.method)}`);
       default:
