@@ -63,6 +63,7 @@ export class AgentFront {
   #edition: AgentEdition | undefined;
   #client: Introduction<ClientFeatures> | undefined;
   #saidRules: SaidRules | undefined;
+  #loadingRules = false;
 
   constructor(transport: Transport, options: AgentFrontOptions, host: AgentHost) {
     this.#options = options;
@@ -141,9 +142,9 @@ export class AgentFront {
   // ---- what the client sends
 
   #request(method: string, params: unknown, request: IncomingRequest): unknown {
-    if (method === "initialize") return this.#initialize(params, request);
+    if (method === "initialize" && !this.#loadingRules) return this.#initialize(params, request);
     // the handshake may be on its way: initialize and session/new in one write succeed
-    if (this.#loading) return this.#held.request(() => this.#route(method, params, request));
+    if (this.#loading) return this.#held.request(() => this.#request(method, params, request));
     return this.#route(method, params, request);
   }
 
@@ -160,15 +161,12 @@ export class AgentFront {
     const version = chooseVersion(params, this.#options.versions);
     this.#loading = true;
     this.#held = new HeldInput();
-    request.afterReply(() => {
-      this.#loading = false;
-      this.#held.release();
-    });
     const { unstable, forwards = false } = this.#options;
-    const [{ edition, wire }, saidRules] = await Promise.all([
-      loadAgentVersion(version),
-      forwards ? undefined : loadSaidRules(unstable),
-    ]);
+    request.afterReply(() => {
+      if (forwards || this.#edition === undefined) this.#goOn();
+      else void this.#loadRules(unstable);
+    });
+    const { edition, wire } = await loadAgentVersion(version);
     const { ownValues, ...any } = wire;
     const spoken = ownValues === undefined || forwards ? any : wire;
     const bound = new BoundWire(spoken, "agent", unstable, this.log);
@@ -178,10 +176,26 @@ export class AgentFront {
     this.#connection.idPolicy = wire.idPolicy;
     this.#wire = bound;
     this.#edition = edition;
-    this.#saidRules = saidRules;
     this.#client = client;
     this.#initialized = true;
     return bound.result(row, edition.introduce(this.#host.introduce(client))) as object;
+  }
+
+  /** Behind the answer: nobody says anything before there is a session. */
+  async #loadRules(unstable: UnstableMethods): Promise<void> {
+    this.#loadingRules = true;
+    try {
+      this.#saidRules ??= await loadSaidRules(unstable);
+    } catch (error) {
+      this.log("error", "what apps say is not checked: the rules could not be loaded", { error });
+    }
+    this.#loadingRules = false;
+    this.#goOn();
+  }
+
+  #goOn(): void {
+    this.#loading = false;
+    this.#held.release();
   }
 
   #route(method: string, params: unknown, request: IncomingRequest): unknown {
