@@ -65,5 +65,7 @@ export {
   type PromptTarget,
   promptContent,
 } from "./prompt-input/prompt-content.ts";
+export type { GatedFiles, GatedReadOptions, GatedWriteOptions } from "./services/gated-files.ts";
+export type { GatedTerminals } from "./services/gated-terminals.ts";
 export type { Overlay, ServiceOptions } from "./services/service-options.ts";
 export type { Effect, Operation, Scope, Subject, SubjectOrigin } from "./subject.ts";

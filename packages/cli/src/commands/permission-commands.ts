@@ -2,7 +2,13 @@
 
 import type { Command, Option } from "../command.ts";
 
-const cwd: Option = { type: "string", short: "C", value: "DIR", summary: "the workspace (default: here)" };
+const cwd: Option = {
+  type: "string",
+  short: "C",
+  value: "DIR",
+  completes: "directory",
+  summary: "the workspace (default: here)",
+};
 
 const rules =
   "A rule is an operation and what it is done to: read, write or delete with a path (stars are allowed), exec with a\n" +
@@ -31,6 +37,7 @@ export const permissionCommands: readonly Command[] = [
       scope: {
         type: "string",
         value: "SCOPE",
+        completes: ["workspace", "always"],
         default: "workspace",
         summary: "workspace, or always: everywhere, for reading and exact commands only",
       },
@@ -61,7 +68,7 @@ export const permissionCommands: readonly Command[] = [
     positionals: "OPERATION [PATH|COMMAND...|HOST|SERVER/TOOL|MODE]",
     options: {
       cwd,
-      policy: { type: "string", value: "FILE", summary: "also by the rules of this file" },
+      policy: { type: "string", value: "FILE", completes: "file", summary: "also by the rules of this file" },
       allow: { type: "string", value: "RULE", multiple: true, summary: "as if this was allowed for a run" },
       deny: { type: "string", value: "RULE", multiple: true, summary: "as if this was denied for a run" },
     },

@@ -28,6 +28,13 @@ export const runCommands: readonly Command[] = [
         completes: "directory",
         summary: "where it works (default: here)",
       },
+      "add-dir": {
+        type: "string",
+        value: "DIR",
+        completes: "directory",
+        multiple: true,
+        summary: "a directory beside it that the agent may use too",
+      },
       session: {
         type: "string",
         short: "s",

@@ -30,9 +30,16 @@ export interface OpenedGate {
 export function openGate(options: OpenGateOptions): OpenedGate {
   const { asker, agent, extraRoots, environment, warn } = options;
   const audit = auditLog(auditFolder());
+  const rules = configuredRules(options);
+  if (
+    rules.some(
+      ({ effect, operation, origin }) => effect === "allow" && operation === "*" && origin === "launch",
+    )
+  )
+    warn?.("everything is allowed for this run, except what is always asked");
   const known = new Map<string, readonly Rule[]>();
   const gate = permissionGate({
-    rules: configuredRules(options),
+    rules,
     workspaceRules(root) {
       const found = known.get(root);
       if (found !== undefined) return found;

@@ -1,7 +1,7 @@
 // What agents may do in a `parley run`, by the real binary: files and commands that they ask of it, and their questions.
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { AgentStep } from "@parley/acp/testing";
@@ -29,6 +29,23 @@ test("a file is read without asking, and written only where a rule allows it", p
   const denied = await probe.run(play(...steps), ["--allow", "write b.txt", "--deny", "write *.txt"]);
   assert.equal(denied.status, 3);
 });
+
+test(
+  "a directory beside the workspace is served where it was named, and nowhere else (C18, C19)",
+  patience,
+  async () => {
+    const other = join(probe.folder, "other");
+    mkdirSync(other);
+    writeFileSync(join(other, "c.txt"), "from beside");
+    const steps = play({ read: join(other, "c.txt"), as: "text" }, { say: "{{text}}" });
+    assert.ok(!(await probe.run(steps)).stdout.includes("from beside"));
+    const named = await probe.run(steps, ["--add-dir", other, "--add-dir", other]);
+    assert.match(named.stdout, /from beside/);
+    const { status, stderr } = await probe.run(steps, ["--add-dir", join(other, "nothing")]);
+    assert.equal(status, 2);
+    assert.match(stderr, /--add-dir .*nothing is no directory/);
+  },
+);
 
 test("rules of the user, of the workspace and of a file count together", patience, async () => {
   const policy = join(probe.folder, "policy");

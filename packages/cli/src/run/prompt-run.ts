@@ -135,12 +135,13 @@ export class PromptRun {
   }
 
   #openGate({ entry }: RunTarget, asker: PermissionAsker | undefined): OpenedGate {
-    const { policy, allow, deny } = this.#options;
+    const { policy, allow, deny, extraRoots } = this.#options;
     const warn = (text: string) => this.#printer.notice(text);
     this.#gate = openGate({
       policy,
       allow,
       deny,
+      extraRoots,
       agent: entry.name,
       // what it may not see by itself it does not get to see by a command either
       ...(entry.transport === "stdio" ? { environment: agentEnvironment(entry, process.env) } : {}),
@@ -153,6 +154,16 @@ export class PromptRun {
     return this.#gate;
   }
 
+  /** An agent that takes none may still ask us for what is in them. */
+  #directories({ connected, entry }: LiveAgent): readonly string[] {
+    const { extraRoots } = this.#options;
+    if (extraRoots.length === 0 || connected.features.additionalDirectories) return extraRoots;
+    this.#printer.notice(
+      `${entry.name} takes no further directories; it is served their files if it asks for them`,
+    );
+    return [];
+  }
+
   async #session(live: LiveAgent, target: RunTarget): Promise<LiveSession> {
     const { mode, model, set, session: name } = this.#options;
     const notice = (text: string) => this.#printer.notice(text);
@@ -160,7 +171,13 @@ export class PromptRun {
     const mcpServers = sessionServers(typed, target.mcpServers, live.connected.features, notice);
     const options = { ...target.setup.options, ...Object.fromEntries(set) };
     const setup = { ...target.setup, ...(mode && { mode }), ...(model && { model }), options };
-    const place = { cwd: target.cwd, mcpServers, setup, onEntry: (entry: Entry) => this.#entry(entry) };
+    const place = {
+      cwd: target.cwd,
+      additionalDirectories: this.#directories(live),
+      mcpServers,
+      setup,
+      onEntry: (entry: Entry) => this.#entry(entry),
+    };
     const flags = [
       ...(mode ? ["mode"] : []),
       ...(model ? ["model"] : []),

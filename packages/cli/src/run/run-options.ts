@@ -20,6 +20,8 @@ export interface RunOptions {
   readonly cwd: string;
   /** Whether the user said so: else a session that is gone on with says where. */
   readonly isCwdGiven: boolean;
+  /** Directories beside it, absolute. */
+  readonly extraRoots: readonly string[];
   readonly session: string | undefined;
   readonly format: (typeof formats)[number];
   readonly policy: string | undefined;
@@ -55,6 +57,7 @@ export async function runOptions({ values, positionals, argv, json }: Invocation
     command: argv,
     cwd,
     isCwdGiven: text("cwd") !== undefined,
+    extraRoots: list("add-dir").map(extraRoot),
     session: nameOf(text("session")),
     format: json ? "json" : chosen("format", text("format") ?? "text", formats),
     policy: text("policy"),
@@ -68,6 +71,12 @@ export async function runOptions({ values, positionals, argv, json }: Invocation
     keepsHistory: values["no-history"] !== true,
     showsStderr: values["verbose"] === true,
   };
+}
+
+function extraRoot(given: string): string {
+  const path = resolve(given);
+  if (!isDirectory(path)) throw usageError(`--add-dir ${printable(given)} is no directory`, help);
+  return path;
 }
 
 function chosen<Word extends string>(name: string, given: string, words: readonly Word[]): Word {

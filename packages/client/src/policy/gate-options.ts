@@ -2,6 +2,8 @@
 
 import type { ClientDefinition, Update } from "@parley/acp";
 import type { AuditLog } from "../audit/audit-log.ts";
+import type { GatedFiles } from "../services/gated-files.ts";
+import type { GatedTerminals } from "../services/gated-terminals.ts";
 import type { ServiceOptions } from "../services/service-options.ts";
 import type { Effect, Scope, Subject } from "../subject.ts";
 import type { Verdict } from "./decide.ts";
@@ -60,10 +62,7 @@ export interface Gate {
   /** For a client's definition. The same for the same session object. */
   readonly files: Extract<NonNullable<ClientDefinition["files"]>, (...args: never[]) => unknown>;
   readonly terminals: Extract<NonNullable<ClientDefinition["terminals"]>, (...args: never[]) => unknown>;
-  services(session: GatedSession): {
-    readonly files: ReturnType<Gate["files"]>;
-    readonly terminals: ReturnType<Gate["terminals"]>;
-  };
+  services(session: GatedSession): { readonly files: GatedFiles; readonly terminals: GatedTerminals };
   /** What the rules say, without asking anybody and without doing anything. */
   check(session: GatedSession, subjects: readonly Subject[]): Verdict;
   /** Tells the gate what a session says: a question may name a tool call by its id alone. */

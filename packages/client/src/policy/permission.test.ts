@@ -150,6 +150,31 @@ test("a title cannot look like more than a title (N136)", async (t) => {
   assert.equal(title.length, 200);
 });
 
+test("marks that turn or hide text, and letters of another script in a word, are shown by their numbers (N206-N208)", async (t) => {
+  const seen: string[] = [];
+  const permission = ({ summary }: PermissionQuestion) => {
+    seen.push(summary);
+    return undefined;
+  };
+  const reads = [
+    "/nowhere/a\u202etxt",
+    "/nowhere/a\u200bb",
+    "/nowhere/p\u0430ypal.ts",
+    "/nowhere/\u043f\u0440\u0438\u0432\u0435\u0442",
+  ];
+  await answers(
+    t,
+    { asker: { permission } },
+    reads.map((path) => ({ title: "t", kind: "read", rawInput: { path } })),
+  );
+  assert.deepEqual(seen, [
+    "read /nowhere/a\\u{202e}txt",
+    "read /nowhere/a\\u{200b}b",
+    "read /nowhere/p\\u{430}ypal.ts",
+    "read /nowhere/\u043f\u0440\u0438\u0432\u0435\u0442",
+  ]);
+});
+
 test("a question that nobody answers in time is no answer", async (t) => {
   const { got, gate } = await answers(
     t,

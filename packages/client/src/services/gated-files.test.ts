@@ -183,6 +183,21 @@ test("a file in another encoding is read and written in it, where the user says 
   assert.equal(await codeOf(t, cwd, {}, (files) => files.readText(join(cwd, "old.txt"))), -32062);
 });
 
+test("a file in another encoding is shown in it, and looked at again after the wait", async (t) => {
+  const cwd = folder(t);
+  const path = join(cwd, "old.txt");
+  writeFileSync(path, Buffer.from([0xe9, 0x0a]));
+  const shown: unknown[] = [];
+  const permission = ({ diff }: PermissionQuestion) => {
+    if (shown.push(diff?.oldText) === 1) writeFileSync(path, Buffer.from([0xfc, 0x0a]));
+    return "allow:once";
+  };
+  const options = { asker: { permission }, encodingOf: () => "latin1" };
+  assert.equal(await codeOf(t, cwd, options, (files) => files.writeText(path, "ä\n")), "done");
+  assert.deepEqual(shown, ["é\n", "ü\n"]);
+  assert.deepEqual([...readFileSync(path)], [0xe4, 0x0a]);
+});
+
 test("an encoding can be asked for, and one that nobody knows is refused", async (t) => {
   const cwd = folder(t);
   const { files } = permissionGate({ rules: rules("allow write **") }).services({
@@ -190,13 +205,13 @@ test("an encoding can be asked for, and one that nobody knows is refused", async
     cwd,
     roots: [cwd],
   });
-  t.after(() => files.close?.());
+  t.after(() => files.close());
   const path = join(cwd, "wide.txt");
   for (const encoding of ["utf-16le", "utf-16be"] as const) {
-    await files.writeText(path, "a€\n", { encoding } as object);
-    assert.equal(await files.readText(path, { encoding } as object), "a€\n");
+    await files.writeText(path, "a€\n", { encoding });
+    assert.equal(await files.readText(path, { encoding }), "a€\n");
   }
-  assert.equal(await code(files.readText(path, { encoding: "klingon" } as object)), -32602);
+  assert.equal(await code(files.readText(path, { encoding: "klingon" })), -32602);
 });
 
 test("what a person has just allowed an agent is not asked again when the agent has us do it (TH3)", async (t) => {
@@ -299,8 +314,8 @@ test("a session that was closed reads and writes nothing", async (t) => {
     cwd,
     roots: [cwd],
   });
-  await files.close?.();
-  await terminals.close?.();
+  await files.close();
+  await terminals.close();
   assert.equal(await code(files.readText(join(cwd, "a"))), -32067);
   assert.equal(await code(terminals.create({ command: "true" })), -32067);
 });
@@ -316,7 +331,7 @@ test("a session may have sixteen questions open; the next is refused at once (TH
   };
   const gate = permissionGate({ asker: { permission } });
   const { files } = gate.services({ sessionId: "s", cwd, roots: [cwd] });
-  t.after(() => files.close?.());
+  t.after(() => files.close());
   const controller = new AbortController();
   const { signal } = controller;
   const waiting = Array.from({ length: 16 }, (_, at) =>

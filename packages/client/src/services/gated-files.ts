@@ -9,7 +9,7 @@ import {
   type WriteTextOptions,
 } from "@parley/acp";
 import { type LocalFiles, localFiles } from "@parley/acp/node";
-import type { GateSession } from "../policy/gate-session.ts";
+import { contentHash, type GateSession } from "../policy/gate-session.ts";
 import type { Effects, Prepared } from "./effects.ts";
 import { decodeFrom, encodeTo } from "./encodings.ts";
 import { linesOf } from "./line-range.ts";
@@ -86,7 +86,7 @@ export function gatedFiles(state: GateSession, effects: Effects, options: Servic
       subject: { origin: "op", operation: "write", path: canonical },
       content,
       async look() {
-        const { text, version } = await before(observer(), canonical, options);
+        const { text, version } = await before(observer(), canonical, encoding, options);
         const oldText = text === undefined ? {} : { oldText: text };
         return { stamp: version, shown: { diff: { path: canonical, ...oldText, newText: content } } };
       },
@@ -97,7 +97,7 @@ export function gatedFiles(state: GateSession, effects: Effects, options: Servic
           followLinks: false,
           ...(signal === undefined ? {} : { signal }),
           // what a person saw is what is replaced
-          ...(stamp === undefined ? {} : { expected: stamp }),
+          ...(stamp === undefined || stamp.startsWith(bytesStamp) ? {} : { expected: stamp }),
         };
         if (encoding === undefined) await local().writeText(canonical, content, writing);
         else await local().writeBytes(canonical, encodeTo(content, encoding, canonical), writing);
@@ -124,17 +124,30 @@ interface Before {
   readonly version?: string;
 }
 
+/** Where a file is no UTF-8 its bytes are compared here, and not by whoever writes. */
+const bytesStamp = "bytes ";
+
 /** What a write would replace. */
-async function before(observer: LocalFiles, path: string, { overlay }: ServiceOptions): Promise<Before> {
+async function before(
+  observer: LocalFiles,
+  path: string,
+  encoding: string | undefined,
+  { overlay }: ServiceOptions,
+): Promise<Before> {
   const unsaved = await overlay?.read(path);
+  const shown = unsaved === undefined ? {} : { text: unsaved };
   try {
-    const { text, version } = await observer.read(path, { followLinks: false });
-    return { text: unsaved ?? text, version };
-  } catch (error) {
-    if (error instanceof RequestError && error.code === errorCodes.notFound) {
-      return unsaved === undefined ? { version: "absent" } : { text: unsaved, version: "absent" };
+    if (encoding !== undefined) {
+      const bytes = await observer.readBytes(path, { followLinks: false });
+      const version = `${bytesStamp}${contentHash(bytes)}`;
+      return { text: decodeFrom(bytes, encoding, path), version, ...shown };
     }
+    const { text, version } = await observer.read(path, { followLinks: false });
+    return { text, version, ...shown };
+  } catch (error) {
+    if (error instanceof RequestError && error.code === errorCodes.notFound)
+      return { version: "absent", ...shown };
     // too large, not text, a directory: writing will say so, or replaces it unseen
-    return unsaved === undefined ? {} : { text: unsaved };
+    return shown;
   }
 }
