@@ -11,7 +11,7 @@ import { type LocalCommand, readPrompt } from "./session/commands.ts";
 import { contextFiles } from "./session/context-files.ts";
 import { runLocalCommand } from "./session/local-commands.ts";
 import { modelOf } from "./session/options.ts";
-import { userParts } from "./session/prompt-content.ts";
+import { checkImages, userParts } from "./session/prompt-content.ts";
 import { rebuild } from "./session/rebuild.ts";
 import { type SessionWork, workOf } from "./session/session-work.ts";
 import { systemPrompt } from "./session/system-prompt.ts";
@@ -40,6 +40,7 @@ export async function answerPrompt(turn: Turn, setting: AgentSetting): Promise<T
       isOffline: model().facts.id === offlineModelId,
     });
   if (reading.type === "local") return local(reading.command, reading.argument);
+  checkImages(reading.prompt);
   let asked = reading.prompt;
   try {
     await serversReady(turn, work.mcp);

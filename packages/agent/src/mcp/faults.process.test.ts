@@ -27,7 +27,7 @@ function notices(updates: readonly Update[]): string[] {
   );
 }
 
-test("a server that does not exist is named, and the others work", patient, async (context) => {
+test("A21 a server that does not exist is named, and the others work", patient, async (context) => {
   const cwd = temporaryFolder(context, {});
   const model = scriptedModel([calls(["memory/read_graph", {}]), says("done")]);
   const link = await talkUntilEnd(context, {

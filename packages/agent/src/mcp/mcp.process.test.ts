@@ -19,7 +19,7 @@ const patient = { timeout: 60_000 };
 const both: readonly ProtocolVersion[] = [1, 2];
 
 for (const version of both) {
-  test(`a tool of a server runs when the user allows it (v${version})`, patient, async (context) => {
+  test(`A19 a tool of a server runs when the user allows it (v${version})`, patient, async (context) => {
     const cwd = temporaryFolder(context, {});
     const model = scriptedModel([calls(["everything/echo", { message: "hello" }]), says("done")]);
     const mcpServers = [realServer("everything")];
@@ -97,7 +97,7 @@ for (const [type, transport, version] of [
   ["http", "streamableHttp", 2],
   ["sse", "sse", 1],
 ] as const) {
-  test(`a server is used over ${type} (v${version})`, patient, async (context) => {
+  test(`A20 a server is used over ${type} (v${version})`, patient, async (context) => {
     const { url } = await servedEverything(context, transport);
     const cwd = temporaryFolder(context, {});
     const model = scriptedModel([calls(["remote/echo", { message: "hello" }]), says("done")]);

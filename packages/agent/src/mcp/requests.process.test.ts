@@ -85,7 +85,7 @@ for (const version of [1, 2] as const) {
   );
 }
 
-test("a user who declines has declined", patient, async (t) => {
+test("A99 a user who declines has declined", patient, async (t) => {
   const [answer = ""] = await asked(
     t,
     2,

@@ -261,3 +261,31 @@ inEveryVersion("what was always or never allowed is known when the session is lo
   await loaded.prompt("go on").outcome;
   assert.equal(last.asks.length, 3, "what was forgotten stays forgotten");
 });
+
+inEveryVersion(
+  "TH9 neither _meta nor a mode that is not offered widens what may be done",
+  {},
+  async (place) => {
+    const meta = {
+      bypassPermissions: true,
+      "parley/mode": "bypass",
+      permissions: "allow_all",
+      autoApprove: "all",
+    };
+    const model = scriptedModel([calls(run("touch made")), says("done")]);
+    const { agent, session, asks } = await talk({
+      ...place,
+      tools,
+      models: [model],
+      answers: ["reject_once"],
+    });
+    for (const value of ["bypass", "bypassPermissions", "yolo", ""]) {
+      await assert.rejects(session.setOption("mode", value), { code: -32602 });
+      await assert.rejects(session.setOption("autoApprove", value), { code: -32602 });
+    }
+    const other = await agent.open({ cwd: place.cwd, meta });
+    await other.prompt("go", { meta }).outcome;
+    assert.equal(asks.length, 1, "it was asked all the same");
+    assert.equal(existsSync(join(place.cwd, "made")), false);
+  },
+);

@@ -82,6 +82,12 @@ inEveryVersion("/clear forgets the conversation, also after a load", {}, async (
   assert.doesNotMatch(JSON.stringify(later.requests[0]?.messages), /42/);
 });
 
+inEveryVersion("A83 the options that matter most come first: mode, then model", {}, async (place) => {
+  const { session } = await talk({ ...place, models: [scriptedModel([])] });
+  const ids = session.options.map(({ configId }) => configId);
+  assert.deepEqual(ids.slice(0, 2), ["mode", "model"]);
+});
+
 inEveryVersion("/model lists and switches, and the option follows", {}, async (place) => {
   const one = scriptedModel([], { id: "one", name: "One" });
   const two = scriptedModel([says("I am two.")], { id: "two", name: "Two" });

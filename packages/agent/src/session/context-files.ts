@@ -1,5 +1,5 @@
-// AGENTS.md: what a project tells agents. All of them from the root of the project down to the working directory,
-// the most general first.
+// AGENTS.md: what a project tells agents. Those of the additional directories, then all from the root of the project down
+// to the working directory: what counts most comes last.
 
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -16,7 +16,7 @@ export interface ContextFile {
 
 export async function contextFiles(roots: readonly string[]): Promise<ContextFile[]> {
   const [cwd, ...others] = roots;
-  const folders = [...(cwd === undefined ? [] : foldersDownTo(cwd)), ...others];
+  const folders = [...others.toReversed(), ...(cwd === undefined ? [] : foldersDownTo(cwd))];
   const files = await Promise.all(folders.map((folder) => contextFile(join(folder, fileName))));
   return files.filter((file) => file !== undefined);
 }

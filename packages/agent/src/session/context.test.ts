@@ -29,6 +29,20 @@ inEveryVersion(
   },
 );
 
+inEveryVersion(
+  "A45 additional directories have their AGENTS.md told too, and that of an earlier root counts more",
+  { "one/AGENTS.md": "Use tabs.", "two/AGENTS.md": "Use spaces.", "three/AGENTS.md": "Use both." },
+  async ({ version, cwd }) => {
+    const model = scriptedModel([says("ok")]);
+    const { agent } = await talk({ version, cwd: join(cwd, "one"), tools, models: [model] });
+    const additionalDirectories = [join(cwd, "two"), join(cwd, "three")];
+    const session = await agent.open({ cwd: join(cwd, "one"), additionalDirectories });
+    await session.prompt("hi").outcome;
+    const { system = "" } = model.requests[0] ?? {};
+    assert.match(system, /Use both\..*Use spaces\..*Use tabs\..*the last ones count/s);
+  },
+);
+
 for (const mode of ["append", "override"] as const) {
   test(`a system prompt of the client that says ${mode} is honoured`, {
     timeout: 20_000,

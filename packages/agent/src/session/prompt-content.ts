@@ -1,6 +1,7 @@
 // What of a prompt reaches the model. Content that is annotated for the user alone does not.
 
 import { type ContentBlock, errorCodes, RequestError } from "@parley/acp";
+import { imageProblem } from "../model/image-limits.ts";
 import type { MediaPart, ModelFacts, ModelMessage, TextPart } from "../model/model.ts";
 
 /** Throws -32602, in words for the user, for what the model cannot take. */
@@ -85,16 +86,30 @@ function refused(model: string, what: string): RequestError {
   });
 }
 
-/** Messages without the media that this model does not take: another one may have been given them. */
+/** Throws -32602, in words for the user, where the prompt has an image that no provider takes. */
+export function checkImages(prompt: readonly ContentBlock[]): void {
+  for (const [i, block] of prompt.entries()) {
+    const data = block.type === "image" && isForModel(block) ? String(block.data) : undefined;
+    const problem = data === undefined ? undefined : imageProblem(Buffer.from(data, "base64"));
+    if (problem === undefined) continue;
+    throw new RequestError(errorCodes.invalidParams, `the image cannot be sent: ${problem}`, {
+      reason: "image_too_large",
+      path: `/prompt/${i}`,
+    });
+  }
+}
+
+/** Messages without the media that this model does not take: another one, or nobody, may have been given them. */
 export function withoutForeignMedia(
   messages: readonly ModelMessage[],
   { takesImages, takesAudio }: Pick<ModelFacts, "takesImages" | "takesAudio">,
 ): readonly ModelMessage[] {
-  if (takesImages && takesAudio) return messages;
-  const kept = (part: TextPart | MediaPart): TextPart | MediaPart =>
-    (part.type === "image" && !takesImages) || (part.type === "audio" && !takesAudio)
-      ? { type: "text", text: `[${part.type} left out: this model does not take it]` }
-      : part;
+  const kept = (part: TextPart | MediaPart): TextPart | MediaPart => {
+    if ((part.type === "image" && !takesImages) || (part.type === "audio" && !takesAudio))
+      return { type: "text", text: `[${part.type} left out: this model does not take it]` };
+    const problem = part.type === "image" ? imageProblem(Buffer.from(part.data, "base64")) : undefined;
+    return problem === undefined ? part : { type: "text", text: `[image left out: ${problem}]` };
+  };
   return messages.map((message) => {
     if (message.role === "user") return { ...message, content: message.content.map(kept) };
     if (message.role === "assistant") return message;

@@ -35,6 +35,7 @@ export function systemPrompt(session: AgentSession, { mode, context, jobs }: Sit
   const files = context.map(
     ({ path, text }) => `<instructions from=${JSON.stringify(path)}>\n${text.trim()}\n</instructions>`,
   );
+  if (files.length > 1) files.push("Where instructions disagree, the last ones count.");
   const place = [`Working directory: ${cwd}`, ...roots.slice(1).map((root) => `Also allowed: ${root}`)];
   const beside = jobs.map(({ id, command }) => `Runs in the background: ${id} ${JSON.stringify(command)}`);
   return [...ours, theirs, ...files, modeRules[mode], place.join("\n"), beside.join("\n")]

@@ -23,7 +23,7 @@ for (const [place, options] of places) {
       options(() => ""),
     );
 
-  test(`a command gives its output and its exit code, ${place}`, patient, async (t) => {
+  test(`A17 a command gives its output and its exit code, ${place}`, patient, async (t) => {
     const { call, cwd } = await started(t);
     const { told, prepared, result } = await call(bashTool, {
       command: "echo out; echo err >&2; pwd; exit 3",

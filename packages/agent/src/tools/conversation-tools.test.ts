@@ -5,7 +5,7 @@ import { switchModeTool } from "./switch-mode.ts";
 import { todoTool } from "./todo.ts";
 import { probe, refusal } from "./tool-probe.ts";
 
-test("the plan is shown whole, and its title says how far it is", async (t) => {
+test("A73 the plan is shown whole, and its title says how far it is", async (t) => {
   const { call, plans } = await probe(t);
   const entries = [
     { content: "look", status: "completed" },

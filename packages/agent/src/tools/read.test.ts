@@ -76,7 +76,7 @@ test("an empty file is said to be empty", async (t) => {
   assert.equal((await call(readTool, { path: "e" })).told, "[e is empty]");
 });
 
-test("nothing outside the roots is read, and a link inside is judged by both of its names", async (t) => {
+test("A18 A43 nothing outside the roots is read, and a link inside is judged by both of its names", async (t) => {
   const { call, prepare, at, put, base } = await probe(t);
   put("../secret", "s");
   symlinkSync(`${base}/secret`, at("out"));

@@ -1,13 +1,11 @@
 import { basename, dirname, join } from "node:path";
+import { imageProblem } from "../model/image-limits.ts";
 import { defineTool, textPart } from "./define-tool.ts";
 import { imageTypeOf, isBinary } from "./media-type.ts";
 import { shownVerbatim } from "./shown-content.ts";
 import { type RunContext, type ToolContext, ToolError, type ToolResult } from "./tool.ts";
 import { headOf, maxBytes, maxLines } from "./truncation.ts";
 import { absolutePath, namesOf, shownPath } from "./workspace-path.ts";
-
-/** Beyond it providers refuse an image. */
-const maxImageBytes = 5 * 1024 * 1024;
 
 export const readTool = defineTool({
   name: "read",
@@ -89,11 +87,9 @@ async function imageOrNothing(context: RunContext, path: string): Promise<ToolRe
       `${shown} is a binary file of ${bytes.length} bytes, not text; inspect it with bash if you must`,
     );
   }
-  if (bytes.length > maxImageBytes) {
-    throw new ToolError(
-      `${shown} is an image of ${bytes.length} bytes, at most ${maxImageBytes} can be shown; make it smaller with bash`,
-    );
-  }
+  const problem = imageProblem(bytes);
+  if (problem !== undefined)
+    throw new ToolError(`${shown} is an image that cannot be sent: ${problem} with bash`);
   const data = Buffer.from(bytes).toString("base64");
   return {
     content: [

@@ -79,7 +79,7 @@ test("a change between the question and the write is not overwritten", async (t)
   assert.equal(get("a"), "theirs\n");
 });
 
-test("nothing outside the roots is written, by whatever name", async (t) => {
+test("A18 A43 nothing outside the roots is written, by whatever name", async (t) => {
   const { call, at, base } = await probe(t);
   symlinkSync(base, at("up"));
   for (const path of ["../x", "/tmp/x", "up/x"]) {

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inEveryVersion, said, says, scriptedModel, talk } from "../agent-probe.ts";
+import { imageProblem, imageSize } from "./image-limits.ts";
+
+const bytes = (...parts: readonly (string | readonly number[])[]) =>
+  Buffer.concat(
+    parts.map((part) => (typeof part === "string" ? Buffer.from(part, "latin1") : Buffer.from(part))),
+  );
+const u16 = (n: number) => [n >> 8, n & 255];
+const u32 = (n: number) => [...u16(n >>> 16), ...u16(n & 0xffff)];
+const png = (width: number, height: number) =>
+  bytes([0x89], "PNG\r\n\x1a\n", u32(13), "IHDR", u32(width), u32(height), [8, 2, 0, 0, 0]);
+
+test("the size of an image is read from its header, in every format that models take", () => {
+  const known = {
+    png: png(640, 480),
+    gif: bytes("GIF89a", [0x80, 2, 0xe0, 1, 0, 0, 0]),
+    // a segment of 20 bytes and padding come first
+    jpeg: bytes(
+      [0xff, 0xd8, 0xff, 0xe1],
+      u16(20),
+      new Array(18).fill(7),
+      [0xff, 0xff, 0xc2],
+      u16(17),
+      [8],
+      u16(480),
+      u16(640),
+      [3],
+    ),
+    lossy: bytes("RIFF", u32(0), "WEBPVP8 ", u32(0), [0, 0, 0, 0x9d, 1, 0x2a], [0x80, 2, 0xe0, 1]),
+    lossless: bytes("RIFF", u32(0), "WEBPVP8L", u32(0), [0x2f], [0x7f, 0xc2, 0x77, 0]),
+    extended: bytes("RIFF", u32(0), "WEBPVP8X", u32(0), u32(0), [0x7f, 2, 0, 0xdf, 1, 0]),
+  };
+  for (const [name, image] of Object.entries(known))
+    assert.deepEqual(imageSize(image), { width: 640, height: 480 }, name);
+  for (const odd of [
+    bytes(),
+    bytes("GIF8"),
+    bytes([0xff, 0xd8, 0xff]),
+    bytes("just a text, no image at all"),
+  ])
+    assert.equal(imageSize(odd), undefined);
+  assert.equal(imageProblem(known.png), undefined);
+});
+
+inEveryVersion(
+  "an image that no provider takes is refused with its size, and the session goes on",
+  {},
+  async (place) => {
+    const model = scriptedModel([says("I see.")], { takesImages: true });
+    const { session, updates } = await talk({ ...place, models: [model] });
+    const image = (data: Buffer) => ({
+      type: "image" as const,
+      mimeType: "image/png",
+      data: data.toString("base64"),
+    });
+    const refused = session.prompt([{ type: "text", text: "What is it?" }, image(png(9_000, 7_000))]).outcome;
+    const { stopReason, error } = await refused.catch((failure: unknown) => ({
+      stopReason: "error",
+      error: failure as Error,
+    }));
+    assert.equal(stopReason, "error");
+    assert.match(error?.message ?? "", /9000 x 7000 pixels; at most .* 8000 pixels a side/);
+    assert.equal(model.requests.length, 0);
+    await session.prompt([{ type: "text", text: "And this?" }, image(png(640, 480))]).outcome;
+    assert.equal(said(updates), "I see.");
+  },
+);
