@@ -1,0 +1,61 @@
+// Agents on the official SDK, version 1 and version 2, kept alive like any other: nobody here wrote how they speak.
+
+import assert from "node:assert/strict";
+import { tmpdir } from "node:os";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { Update } from "@parley/acp";
+import { commandEntry, type LiveGate } from "../index.ts";
+import { live, patience } from "../live-probe.ts";
+
+const program = fileURLToPath(new URL("../../../acp/src/interop/app-sdk-agent.ts", import.meta.url));
+const cwd = tmpdir();
+
+for (const version of [1, 2] as const) {
+  const entry = commandEntry([process.execPath, "--conditions=parley-source", program, `v${version}`]);
+
+  test(
+    `an agent on the official SDK is logged in to, prompted, cancelled and brought back (v${version})`,
+    patience,
+    async (t) => {
+      const logins: string[] = [];
+      const asked: string[] = [];
+      const gate: LiveGate = {
+        permission: ({ title, options }) => {
+          asked.push(title);
+          return options[0]?.optionId;
+        },
+      };
+      const { agent, kinds } = await live(t, entry, {
+        gate,
+        asker: {
+          async chooseLogin(methods) {
+            logins.push(...methods.map(({ kind }) => kind));
+            return methods.find(({ kind }) => kind === "agent")?.id;
+          },
+          newSession: async () => true,
+        },
+      });
+      assert.equal(agent.connected.version, version);
+      const updates: Update[] = [];
+      const session = await agent.open({ cwd, onUpdate: (update) => updates.push(update) });
+      assert.ok(logins.includes("agent"));
+      assert.equal((await session.prompt("every update").outcome).stopReason, "end_turn");
+      assert.ok(new Set(updates.map(({ sessionUpdate }) => sessionUpdate)).size > 5);
+      assert.equal((await session.prompt("ask twice").outcome).stopReason, "end_turn");
+      // a question without a choice is refused unseen
+      assert.ok(asked.length >= 1);
+      const endless = session.prompt("until cancelled");
+      // it waits, whatever the agent would do with two
+      const next = session.prompt("every update");
+      while (!endless.isSent) await new Promise((resolve) => setImmediate(resolve));
+      endless.cancel();
+      assert.equal((await endless.outcome).stopReason, "cancelled");
+      assert.equal((await next.outcome).stopReason, "end_turn");
+      process.kill(agent.pid ?? assert.fail(), "SIGKILL");
+      await agent.connected.closed;
+      assert.equal((await session.prompt("every update").outcome).stopReason, "end_turn");
+      assert.ok(kinds().includes("continued"));
+    },
+  );
+}
