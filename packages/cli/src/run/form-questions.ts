@@ -1,90 +1,103 @@
-// A form, one question per field. Wrong answers are asked again; the end of the input gives up.
+// A form of an agent's, field by field, and once more as a whole before it is sent. Patterns are left to the agent, which
+// checks anyway: one that never ends must not hold up the person who answers (C46).
 
 import type { ElicitationAnswer, ElicitationAsk } from "@parley/acp";
+import {
+  type Field,
+  type FormChoice,
+  fieldProblem,
+  fieldValue,
+  formChoices,
+  isKnownField,
+} from "./form-field.ts";
 import { safeLine } from "./safe-text.ts";
 
 type Form = Extract<ElicitationAsk, { mode: "form" }>["requestedSchema"];
-type Field = Form["properties"][string];
 
-interface Choice {
-  readonly value: string;
-  readonly name: string;
+/** How the person who answers is reached. */
+export interface Questions {
+  /** One line; nothing when the input ends or nobody waits for an answer any more. */
+  ask(question: string): Promise<string | undefined>;
+  write(text: string): void;
 }
 
 export async function fillForm(
-  { properties, required }: Form,
-  ask: (question: string) => Promise<string | undefined>,
-  write: (text: string) => void,
+  form: Form,
+  agent: string,
+  { ask, write }: Questions,
 ): Promise<ElicitationAnswer> {
+  const fields = Object.entries(form.properties).filter(([, field]) => isKnownField(field));
+  const unknown = Object.keys(form.properties).filter((name) => !fields.some(([known]) => known === name));
+  if (form.required?.some((name) => unknown.includes(name))) {
+    write("  it has a field of a kind that nobody here knows, so it is declined\n");
+    return { action: "decline" };
+  }
+  write("  Enter takes what is in brackets, Ctrl-D gives up.\n");
   const content: Record<string, unknown> = {};
-  for (const [name, field] of Object.entries(properties)) {
-    const isRequired = required?.includes(name) === true;
-    const choices = choicesOf(field);
-    for (const [at, choice] of choices.entries()) write(`    ${at + 1}  ${safeLine(choice.name)}\n`);
-    for (;;) {
-      const answer = await ask(`  ${label(name, field, isRequired)}: `);
-      if (answer === undefined) return { action: "cancel" };
-      const value = answer.trim() === "" ? field["default"] : fieldValue(field, choices, answer.trim());
-      if (value !== undefined && value !== null) content[name] = value;
-      else if (answer.trim() !== "" || isRequired) {
-        write(`  ${wanted(field, choices)}\n`);
-        continue;
-      }
-      break;
+  const fill = async (name: string, field: Field): Promise<boolean> => {
+    const isRequired = form.required?.includes(name) === true;
+    const value = await answered(name, field, isRequired, { ask, write });
+    if (value === undefined) return false;
+    if (value.given === undefined) delete content[name];
+    else content[name] = value.given;
+    return true;
+  };
+  for (const [name, field] of fields) if (!(await fill(name, field))) return { action: "cancel" };
+  for (;;) {
+    for (const [at, [name, field]] of fields.entries()) {
+      write(
+        `  ${at + 1}  ${titleOf(name, field)}: ${name in content ? safeLine(String(content[name])) : "(nothing)"}\n`,
+      );
     }
+    const answer = (
+      await ask(`  send this to ${safeLine(agent)}? (y, n, or a number to change it) `)
+    )?.trim();
+    if (answer === undefined) return { action: "cancel" };
+    if (/^y(?:es)?$/i.test(answer)) return { action: "accept", content };
+    if (/^no?$/i.test(answer)) return { action: "decline" };
+    const chosen = fields[Number(answer) - 1];
+    if (chosen !== undefined && !(await fill(...chosen))) return { action: "cancel" };
   }
-  return { action: "accept", content };
 }
 
-function label(name: string, field: Field, isRequired: boolean): string {
-  const { title, description, default: usual } = field as Record<string, unknown>; // of a type that is open
-  const words = safeLine(typeof title === "string" && title !== "" ? title : name);
+/** Undefined: the person gave up. */
+async function answered(
+  name: string,
+  field: Field,
+  isRequired: boolean,
+  { ask, write }: Questions,
+): Promise<{ readonly given: unknown } | undefined> {
+  const choices = formChoices(field);
+  for (const [at, choice] of choices.entries()) write(`    ${at + 1}  ${safeLine(choice.name)}\n`);
+  const usual = field["default"] ?? undefined;
+  for (;;) {
+    const answer = await ask(`  ${label(name, field, usual, isRequired)}: `);
+    if (answer === undefined) return undefined;
+    const isEmpty = answer.trim() === "";
+    if (isEmpty && (usual !== undefined || !isRequired)) return { given: usual };
+    const value = isEmpty ? undefined : fieldValue(field, choices, answer.trim());
+    const problem = value === undefined ? wanted(field, choices) : fieldProblem(field, value);
+    if (problem === undefined) return { given: value };
+    write(`  ${problem}\n`);
+  }
+}
+
+function label(name: string, field: Field, usual: unknown, isRequired: boolean): string {
+  const description = field["description"];
   const more = typeof description === "string" && description !== "" ? ` (${safeLine(description)})` : "";
-  const otherwise =
-    usual == null ? (isRequired ? "" : " [Enter for nothing]") : ` [${safeLine(String(usual))}]`;
-  return `${words}${more}${otherwise}`;
+  const otherwise = usual === undefined ? (isRequired ? "" : " [nothing]") : ` [${safeLine(String(usual))}]`;
+  return `${titleOf(name, field)}${more}${otherwise}`;
 }
 
-function fieldValue(field: Field, choices: readonly Choice[], answer: string): unknown {
-  const chosen = (word: string) =>
-    (choices[Number(word) - 1] ?? choices.find(({ value }) => value === word))?.value;
-  switch (field.type) {
-    case "boolean":
-      return /^(?:y|yes|true)$/i.test(answer) ? true : /^(?:n|no|false)$/i.test(answer) ? false : undefined;
-    case "number":
-    case "integer": {
-      const number = Number(answer);
-      return Number.isFinite(number) && (field.type === "number" || Number.isInteger(number))
-        ? number
-        : undefined;
-    }
-    case "array": {
-      const values = answer.split(/[\s,]+/).map(chosen);
-      return values.includes(undefined) ? undefined : values;
-    }
-    default:
-      return choices.length === 0 ? answer : chosen(answer);
-  }
+function titleOf(name: string, field: Field): string {
+  const title = field["title"];
+  return safeLine(typeof title === "string" && title !== "" ? title : name);
 }
 
-function wanted(field: Field, choices: readonly Choice[]): string {
+function wanted(field: Field, choices: readonly FormChoice[]): string {
   if (field.type === "array") return `give numbers from 1 to ${choices.length}, with commas between them`;
   if (choices.length > 0) return `give a number from 1 to ${choices.length}`;
   if (field.type === "boolean") return "give y or n";
-  if (field.type === "number" || field.type === "integer")
-    return `give a ${field.type === "integer" ? "whole " : ""}number`;
-  return "an answer is needed; Ctrl-D gives up";
-}
-
-function choicesOf(field: Field): Choice[] {
-  const source = (field.type === "array" ? field["items"] : field) as Record<string, unknown> | undefined; // open
-  const { enum: words, oneOf, anyOf } = source ?? {};
-  const titled = oneOf ?? anyOf;
-  if (Array.isArray(titled)) {
-    return titled.map((choice: { const: string; title?: string }) => ({
-      value: choice.const,
-      name: choice.title ?? choice.const,
-    }));
-  }
-  return Array.isArray(words) ? words.map((word) => ({ value: String(word), name: String(word) })) : [];
+  if (field.type === "integer") return "give a whole number";
+  return field.type === "number" ? "give a number" : "an answer is needed; Ctrl-D gives up";
 }

@@ -2,6 +2,7 @@
 
 import type { ConnectedAgent, Entry, Outcome } from "@parley/acp";
 import {
+  type Asker,
   agentEnvironment,
   type LiveAgent,
   type LivePrompt,
@@ -23,7 +24,6 @@ import type { RunPrinter } from "./run-printer.ts";
 import { RunHistory, type RunRecorder } from "./run-recorder.ts";
 import { type RunTarget, runTarget } from "./run-target.ts";
 import { sessionServers } from "./session-servers.ts";
-import { terminalAsker } from "./terminal-asker.ts";
 
 /** How long an agent may take to end its turn after it was told to, before it is ended itself. */
 const stopMs = 5_000;
@@ -107,7 +107,7 @@ export class PromptRun {
 
   async #start(target: RunTarget): Promise<LiveAgent> {
     const recorder = this.#recorder;
-    const asker = this.#asker();
+    const asker = await this.#asker(target);
     const { gate } = this.#openGate(target, asker);
     const tell = eventTeller(this.#printer, this.#options.showsStderr);
     const live = await startAgent(target, {
@@ -128,10 +128,11 @@ export class PromptRun {
   }
 
   /** Somebody can be asked where both ends of a terminal are ours. */
-  #asker(): ReturnType<typeof terminalAsker> | undefined {
+  async #asker({ entry }: RunTarget): Promise<(Asker & PermissionAsker) | undefined> {
     const { stdin, stderr } = process;
     if (this.#options.format === "json" || stdin.isTTY !== true || stderr.isTTY !== true) return undefined;
-    return terminalAsker(painter(true), () => this.#printer.pause());
+    const { terminalAsker } = await import("./terminal-asker.ts");
+    return terminalAsker(entry.name, painter(true), () => this.#printer.pause());
   }
 
   #openGate({ entry }: RunTarget, asker: PermissionAsker | undefined): OpenedGate {

@@ -2,30 +2,37 @@
 
 import { createInterface } from "node:readline/promises";
 import { gitPatch } from "@parley/acp";
-import type { Asker, ElicitationQuestion, PermissionAsker, PermissionQuestion } from "@parley/client";
-import { fillForm } from "./form-questions.ts";
+import type { Asker, PermissionAsker, PermissionQuestion } from "@parley/client";
+import { terminalAsker as loginAsker } from "../agents/terminal-asker.ts";
+import { askElicitation } from "./elicitation-questions.ts";
 import type { Paint } from "./paint.ts";
 import { safeLine, safeText } from "./safe-text.ts";
 
 const shownDiffLines = 60;
 
-/** Asks for one line; nothing when the question is withdrawn or the input ends. */
-export type AskLine = (question: string, signal: AbortSignal) => Promise<string | undefined>;
-
-export function terminalAsker(paint: Paint, pause: () => void): Asker & PermissionAsker {
+/** `pause` is called before each question: whatever draws on the terminal has to stop. */
+export function terminalAsker(agent: string, paint: Paint, pause: () => void): Asker & PermissionAsker {
   let queue: Promise<unknown> = Promise.resolve();
   /** The next question waits until this one is answered. */
-  const inTurn = <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
-    const answer = queue.then(() => {
-      pause();
-      return ask();
-    });
-    queue = answer.catch(() => undefined);
-    return answer;
-  };
+  const inTurn =
+    <Args extends unknown[], Answer>(ask: (...args: Args) => Promise<Answer>) =>
+    (...args: Args): Promise<Answer> => {
+      const answer = queue.then(() => {
+        pause();
+        return ask(...args);
+      });
+      queue = answer.catch(() => undefined);
+      return answer;
+    };
+  const { chooseLogin, credential, terminalLogin } = loginAsker();
   return {
-    permission: (question) => inTurn(() => askPermission(question, paint)),
-    elicit: (question, { signal }) => inTurn(() => askElicitation(question, signal, paint)),
+    permission: inTurn((question: PermissionQuestion) => askPermission(question, paint)),
+    elicit: inTurn((question, { signal }) =>
+      askElicitation(question, agent, { ask: (text) => askLine(text, signal), write }, paint),
+    ),
+    ...(chooseLogin === undefined ? {} : { chooseLogin: inTurn(chooseLogin) }),
+    ...(credential === undefined ? {} : { credential: inTurn(credential) }),
+    ...(terminalLogin === undefined ? {} : { terminalLogin: inTurn(terminalLogin) }),
   };
 }
 
@@ -70,17 +77,8 @@ function diffLines(
   return [...shown, ...(rest > 0 ? [`    … ${rest} more lines`] : [])];
 }
 
-async function askElicitation(question: ElicitationQuestion, signal: AbortSignal, paint: Paint) {
-  write(`${paint("yellow", "?")} ${paint("bold", safeLine(question.message))}\n`);
-  if (question.mode === "form")
-    return fillForm(question.requestedSchema, (text) => askLine(text, signal), write);
-  write(`  it wants you to visit ${paint("bold", safeLine(question.host))}:\n  ${safeLine(question.url)}\n`);
-  const answer = await askLine("  have you been there? (y/n) ", signal);
-  if (answer === undefined) return { action: "cancel" as const };
-  return { action: /^y/i.test(answer.trim()) ? ("accept" as const) : ("decline" as const) };
-}
-
-const askLine: AskLine = async (question, signal) => {
+/** One line; nothing when the question is withdrawn or the input ends. */
+async function askLine(question: string, signal: AbortSignal): Promise<string | undefined> {
   if (signal.aborted) return undefined;
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   // the terminal is in raw mode while it asks, so that Ctrl-C is a key and no signal
@@ -91,7 +89,7 @@ const askLine: AskLine = async (question, signal) => {
   } finally {
     lines.close();
   }
-};
+}
 
 function write(text: string): void {
   process.stderr.write(text);
