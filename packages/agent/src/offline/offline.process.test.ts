@@ -212,3 +212,16 @@ test("what the editor has not saved yet is what is read and changed", {
     "saving is the editor's",
   );
 });
+
+inEveryVersion(
+  "/plan plans what it could not do itself, and says so; nothing changes",
+  project,
+  async (place) => {
+    const { answer, asks } = await say(place, "/plan rename notes.txt to old.txt, then write a good poem");
+    assert.match(answer, /1\. rename notes\.txt to old\.txt\n2\. write a good poem/);
+    assert.match(answer, /cannot carry out “write a good poem”: that takes another model/);
+    assert.equal(asks.length, 0);
+    assert.ok(existsSync(join(place.cwd, "notes.txt")));
+    assert.match((await say(place, "/plan")).answer, /What should I plan\?/);
+  },
+);

@@ -25,10 +25,12 @@ const changes: ReadonlySet<Intent["type"]> = new Set([
 
 export function* requestScript(request: string, means: Means): Script {
   const isPlanOnly = request.startsWith(planRequest);
-  const tasks = tasksOf(isPlanOnly ? request.slice(planRequest.length) : request);
+  const words = isPlanOnly ? request.slice(planRequest.length).trim() : request;
+  const tasks = tasksOf(words);
+  if (isPlanOnly) return yield* planOnly(tasks, means);
   const known = tasks.filter(({ intent }) => intent.type !== "unknown" && intent.type !== "greet");
   if (known.length === 0)
-    return tasks.some(({ intent }) => intent.type === "greet") ? abilities : lost(request);
+    return tasks.some(({ intent }) => intent.type === "greet") ? abilities : lost(words);
   if (!means.has("read") && !means.beganPlanning) {
     return "In mode chat I have no tools, and without them I know nothing: switch to ask, code or architect.";
   }
@@ -37,7 +39,6 @@ export function* requestScript(request: string, means: Means): Script {
     unknown.length === 0
       ? ""
       : `\n\nI did not understand: ${unknown.map(({ words }) => `“${words}”`).join(", ")}.`;
-  if (isPlanOnly) return `${yield* showPlan(known, means)}${note}`;
   const mayChange = !means.beganPlanning;
   if (!mayChange && known.some(({ intent }) => changes.has(intent.type))) {
     const plan = yield* showPlan(known, means);
@@ -50,6 +51,19 @@ export function* requestScript(request: string, means: Means): Script {
       return `${plan}\n\nNothing was changed. Switch to ask or code to carry it out.${note}`;
   }
   return `${yield* carryOut(known, means)}${note}`;
+}
+
+/** A plan can have steps that only a person, or another model, can carry out. */
+function* planOnly(tasks: readonly Task[], means: Means): Script {
+  const steps = tasks.filter(({ intent }) => intent.type !== "greet");
+  if (steps.length === 0)
+    return "What should I plan? Say it with the command: `/plan rename a.txt to b.txt, then run the tests`.";
+  const unknown = steps.filter(({ intent }) => intent.type === "unknown").map(({ words }) => `“${words}”`);
+  const note =
+    unknown.length === 0
+      ? ""
+      : `\n\nBy fixed rules I cannot carry out ${unknown.join(", ")}: that takes another model.`;
+  return `${yield* showPlan(steps, means)}${note}`;
 }
 
 function* showPlan(tasks: readonly Task[], { has }: Means): Script {
