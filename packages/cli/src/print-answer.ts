@@ -1,6 +1,8 @@
 // How commands answer: prose for people, `{"v":1,"data":…}` for scripts.
 
+import { jsonText } from "./json-text.ts";
+
 /** Prints one of the two, as a whole. */
 export function printAnswer(text: string, data: unknown, json: boolean): void {
-  process.stdout.write(`${json ? JSON.stringify({ v: 1, data }) : text}\n`);
+  process.stdout.write(`${json ? jsonText({ v: 1, data }) : text}\n`);
 }

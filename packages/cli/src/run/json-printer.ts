@@ -1,14 +1,14 @@
 // `--format json`: one JSON object per line, each with `"v":1` and a type. The last line is always "end".
 
 import type { Entry } from "@parley/acp";
+import { jsonText } from "../json-text.ts";
 import { LastMessage } from "./last-message.ts";
 import type { Output } from "./output.ts";
 import type { RunPrinter } from "./run-printer.ts";
 
 export function jsonPrinter(output: Output): RunPrinter {
   const last = new LastMessage();
-  const print = (type: string, fields: object) =>
-    output.write(`${JSON.stringify({ v: 1, type, ...fields })}\n`);
+  const print = (type: string, fields: object) => output.write(`${jsonText({ v: 1, type, ...fields })}\n`);
   let ids: { readonly session?: string; readonly sessionId?: string } = {};
   return {
     progress: () => undefined,

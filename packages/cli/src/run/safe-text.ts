@@ -1,9 +1,11 @@
 // What an agent says, made safe for a terminal: no escape sequences, no control characters, nothing that turns text
-// around. Sequences may be cut anywhere between two pieces, so this remembers where it is.
+// around or hides in it. Sequences may be cut anywhere between two pieces, so this remembers where it is.
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-const suspicious = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
-const turning = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+const suspicious =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/;
+/** Marks that turn text around or take no room; joiners stay, which scripts and emoji need. */
+const hidden = /[\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/;
 /** A sequence that does not end is text after all; nobody may hide the rest of an answer behind one. */
 const longestSequence = 4096;
 
@@ -54,7 +56,7 @@ export class SafeText {
     if (character === "\u001b") this.#enter("escape");
     else if (character === "\u009b") this.#enter("control");
     else if (/[\u0090\u0098\u009d\u009e\u009f]/.test(character)) this.#enter("string");
-    else if (turning.test(character))
+    else if (hidden.test(character))
       return `${line}\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
     else if (!suspicious.test(character)) return `${line}${character}`;
     return line;

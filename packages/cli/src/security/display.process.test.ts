@@ -52,11 +52,12 @@ test(
     const violations: string[] = [];
     let attempts = 0;
     for (const version of [1, 2] as const) {
-      for (const format of ["text", "quiet", "json"]) {
+      // quiet gives a program the agent's words as they are, and a terminal what the others show
+      for (const format of ["text", "json"]) {
         const text = Object.values(hostile).join(" then ");
         const ran = await probe.run({ ...everywhere(text), versions: [version] }, ["--format", format]);
         assert.equal(ran.status, 3, ran.stderr);
-        if (format !== "quiet") assert.match(ran.stdout, /titled /);
+        assert.match(ran.stdout, /titled /);
         for (const [stream, printed] of Object.entries({ stdout: ran.stdout, stderr: ran.stderr })) {
           attempts += Object.keys(hostile).length;
           const found = acting.exec(printed);
@@ -73,29 +74,25 @@ test(
   },
 );
 
-test(
-  "what an agent prints on stderr cannot act either, nor what it is called in the history (TH5)",
-  patience,
-  async (t) => {
-    const text = Object.values(hostile).join(" then ");
-    const steps: AgentStep[] = [{ say: `said ${text}` }];
-    const agent = probe.agent({ otherwise: steps });
-    const ran = await probe.parley(["run", `prompt ${text}`.replaceAll("\u0000", ""), "--", ...agent]);
-    assert.equal(ran.status, 0, ran.stderr);
-    const shown = [ran];
-    const { data } = JSON.parse((await probe.parley(["sessions", "list", "--json"])).stdout);
-    const { id } = data.sessions[0] as { id: string };
-    for (const args of [["list"], ["show", id], ["search", "said"], ["export", id]])
-      shown.push(await probe.parley(["sessions", ...args]));
-    shown.push(await probe.parley(["permissions", "log"]));
-    const violations = shown.flatMap(({ stdout, stderr }) =>
-      [stdout, stderr]
-        .filter((printed) => acting.test(printed))
-        .map((printed) => JSON.stringify(printed.slice(0, 300))),
-    );
-    t.diagnostic(
-      `security: sequences in what is kept: ${shown.length} attempts, ${violations.length} violations`,
-    );
-    assert.deepEqual(violations, []);
-  },
-);
+test("what was kept of it does not act either when it is shown again (TH5)", patience, async (t) => {
+  const text = Object.values(hostile).join(" then ");
+  const steps: AgentStep[] = [{ say: `said ${text}` }];
+  const agent = probe.agent({ otherwise: steps });
+  const ran = await probe.parley(["run", `prompt ${text}`.replaceAll("\u0000", ""), "--", ...agent]);
+  assert.equal(ran.status, 0, ran.stderr);
+  const shown = [ran];
+  const { data } = JSON.parse((await probe.parley(["sessions", "list", "--json"])).stdout);
+  const { id } = data.sessions[0] as { id: string };
+  for (const args of [["list"], ["show", id], ["search", "said"], ["show", id, "--json"]])
+    shown.push(await probe.parley(["sessions", ...args]));
+  shown.push(await probe.parley(["permissions", "log"]));
+  const violations = shown.flatMap(({ stdout, stderr }) =>
+    [stdout, stderr]
+      .filter((printed) => acting.test(printed))
+      .map((printed) => JSON.stringify(printed.slice(0, 300))),
+  );
+  t.diagnostic(
+    `security: sequences in what is kept: ${shown.length} attempts, ${violations.length} violations`,
+  );
+  assert.deepEqual(violations, []);
+});

@@ -9,6 +9,7 @@ import { CommandError, usageError } from "../command-error.ts";
 import { credentialsPath } from "../data-folder.ts";
 import { printAnswer } from "../print-answer.ts";
 import { leaveWithReader } from "../reader-gone.ts";
+import { safeText } from "../run/safe-text.ts";
 import { printable } from "../wire-printer.ts";
 import { sessionNamed, withHistory } from "./opened-history.ts";
 
@@ -38,7 +39,8 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
     return exportSession(session, entries, { format, secrets, home: homedir(), raw: values["raw"] === true });
   });
   if (typeof out !== "string") {
-    process.stdout.write(exported.text);
+    // a file or a program gets it as it is
+    process.stdout.write(process.stdout.isTTY ? safeText(exported.text) : exported.text);
     return 0;
   }
   try {
