@@ -38,6 +38,7 @@ export function terminalAsker(agent: string, paint: Paint, pause: () => void): A
 
 async function askPermission(question: PermissionQuestion, paint: Paint): Promise<string | undefined> {
   const { summary, reason, claimed, diff, env = {}, choices, signal } = question;
+  const patch = diff === undefined ? question.patch : gitPatch(diff.path, diff.oldText, diff.newText);
   const lines = [
     `${paint("yellow", "?")} ${paint("bold", safeLine(summary))}`,
     ...(claimed === undefined || claimed.title === summary
@@ -45,7 +46,7 @@ async function askPermission(question: PermissionQuestion, paint: Paint): Promis
       : [`  the agent calls it: ${safeLine(claimed.title)}`]),
     ...(claimed?.description === undefined ? [] : [`  ${safeLine(claimed.description)}`]),
     ...Object.entries(env).map(([name, value]) => `  with ${safeLine(`${name}=${value}`)}`),
-    ...(diff === undefined ? [] : diffLines(diff, paint)),
+    ...(patch === undefined ? [] : patchLines(patch, paint)),
     paint("dim", `  asked because: ${safeLine(reason)}`),
     ...choices.map(({ name }, at) => `  ${at + 1}  ${safeLine(name)}`),
   ];
@@ -61,13 +62,8 @@ async function askPermission(question: PermissionQuestion, paint: Paint): Promis
   }
 }
 
-function diffLines(
-  { path, oldText, newText }: NonNullable<PermissionQuestion["diff"]>,
-  paint: Paint,
-): string[] {
-  const lines = safeText(gitPatch(path, oldText, newText))
-    .trimEnd()
-    .split("\n");
+function patchLines(patch: string, paint: Paint): string[] {
+  const lines = safeText(patch).trimEnd().split("\n");
   const body = lines.filter((line) => !/^(?:diff --git|--- |\+\+\+ |new file mode)/.test(line));
   const shown = body.slice(0, shownDiffLines).map((line) => {
     const colour = line.startsWith("+") ? "green" : line.startsWith("-") ? "red" : "dim";

@@ -54,14 +54,17 @@ export function permissionGate(given: GateOptions = {}): Gate {
     async permission(ask, { session, signal }: AskContext): Promise<PermissionAnswer> {
       if (session === undefined) return { outcome: "cancelled" };
       const { state } = known(session);
-      const subjects = claimsOf(ask, callOf(ask, state), session.cwd);
+      const call = callOf(ask, state);
+      const subjects = claimsOf(ask, call, session.cwd);
+      // as it is now: what is said of the call afterwards was seen by nobody
+      const diffs = diffsOf(call);
       const title = shownLine(ask.title);
       const shown = {
         claimed: {
           title,
           ...(ask.description == null ? {} : { description: shownLine(ask.description, 1_000) }),
         },
-        ...diffOf(ask),
+        ...(diffs[0] === undefined ? patchOf(call) : { diff: diffs[0] }),
         choices: (verdict: Parameters<typeof choicesFor>[2]) => choicesFor(ask, subjects, verdict),
       };
       const { decision, choice } = await authority.decide(state, subjects, () => shown, signal, { title });
@@ -73,7 +76,7 @@ export function permissionGate(given: GateOptions = {}): Gate {
           : decision;
       effects.answered(said);
       report(said);
-      if (said.effect === "allow" && said.by === "user") approve(state, ask, subjects, authority.now);
+      if (said.effect === "allow" && said.by === "user") approve(state, diffs, subjects, authority.now);
       return answer;
     },
     files: (session) => services(session).files,
@@ -108,10 +111,9 @@ function callOf({ subject }: PermissionAsk, state: GateSession): Partial<ToolCal
   return state.call(call.toolCallId);
 }
 
-function diffsOf({ subject }: PermissionAsk) {
-  if (subject?.type !== "tool_call" || !("toolCall" in subject)) return [];
-  const { content } = subject.toolCall as ToolCallUpdate;
-  return (content ?? []).flatMap((each) =>
+/** What the call would change, by itself or by what was said of it before. */
+function diffsOf(call: Partial<ToolCallUpdate> | undefined) {
+  return (call?.content ?? []).flatMap((each) =>
     each.type === "diff" && typeof each.path === "string" && typeof each.newText === "string"
       ? [
           {
@@ -124,14 +126,22 @@ function diffsOf({ subject }: PermissionAsk) {
   );
 }
 
-function diffOf(ask: PermissionAsk) {
-  const [diff] = diffsOf(ask);
-  return diff === undefined ? {} : { diff };
+/** Of an agent that gives no texts; a person sees it, and nothing else is concluded from it. */
+function patchOf(call: Partial<ToolCallUpdate> | undefined): { readonly patch?: string } {
+  for (const each of call?.content ?? []) {
+    if (each.type === "diff" && typeof each.patch?.text === "string") return { patch: each.patch.text };
+  }
+  return {};
 }
 
 /** What a person has just allowed need not be asked again when the agent has us do it. */
-function approve(state: GateSession, ask: PermissionAsk, subjects: readonly Subject[], now: number): void {
-  const contents = new Map(diffsOf(ask).map(({ path, newText }) => [canonicalPath(path), newText]));
+function approve(
+  state: GateSession,
+  diffs: ReturnType<typeof diffsOf>,
+  subjects: readonly Subject[],
+  now: number,
+): void {
+  const contents = new Map(diffs.map(({ path, newText }) => [canonicalPath(path), newText]));
   for (const subject of subjects) {
     if (subject.labelOnly) continue;
     state.approve(subject, subject.path === undefined ? undefined : contents.get(subject.path), now);

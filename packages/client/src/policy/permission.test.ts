@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { PermissionOption, ToolCallStart, Turn } from "@parley/acp";
+import { type PermissionOption, type ToolCallStart, type Turn, textDiff } from "@parley/acp";
 import {
   type Decision,
   type GateOptions,
@@ -277,4 +277,26 @@ test("claims are read from what agents really send", async (t) => {
     "switch to mode yolo",
     'do what it calls "t"',
   ]);
+});
+
+test("what a call would change is shown though the question names the call by its id alone", async (t) => {
+  const seen: PermissionQuestion[] = [];
+  const permission = (question: PermissionQuestion) => {
+    seen.push(question);
+    return undefined;
+  };
+  const cwd = folder(t);
+  const path = join(cwd, "a.txt");
+  const { go } = await talk(t, cwd, { asker: { permission } }, async (turn) => {
+    await turn.tool({ title: "Edit a.txt", kind: "edit", toolCallId: "call" }, async (tool) => {
+      await tool.add({ type: "diff", ...textDiff(path, "new\n", "old\n") });
+      await turn.ask({
+        title: "Edit a.txt",
+        subject: { type: "tool_call", toolCall: { toolCallId: "call" } },
+        options,
+      });
+    });
+  });
+  await go();
+  assert.deepEqual(seen[0]?.diff, { path, oldText: "old\n", newText: "new\n" });
 });

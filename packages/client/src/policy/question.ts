@@ -29,6 +29,8 @@ export interface PermissionQuestion {
   readonly choices: readonly PermissionChoice[];
   /** What a write would change. */
   readonly diff?: { readonly path: string; readonly oldText?: string; readonly newText: string };
+  /** In its place the agent's own patch, in git's form. */
+  readonly patch?: string;
   /** Variables that the agent sets for a command. */
   readonly env?: Readonly<Record<string, string>>;
   /** Aborts when nobody waits for an answer any more. */
