@@ -30,6 +30,7 @@ const basics = [
   "DBUS_SESSION_BUS_ADDRESS",
   "SSH_AUTH_SOCK",
   "CI",
+  "DO_NOT_TRACK",
   "HTTP_PROXY",
   "HTTPS_PROXY",
   "NO_PROXY",

@@ -1,0 +1,155 @@
+// The agent that most people have, kept alive by our kit and run by our command, against a model on the loopback
+// interface: what it does is its own, and nobody here wrote it.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { ProtocolVersion, Update } from "@parley/acp";
+import { type LiveEvent, type LiveGate, liveAgent, readyAgents } from "@parley/client";
+import type { MessagesModel } from "./messages-model.ts";
+
+export interface Place {
+  /** A folder that is thrown away. */
+  readonly folder: string;
+  /** Where the agent's program is. */
+  readonly bin: string;
+  /** The command `parley`. */
+  readonly launcher: string;
+}
+
+/** Nothing of the user's own: neither settings nor keys. */
+function environment({ folder, bin }: Place, model: MessagesModel): Record<string, string> {
+  return {
+    PATH: `${bin}:${process.env.PATH ?? ""}`,
+    HOME: folder,
+    PARLEY_HOME: join(folder, "parley"),
+    ANTHROPIC_BASE_URL: model.url,
+    ANTHROPIC_API_KEY: "fake",
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    DISABLE_TELEMETRY: "1",
+    DISABLE_AUTOUPDATER: "1",
+    IS_SANDBOX: "1",
+  };
+}
+
+async function claude(place: Place, model: MessagesModel, version: ProtocolVersion, work: string) {
+  const entry =
+    readyAgents().find(({ name }) => name === "claude") ?? assert.fail("claude is no ready agent");
+  const events: LiveEvent[] = [];
+  const asked: string[] = [];
+  let choice: "allow_once" | "reject_once" = "allow_once";
+  const gate: LiveGate = {
+    permission: ({ title, options }) => {
+      asked.push(title);
+      return options.find(({ kind }) => kind === choice)?.optionId;
+    },
+  };
+  const agent = await liveAgent(entry, {
+    client: { name: "parley-peers", version: "1.0.0", versions: [version] },
+    environment: environment(place, model),
+    cwd: work,
+    gate,
+    onEvent: (event) => void events.push(event),
+    asker: { newSession: () => assert.fail("it has lost its session") },
+  });
+  const updates: Update[] = [];
+  const session = await agent.open({ cwd: work, onUpdate: (update) => updates.push(update) });
+  const text = () =>
+    updates
+      .splice(0)
+      .map((update) =>
+        update.sessionUpdate === "agent_message_chunk" && update.content.type === "text"
+          ? update.content.text
+          : "",
+      )
+      .join("");
+  return { agent, session, events, asked, text, updates, choose: (what: typeof choice) => (choice = what) };
+}
+
+/** One life of the agent in each version: everything that a client does to it. */
+export async function liveClaude(
+  place: Place,
+  model: MessagesModel,
+  version: ProtocolVersion,
+): Promise<void> {
+  const work = join(place.folder, `work-${version}`);
+  mkdirSync(work);
+  const { agent, session, events, asked, text, updates, choose } = await claude(place, model, version, work);
+  try {
+    assert.equal(agent.connected.version, version);
+    assert.equal((await session.prompt("good morning").outcome).stopReason, "end_turn");
+    assert.match(text(), /heard: .*good morning/s);
+
+    // a permission that is given, and one that is not
+    assert.equal((await session.prompt("RUN: touch allowed.txt").outcome).stopReason, "end_turn");
+    assert.ok(existsSync(join(work, "allowed.txt")), "the command did not run");
+    assert.equal(asked.length, 1);
+    assert.ok(updates.some(({ sessionUpdate }) => sessionUpdate === "tool_call_update"));
+    choose("reject_once");
+    await session.prompt("RUN: touch refused.txt").outcome;
+    assert.equal(existsSync(join(work, "refused.txt")), false, "a refused command ran");
+    assert.equal(asked.length, 2);
+    text();
+
+    // a cancel in the middle of an answer, with a prompt behind it
+    const began = Promise.withResolvers<void>();
+    const stop = session.onUpdate(
+      ({ sessionUpdate }) => sessionUpdate === "agent_message_chunk" && began.resolve(),
+    );
+    const held = session.prompt("HOLD");
+    const next = session.prompt("and then?");
+    await began.promise;
+    stop();
+    held.cancel();
+    assert.equal((await held.outcome).stopReason, "cancelled");
+    assert.equal((await next.outcome).stopReason, "end_turn");
+
+    // it is killed, and goes on with what was said before
+    const gone = agent.connected.closed;
+    process.kill(agent.pid ?? assert.fail("it does not run"), "SIGKILL");
+    await gone;
+    assert.equal((await session.prompt("still there?").outcome).stopReason, "end_turn");
+    assert.ok(events.some((event) => event.kind === "continued" && event.how !== "new"));
+    assert.match(model.conversations.findLast((each) => each.includes("still there?")) ?? "", /good morning/);
+  } finally {
+    await agent.close();
+  }
+}
+
+/** The same agent under the command, by its name: exit codes are what scripts see. */
+export async function runClaude(place: Place, model: MessagesModel): Promise<void> {
+  const work = join(place.folder, "work-run");
+  mkdirSync(work);
+  const env = environment(place, model);
+  const parley = (...args: readonly string[]) =>
+    new Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>((resolve) => {
+      const child = execFile(
+        place.launcher,
+        args,
+        { cwd: work, env, timeout: 120_000 },
+        (_error, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+      );
+      child.stdin?.end();
+    });
+  const checked = await parley("agents", "check", "claude", "--json");
+  assert.equal(checked.code, 0, checked.stdout + checked.stderr);
+  const said = await parley(
+    "run",
+    "good evening",
+    "--agent",
+    "claude",
+    "--format",
+    "quiet",
+    "--session",
+    "one",
+  );
+  assert.equal(said.code, 0, said.stderr);
+  assert.match(said.stdout, /heard: .*good evening/s);
+  const again = await parley("run", "and now?", "--agent", "claude", "--format", "quiet", "--session", "one");
+  assert.equal(again.code, 0, again.stderr);
+  assert.match(model.conversations.findLast((each) => each.includes("and now?")) ?? "", /good evening/);
+  const refused = await parley("run", "RUN: touch refused.txt", "--agent", "claude", "--format", "quiet");
+  assert.equal(refused.code, 3, refused.stdout + refused.stderr);
+  assert.equal(existsSync(join(work, "refused.txt")), false, "a refused command ran");
+}
