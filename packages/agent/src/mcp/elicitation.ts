@@ -25,6 +25,8 @@ export function questionsOf(session: AgentSession): ServerQuestions {
       const { turn } = session;
       // nobody has asked the agent for anything: a question out of nowhere is none
       if (turn === undefined) return { action: "cancel" };
+      // nobody is sent to where a click could run something
+      if (params.mode === "url" && !isPage(params.url)) return { action: "decline" };
       const ask = askOf(server, params);
       const { action, ...answer } = await turn.elicit(ask);
       const content = action === "accept" && "content" in answer ? answer.content : undefined;
@@ -39,6 +41,14 @@ export function questionsOf(session: AgentSession): ServerQuestions {
       }
     },
   };
+}
+
+/** https, or http on this machine; nothing that hides another host, or credentials. */
+function isPage(address: string): boolean {
+  const url = URL.parse(address);
+  if (url === null || url.username !== "" || url.password !== "") return false;
+  if (url.protocol === "https:") return true;
+  return url.protocol === "http:" && /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname);
 }
 
 /** Two servers may have the same. */

@@ -85,6 +85,38 @@ for (const version of [1, 2] as const) {
   );
 }
 
+test("TH12 an address that is no page is declined, and the user never sees it", patient, async (t) => {
+  const addresses = [
+    "javascript:alert(1)",
+    "file:///etc/passwd",
+    "data:text/html,<script>1</script>",
+    "vscode://extension/run",
+    "http://example.org/login",
+    "https://user:password@example.org/",
+    "http://localhost.example.org/",
+    "ssh://-oProxyCommand=calc/x",
+    "not an address",
+    "",
+  ];
+  const asks: ElicitationAsk[] = [];
+  const answers = await asked(
+    t,
+    2,
+    {
+      elicit(ask) {
+        asks.push(ask);
+        return { action: "accept" };
+      },
+    },
+    ...addresses.map((url, i) => ({
+      method: "elicitation/create",
+      params: { mode: "url", message: "Go", url, elicitationId: `e${i}` },
+    })),
+  );
+  assert.deepEqual(asks, []);
+  for (const answer of answers.slice(0, addresses.length)) assert.doesNotMatch(answer, /"accept"/);
+});
+
 test("A99 a user who declines has declined", patient, async (t) => {
   const [answer = ""] = await asked(
     t,
