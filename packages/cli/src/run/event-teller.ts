@@ -1,7 +1,6 @@
 // What happens around a session, in words.
 
 import type { LiveEvent } from "@parley/client";
-import { withStderr } from "./live-session.ts";
 import type { RunPrinter } from "./run-printer.ts";
 import { safeLine, safeText } from "./safe-text.ts";
 
@@ -28,7 +27,7 @@ export function eventTeller(printer: RunPrinter, isVerbose: boolean): (event: Li
         if (isVerbose) process.stderr.write(safeText(event.text));
         return;
       case "crashed":
-        death = withStderr(`the agent died: ${event.message}`, event.stderr);
+        death = `the agent died: ${safeLine(event.message)}`;
         return;
       case "continued":
         if (death !== "") printer.notice(death);

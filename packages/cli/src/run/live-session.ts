@@ -13,6 +13,8 @@ import { exitCodes, RunError } from "./run-ending.ts";
 import type { RunTarget } from "./run-target.ts";
 import { safeLine, safeText } from "./safe-text.ts";
 
+const shownStderr = 4096;
+
 export interface TakenSession {
   readonly session: LiveSession;
   /** Whether the agent knows what was said before. */
@@ -111,9 +113,9 @@ export function runErrorFrom(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** What an agent wrote to stderr belongs to the message. */
-export function withStderr(message: string, stderr: string): string {
-  const said = safeText(stderr).trimEnd();
+/** The end of what an agent wrote to stderr belongs to the message. */
+function withStderr(message: string, stderr: string): string {
+  const said = safeText(stderr.slice(-shownStderr)).trim();
   return said === "" || message.includes(`\n${said}`) ? safeText(message) : `${safeText(message)}\n${said}`;
 }
 
@@ -122,4 +124,15 @@ export function describeAgent({ info, version }: ConnectedAgent, name: string) {
     agent: { name: info?.name ?? name, ...(info === undefined ? {} : { version: info.version }) },
     protocol: version,
   };
+}
+
+/** Agents write secrets to stderr too, and logs of scripts are read by many. */
+export async function withoutSecrets(failure: RunError): Promise<RunError> {
+  const [{ Redactor }, { knownSecrets }] = await Promise.all([
+    import("@parley/acp/redact"),
+    import("../known-secrets.ts"),
+  ]);
+  const redactor = new Redactor({ secrets: await knownSecrets() });
+  const { exitCode, code, message, hint } = failure;
+  return new RunError(exitCode, code, redactor.text(message), hint);
 }

@@ -15,7 +15,7 @@ import { CommandError } from "../command-error.ts";
 import { type OpenedGate, openGate } from "../permissions/open-gate.ts";
 import { eventTeller } from "./event-teller.ts";
 import type { Interrupts } from "./interrupts.ts";
-import { describeAgent, runErrorFrom, startAgent, takeSession } from "./live-session.ts";
+import { describeAgent, runErrorFrom, startAgent, takeSession, withoutSecrets } from "./live-session.ts";
 import { painter } from "./paint.ts";
 import { type PromptText, readPrompt } from "./prompt-source.ts";
 import { exitCodes, RunError, type RunFacts } from "./run-ending.ts";
@@ -69,7 +69,7 @@ export class PromptRun {
       if (this.#interrupts.first.aborted) stop();
       await this.#work();
     } catch (error) {
-      failure = failureFrom(error);
+      failure = await withoutSecrets(failureFrom(error));
     } finally {
       clearTimeout(timer);
       this.#stopping.abort();

@@ -188,6 +188,16 @@ suite("how it ends", { concurrency: 2 }, () => {
     assert.match(stderr, /exited with code 4\nno\n/);
   });
 
+  test("F2 of what an agent wrote to stderr the end is shown, without secrets", patience, async () => {
+    const script = 'yes line | head -5000 >&2; echo "key: $MY_API_KEY" >&2; exit 4';
+    const { stderr } = await probe.parley(["run", "--no-history", "x", "--", "sh", "-c", script], {
+      env: { MY_API_KEY: "not-for-anybody-else" },
+    });
+    assert.doesNotMatch(stderr, /not-for-anybody-else/);
+    assert.match(stderr, /key: \[/);
+    assert.ok(stderr.length < 6_000, `${stderr.length}`);
+  });
+
   test("when the reader of the output has gone the agent is stopped", patience, async () => {
     const command = probe.agent([{ say: "x", times: 100_000, size: 1000 }, { wait: "cancelled" }]);
     const child = spawn(launcher, ["run", "--no-history", "x", "--", ...command], {
@@ -275,6 +285,34 @@ test(
     assert.match((await second.promise).stderr, /not kept in the history/);
   },
 );
+
+test("F4 an agent that is stopped dead is ended within seconds of a cancel", patience, async () => {
+  const [node = "", ...args] = probe.agent([{ say: "working" }, { wait: "cancelled" }]);
+  const file = join(probe.folder, "stopped.pid");
+  const script = `echo $$ > "${file}"; exec "${node}" ${args.map((each) => `"${each}"`).join(" ")}`;
+  let stopped = 0;
+  const { status } = await probe.parley(["run", "--no-history", "x", "--", "sh", "-c", script], {
+    onOutput(stdout, child) {
+      if (stopped > 0 || !stdout.includes("working")) return;
+      stopped = performance.now();
+      process.kill(Number(readFileSync(file, "utf8")), "SIGSTOP");
+      child.kill("SIGINT");
+    },
+  });
+  assert.equal(status, 130);
+  // 12 s is the promise; the machine may be busy
+  assert.ok(performance.now() - stopped < 60_000);
+  assert.deepEqual(probe.leftovers(), []);
+});
+
+test("F1 F2 of an agent that is killed in a turn the history has all that it said", patience, async () => {
+  const command = probe.agent([{ say: "so far so good" }, { crash: { signal: "SIGKILL" } }]);
+  const { status, stderr } = await probe.parley(["run", "--session", "killed", "go", "--", ...command]);
+  assert.equal(status, 1);
+  assert.match(stderr, /SIGKILL/);
+  const { stdout } = await probe.parley(["sessions", "show", "killed"]);
+  assert.match(stdout, /> go\n\nso far so good\n/);
+});
 
 test("npm start shows a whole turn without a terminal, and says how to go on", patience, async () => {
   const { status, stdout, stderr } = await probe.parley(["tour"]);

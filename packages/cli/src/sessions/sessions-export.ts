@@ -1,12 +1,12 @@
 // `parley sessions export`: a session to share, without its secrets.
 
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import type { Entry } from "@parley/acp";
 import { exportSession } from "@parley/client/history";
 import type { Invocation } from "../command.ts";
 import { CommandError, usageError } from "../command-error.ts";
-import { credentialsPath } from "../data-folder.ts";
+import { knownSecrets } from "../known-secrets.ts";
 import { printAnswer } from "../print-answer.ts";
 import { leaveWithReader } from "../reader-gone.ts";
 import { safeText } from "../run/safe-text.ts";
@@ -35,7 +35,7 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
     const session = await sessionNamed(history, positionals[0]);
     const entries: Entry[] = [];
     for await (const entry of history.entries(session.id)) entries.push(entry);
-    const secrets = [...secretVariables(process.env), ...(await storedKeys())];
+    const secrets = await knownSecrets();
     return exportSession(session, entries, { format, secrets, home: homedir(), raw: values["raw"] === true });
   });
   if (typeof out !== "string") {
@@ -59,26 +59,4 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
     json,
   );
   return 0;
-}
-
-/** Variables whose names say that nobody else should read them. */
-function secretVariables(environment: NodeJS.ProcessEnv): string[] {
-  return Object.entries(environment).flatMap(([name, value = ""]) =>
-    /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/i.test(name) && value.length >= 8 ? [value] : [],
-  );
-}
-
-async function storedKeys(): Promise<string[]> {
-  try {
-    const found: string[] = [];
-    // whatever its shape: every long string in it may be a key
-    JSON.parse(await readFile(credentialsPath(), "utf8"), (_, value: unknown) => {
-      if (typeof value === "string" && value.length >= 8) found.push(value);
-      return value;
-    });
-    return found;
-  } catch {
-    // nobody has logged in
-    return [];
-  }
 }
