@@ -105,6 +105,7 @@ const promised = {
     "parsePolicy",
     "parseRule",
     "permissionGate",
+    "problemOf",
     "promptContent",
     "readyAgents",
     "rememberedRules",

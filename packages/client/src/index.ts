@@ -39,7 +39,7 @@ export type {
 } from "./live/live-options.ts";
 export type { LivePrompt } from "./live/live-prompt.ts";
 export type { LiveSession } from "./live/live-session.ts";
-export type { Problem, ProblemKind } from "./live/problem.ts";
+export { type Problem, type ProblemKind, problemOf } from "./live/problem.ts";
 export type { SessionSetup } from "./live/session-setup.ts";
 export { canonicalPath } from "./policy/canonical-path.ts";
 export { commandSubject } from "./policy/command-subject.ts";

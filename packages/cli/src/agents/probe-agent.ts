@@ -5,7 +5,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ClientSession, type ConnectedAgent, errorCodes, RequestError } from "@parley/acp";
-import { type AgentEntry, launchAgent } from "@parley/client";
+import { type AgentEntry, launchAgent, problemOf } from "@parley/client";
 import { ownVersion } from "../installation.ts";
 import { agentCredentials } from "./agent-credentials.ts";
 
@@ -96,7 +96,7 @@ async function opened(
     if (error instanceof RequestError && error.code === errorCodes.authRequired) {
       return { session: "login_needed", sessionOptions: [] };
     }
-    return { session: { error: error instanceof Error ? error.message : String(error) }, sessionOptions: [] };
+    return { session: { error: problemOf(error).message }, sessionOptions: [] };
   } finally {
     clearTimeout(timer);
   }

@@ -8,6 +8,7 @@ import {
   type LivePlace,
   type LiveSession,
   liveAgent,
+  problemOf,
 } from "@parley/client";
 import { exitCodes, RunError } from "./run-ending.ts";
 import type { RunTarget } from "./run-target.ts";
@@ -105,7 +106,7 @@ export function runErrorFrom(error: unknown): Error {
     return new RunError(
       code,
       "agent_error",
-      `the agent opened no session: ${safeLine(error.message)} (${error.code})`,
+      `the agent opened no session: ${safeLine(problemOf(error).message)} (${error.code})`,
     );
   }
   // the agent does not offer what the flags need

@@ -49,10 +49,19 @@ function ofAnswer({ code, message, data }: ErrorLike): Problem {
   const retryAfterMs = pauseOf(details);
   return {
     kind: kindOf(code, message, details),
-    message,
+    message: withDetails(message, data),
     code,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   };
+}
+
+/** Agents answer "Internal error", and say what it was in the data, each under a name of its own. */
+function withDetails(message: string, data: unknown): string {
+  const { details, detail, message: inner, error } = (data ?? {}) as Readonly<Record<string, unknown>>; // whatever it is
+  const words = [data, details, detail, inner, error].find((each) => typeof each === "string" && each !== "");
+  return words === undefined || message.includes(String(words))
+    ? message
+    : `${message}: ${String(words).slice(0, 1000)}`;
 }
 
 function kindOf(code: number, message: string, data: Readonly<Record<string, unknown>>): ProblemKind {

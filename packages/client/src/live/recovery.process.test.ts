@@ -187,3 +187,21 @@ test("a file that was not found is no lost session", patience, async (t) => {
   assert.partialDeepStrictEqual(await session.prompt("hi").outcome, { error: { code: -32002 } });
   assert.ok(!kinds().includes("continued"));
 });
+
+test("what an agent hides behind an internal error is in the words of the problem", patience, async (t) => {
+  const { entry } = scripted(t, {
+    play: { otherwise: fails(-32603, "Internal error", { details: "no licence" }) },
+  });
+  const asked: string[] = [];
+  const { agent } = await live(t, entry, {
+    asker: {
+      retry: async ({ message }) => {
+        asked.push(message);
+        return false;
+      },
+    },
+  });
+  const session = await agent.open({ cwd });
+  await session.prompt("hi").outcome;
+  assert.deepEqual(asked, ["Internal error: no licence"]);
+});
