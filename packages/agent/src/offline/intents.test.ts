@@ -12,6 +12,8 @@ const sentences: readonly (readonly [words: string, ...intents: Intent[]])[] = [
   ["Can you read README.md?", { type: "read", path: "README.md" }],
   ["show me src/a.ts lines 10-20", { type: "read", path: "src/a.ts", from: 10, to: 20 }],
   ["read src/a.ts:7", { type: "read", path: "src/a.ts", from: 7 }],
+  ["read @src/a.ts:7", { type: "read", path: "src/a.ts", from: 7 }],
+  ["explain @src/a.ts", { type: "explain", path: "src/a.ts" }],
   ["cat 'my file.txt'", { type: "read", path: "my file.txt" }],
   ["explain src/a.ts", { type: "explain", path: "src/a.ts" }],
   ["what does src/a.ts do?", { type: "explain", path: "src/a.ts" }],

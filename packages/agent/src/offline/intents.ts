@@ -160,7 +160,11 @@ function intentOf(step: string, restore: Restore): Intent {
   for (const [pattern, meaning] of rules) {
     const found = pattern.exec(step);
     if (found === null) continue;
-    const intent = meaning((name) => restore(found.groups?.[name] ?? ""));
+    // clients let people mention files with an @ in front
+    const intent = meaning((name) => {
+      const text = restore(found.groups?.[name] ?? "");
+      return name === "path" ? text.replace(/^@(?=.)/, "") : text;
+    });
     if (intent !== undefined) return intent;
   }
   return { type: "unknown" };
