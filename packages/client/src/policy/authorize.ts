@@ -136,7 +136,9 @@ export class Authority {
     for (const subject of subjects) {
       const target = targetOf(subject);
       if (target === undefined || subject.labelOnly) continue;
-      this.#keep(state, target, effect, scope);
+      // what an agent may do itself it may have done by us; the other way round nobody could enforce it
+      const of = subject.origin === "claim" ? "any" : "op";
+      this.#keep(state, { ...target, of }, effect, scope);
     }
   }
 

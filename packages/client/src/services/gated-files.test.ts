@@ -268,6 +268,25 @@ test("an approval is used up, and is for nothing else: not for another text, ano
   assert.equal(asked, 5);
 });
 
+test("what an agent may always do it may have done by us, and not the other way round", async (t) => {
+  const cwd = folder(t, { a: "old\n" });
+  const asked: string[] = [];
+  const permission = ({ summary, subjects }: PermissionQuestion) => {
+    asked.push(`${subjects[0]?.origin} ${summary}`);
+    return "allow:session";
+  };
+  const edit = (turn: Turn, path: string) =>
+    turn.tool({ title: "Edit", kind: "edit", rawInput: { path: join(cwd, path) } }, (tool) => tool.ask());
+  const { result } = await withFiles(t, cwd, { asker: { permission } }, async (files, turn) => [
+    await edit(turn, "a"),
+    await code(files.writeText(join(cwd, "a"), "one\n")),
+    await code(files.writeText(join(cwd, "b"), "two\n")),
+    await edit(turn, "b"),
+  ]);
+  assert.deepEqual(result.slice(1, 3), ["done", "done"]);
+  assert.deepEqual(asked, [`claim write ${cwd}/a`, `op write ${cwd}/b`, `claim write ${cwd}/b`]);
+});
+
 test("every effect is announced before it happens and its outcome told after, without its content", async (t) => {
   const cwd = folder(t, { a: "old" });
   const audit = auditLog(join(folder(t), "audit"));
