@@ -66,7 +66,8 @@ export interface AgentEdition {
   encode(op: AgentOp, result: AgentOpResult): object;
   /** A session that has been opened, with what it showed. */
   session(face: SessionFace, client: ClientFeatures): AgentSessionEdition;
-  permission(sessionId: string, ask: PermissionAsk): WireCall;
+  /** `lost` hears what the question does not say in this version. */
+  permission(sessionId: string, ask: PermissionAsk, lost?: Lost): WireCall;
   permissionAnswer(result: object): PermissionAnswer;
   /** The update that follows the answer, where the question had to be shown as something that must come to an end. */
   permissionOver(ask: PermissionAsk, answer: PermissionAnswer): object | undefined;

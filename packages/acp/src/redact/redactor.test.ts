@@ -225,3 +225,51 @@ test("texts that patterns could stumble over are cleaned in a moment", () => {
   // what grows with the square of the length takes longer by far
   assert.ok(performance.now() - started < 10_000);
 });
+
+// Of each place alone: where the same secret stands in many, one that is overlooked is found by the others.
+const word = "birch-lake-7";
+const base64 = btoa(`it is ${word}`);
+const update = (fields: object): object => ({
+  method: "session/update",
+  params: { sessionId: "s", update: fields },
+});
+const places: Readonly<Record<string, object>> = {
+  "a variable of an MCP server": { method: "m", params: { env: [{ name: "SETTING", value: word }] } },
+  "a variable in an object": { method: "m", params: { env: { SETTING: word } } },
+  "a header of an MCP server": { method: "m", params: { headers: [{ name: "X-Tenant", value: word }] } },
+  "a header in an object": { method: "m", params: { headers: { "X-Tenant": word } } },
+  "a cookie, deep inside": { method: "m", params: { deep: [{ "Set-Cookie": word }] } },
+  "a login of version 1": { id: 1, method: "authenticate", params: { methodId: "k", _meta: { a: word } } },
+  "a login of version 2": { id: 1, method: "auth/login", params: { methodId: "k", answer: word } },
+  "an argument after its option": { method: "m", params: { command: "x", args: ["--token", word] } },
+  "a variable among arguments": { method: "m", params: { command: "x", args: ["-e", `SETTING=${word}`] } },
+  "a header among arguments": { method: "m", params: { command: "x", args: ["--header", `X-Y: ${word}`] } },
+  "the user of an address": { method: "m", params: { url: `https://ann:${word}@host/path` } },
+  "the query of an address": { method: "m", params: { url: `https://host/path?one=${word}&two=2` } },
+};
+
+for (const [place, said] of Object.entries(places)) {
+  test(`a secret is known by its place alone: ${place}`, () => {
+    assert.ok(!JSON.stringify(redacted(said)).includes(word));
+  });
+}
+
+test("a secret is known by its place alone: a form that a person filled in", () => {
+  const clean = redactor();
+  clean.line("agent", message({ id: 7, method: "elicitation/create", params: { message: "Which?" } }));
+  const answer = message({ id: 7, result: { action: "accept", content: { which: word } } });
+  assert.ok(!clean.line("client", answer).includes(word));
+});
+
+for (const [what, fields] of Object.entries({
+  "a piece of it": { sessionUpdate: "terminal_output_chunk", terminalId: "t", data: base64 },
+  "all of it": { sessionUpdate: "terminal_update", terminalId: "t", output: { data: base64 } },
+})) {
+  test(`the bytes of a terminal are cleaned of what is known: ${what}`, () => {
+    const { params } = redacted(update(fields), redactor({ secrets: [word] })) as {
+      params: { update: { data?: string; output?: { data: string } } };
+    };
+    const { data, output } = params.update;
+    assert.equal(atob(data ?? output?.data ?? ""), "it is [secret 1]");
+  });
+}

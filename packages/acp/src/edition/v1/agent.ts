@@ -52,9 +52,9 @@ export const v1AgentEdition: AgentEdition = {
     encoder.setMode(selectOf(face.configOptions, "mode")?.currentValue);
     return encoder;
   },
-  permission: (sessionId, ask: PermissionAsk): WireCall => ({
+  permission: (sessionId, ask: PermissionAsk, lost): WireCall => ({
     method: "session/request_permission",
-    params: permissionToV1(sessionId, ask),
+    params: permissionToV1(sessionId, ask, lost),
   }),
   permissionAnswer: permissionAnswerFromWire,
   permissionOver: permissionOverInV1,

@@ -3,12 +3,20 @@
 import type { PermissionAnswer, PermissionAsk } from "../../model/ask.ts";
 import type { ToolCallUpdate } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
+import type { Lost } from "../agent-edition.ts";
 import { ToolEncoder } from "./tool-encoder.ts";
 import { toolFromV1 } from "./update-decoder.ts";
 
 /** A v1 client shows the tool call; where there is none, the question is dressed up as one. */
-export function permissionToV1(sessionId: string, ask: PermissionAsk): wire.RequestPermissionRequest {
+export function permissionToV1(
+  sessionId: string,
+  ask: PermissionAsk,
+  lost?: Lost,
+): wire.RequestPermissionRequest {
   const { title, description, subject, options, _meta } = ask;
+  if (subject != null && subject.type !== "tool_call" && subject.type !== "command") {
+    lost?.(`that a question is about ${String(subject.type)}: it is asked about a tool call`);
+  }
   const call: ToolCallUpdate =
     subject?.type === "tool_call"
       ? { title, ...withoutTerminals(subject.toolCall) }
@@ -24,14 +32,14 @@ export function permissionToV1(sessionId: string, ask: PermissionAsk): wire.Requ
     const said = { type: "content", content: { type: "text", text: description } } as const;
     call.content = [...(call.content ?? []), said];
   }
-  const { sessionUpdate: _, ...toolCall } = new ToolEncoder().update({
-    sessionUpdate: "tool_call_update",
-    ...call,
-  });
+  const { sessionUpdate: _, ...toolCall } = new ToolEncoder().update(
+    { sessionUpdate: "tool_call_update", ...call },
+    lost,
+  );
   return {
     sessionId,
     toolCall: toolCall as wire.ToolCallUpdate, // what the encoder makes of a tool call
-    options: options.map((option) => ({ ...option, kind: optionKind(option.kind) })),
+    options: options.map((option) => ({ ...option, kind: optionKind(option.kind, lost) })),
     ...(_meta == null ? {} : { _meta }),
   };
 }
@@ -81,8 +89,10 @@ export function permissionFromV1(
 const optionKinds = ["allow_once", "allow_always", "reject_once", "reject_always"];
 
 /** An unknown kind must not look like an approval. */
-function optionKind(kind: string): wire.PermissionOptionKind {
-  return optionKinds.includes(kind) ? (kind as wire.PermissionOptionKind) : "reject_once";
+function optionKind(kind: string, lost: Lost | undefined): wire.PermissionOptionKind {
+  if (optionKinds.includes(kind)) return kind as wire.PermissionOptionKind;
+  lost?.(`the kind ${kind} of an answer: it is shown as reject_once`);
+  return "reject_once";
 }
 
 /** Equal questions get equal ids: deterministic, and only to tell questions apart. */

@@ -7,16 +7,29 @@ import type { Implementation } from "../../model/content.ts";
 /** The params of an `initialize`, as they came. */
 export type InitializeParams = Readonly<Record<string, unknown>>;
 
-/** What to send, one after the other until the agent takes one. */
-export function offers(params: InitializeParams, version: ProtocolVersion): object[] {
+/**
+ * What to send, one after the other until the agent takes one. `passesEither`: what the client says of itself in its
+ * other version is true of that connection, too, since an agent that takes it is spoken to without translation.
+ */
+export function offers(
+  params: InitializeParams,
+  version: ProtocolVersion,
+  { passesEither }: { readonly passesEither: boolean },
+): object[] {
   const features = passedOn(params, version);
   const other = initializeParams({ info: infoOf(params), features, meta: undefined }, [
     version === 1 ? 2 : 1,
   ]);
-  // the client's own words, which an agent of its version must get; the other half is said for it
-  const both = { ...other, ...params, protocolVersion: version };
+  // the client's own words, which an agent of its version must get; the other half is said for it: files and
+  // terminals that it has in that version do not come through a translation
+  const both = {
+    ...(passesEither ? { ...other, ...params } : { ...params, ...other }),
+    protocolVersion: version,
+  };
   // an agent that speaks both is asked for the client's version first, so that nothing has to be translated
-  return version === 1 ? [both, { ...both, protocolVersion: 2 }, params] : [both, other];
+  return version === 1
+    ? [both, { ...both, protocolVersion: 2 }, { ...params, protocolVersion: 1 }]
+    : [both, other];
 }
 
 export function infoOf({ info, clientInfo }: InitializeParams): {

@@ -2,17 +2,28 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { PermissionAsk } from "../../model/ask.ts";
 import { gitPatch } from "../../model/git-patch.ts";
 import { memoryPair } from "../../transport/memory.ts";
-import { clientPeer, agentPeer as firstAgent, type SessionUpdate } from "../../v1.ts";
+import {
+  clientPeer,
+  agentPeer as firstAgent,
+  type RequestPermissionRequest,
+  type SessionUpdate,
+} from "../../v1.ts";
 import { agentPeer } from "../../v2.ts";
+import type { UnknownTag } from "../../wire/unknown-tag.ts";
 import { agent } from "../agent.ts";
 import { client } from "../client.ts";
 import type { Turn } from "../turn.ts";
 import { relay } from "./relay.ts";
 import type { RelayOptions } from "./relay-options.ts";
 
-async function turnThroughRelay(prompt: (turn: Turn) => Promise<void>, options: RelayOptions = {}) {
+async function turnThroughRelay(
+  prompt: (turn: Turn) => Promise<void>,
+  options: RelayOptions = {},
+  choose: (params: RequestPermissionRequest) => string = () => assert.fail("nothing is to be asked"),
+) {
   const [toRelay, clientEnd] = memoryPair();
   const [agentEnd, atAgent] = memoryPair();
   agent({ name: "second", version: "1.0.0", versions: [2], prompt }).connect(atAgent);
@@ -27,6 +38,11 @@ async function turnThroughRelay(prompt: (turn: Turn) => Promise<void>, options: 
       "session/update": ({ update }) => {
         updates.push(update);
       },
+    },
+    requests: {
+      "session/request_permission": (params) => ({
+        outcome: { outcome: "selected", optionId: choose(params) },
+      }),
     },
   });
   await peer.request("initialize", { protocolVersion: 1, clientCapabilities: {} });
@@ -216,3 +232,83 @@ test("towards version 2 the idle state that ends the work says what was lost in 
   await connected.close();
   await between.closed;
 });
+
+const questions: readonly { readonly what: string; readonly ask: PermissionAsk; readonly lost: string[] }[] =
+  [
+    {
+      what: "about something that version 1 has no word for",
+      ask: {
+        title: "Land?",
+        subject: { type: "_planet" as string as UnknownTag, name: "Mars" },
+        options: [],
+      },
+      lost: ["that a question is about _planet: it is asked about a tool call"],
+    },
+    {
+      what: "about a change of which only a part is known",
+      ask: {
+        title: "Edit",
+        subject: {
+          type: "tool_call",
+          toolCall: {
+            toolCallId: "t",
+            title: "Edit",
+            content: [
+              {
+                type: "diff",
+                changes: [{ operation: "modify", path }],
+                patch: { format: "git_patch", text: gitPatch(path, `0\n${before}`.repeat(9), after) },
+              },
+            ],
+          },
+        },
+        options: [],
+      },
+      lost: [`all but the changed lines of ${path}`],
+    },
+    {
+      what: "with an answer of a kind of its own",
+      ask: { title: "Well?", options: [{ optionId: "m", name: "Maybe", kind: "_maybe" }] },
+      lost: ["the kind _maybe of an answer: it is shown as reject_once"],
+    },
+  ];
+
+for (const { what, ask, lost } of questions) {
+  const yes = { optionId: "yes", name: "Yes", kind: "allow_once" as const };
+  const asking = async (losses: "lossy" | "strict") => {
+    const asked: { _meta?: object | null }[] = [];
+    const answers: unknown[] = [];
+    const { result, logged } = await turnThroughRelay(
+      async (turn) => {
+        const answer = turn.ask({ ...ask, options: [yes, ...ask.options] });
+        answers.push(
+          await answer.then(
+            ({ optionId }) => optionId,
+            (error: unknown) => error,
+          ),
+        );
+      },
+      { losses },
+      (params) => {
+        asked.push(params);
+        return "yes";
+      },
+    );
+    return { asked, answers, result, logged };
+  };
+
+  test(`lossy: a question ${what} is asked, and says what it lacks, as do the log and the answer`, async () => {
+    const { asked, answers, result, logged } = await asking("lossy");
+    assert.deepEqual(answers, ["yes"]);
+    assert.deepEqual(asked.map(lostIn), [lost]);
+    assert.deepEqual(lostIn(result), lost);
+    assert.equal(logged.filter(({ message }) => message === "lost in translation").length, 1);
+  });
+
+  test(`strict: a question ${what} is refused, and nobody is asked`, async () => {
+    const { asked, answers, logged } = await asking("strict");
+    assert.deepEqual(asked, []);
+    assert.equal((answers[0] as { code?: number }).code, -32602);
+    assert.equal(logged.filter(({ message }) => message.startsWith("left out")).length, 1);
+  });
+}

@@ -191,3 +191,35 @@ for (const version of [1, 2] as const) {
     await between.closed;
   });
 }
+
+for (const [held, agentVersion] of [
+  [2, 1],
+  [1, 2],
+] as const) {
+  test(`a client of both versions that is held to ${held} offers an agent of ${agentVersion} only what comes through`, async () => {
+    const [toRelay, clientEnd] = memoryPair();
+    const [agentEnd, atAgent] = memoryPair();
+    const offered: unknown[] = [];
+    agent({
+      name: "old",
+      version: "1.0.0",
+      versions: [agentVersion],
+      prompt({ client: { files, terminals } }) {
+        offered.push(files, terminals);
+      },
+    }).connect(atAgent);
+    const between = relay(clientEnd, agentEnd, { as: held });
+    const nothing = (): never => assert.fail("files do not come through");
+    const connected = await client({
+      name: "editor",
+      version: "1.0.0",
+      files: { canRead: true, canWrite: true, readText: nothing, writeText: nothing },
+    }).connect(toRelay);
+    assert.deepEqual(await between.versions, { client: held, agent: agentVersion });
+    const session = await connected.open({ cwd: "/project" });
+    assert.equal((await session.prompt("go").outcome).stopReason, "end_turn");
+    assert.deepEqual(offered, [undefined, undefined]);
+    await connected.close();
+    await between.closed;
+  });
+}

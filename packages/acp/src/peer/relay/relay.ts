@@ -147,7 +147,7 @@ class RunningRelay implements Relay {
     }
     const spoken = answeredVersion(result);
     this.#log("info", "the relay is between", { client: version, agent: spoken });
-    if (spoken === version || (this.#options.as === undefined && spoken === 1 && takesEither(asked.params))) {
+    if (spoken === version || (spoken === 1 && this.#passesEither(asked.params))) {
       return this.#pass(asked.id, spoken, result);
     }
     if (spoken !== 1 && spoken !== 2) {
@@ -186,6 +186,7 @@ class RunningRelay implements Relay {
       },
     });
     const { handshakeTimeoutMs = 60_000 } = this.#options;
+    const passesEither = version === 2 && this.#passesEither(params);
     let farewell: Deadline;
     let isOver = false;
     this.#stop = (reason) => connection.close(reason);
@@ -194,7 +195,7 @@ class RunningRelay implements Relay {
       if (!isOver) farewell = deadline(kind === "eof" ? farewellMs : 0, leave);
     });
     try {
-      return await offerInTurn(connection, offers(params, version), handshakeTimeoutMs);
+      return await offerInTurn(connection, offers(params, version, { passesEither }), handshakeTimeoutMs);
     } catch (error) {
       if (error instanceof RequestError) throw error;
       const message = error instanceof Error ? error.message : String(error);
@@ -207,6 +208,11 @@ class RunningRelay implements Relay {
       clearTimeout(farewell);
       this.#stop = async () => undefined;
     }
+  }
+
+  /** Nobody has fixed the client's version, and it takes an answer of version 1 to its offer of version 2. */
+  #passesEither(params: InitializeParams): boolean {
+    return this.#options.as === undefined && takesEither(params);
   }
 
   /** The client gets the agent's own answer, and everything after it. */

@@ -28,7 +28,7 @@ interface WaitingPrompt {
 
 export class RelayedSession {
   readonly #link: RelayedSessionLink;
-  readonly #losses: Losses;
+  readonly losses: Losses;
   #live: ClientSession | undefined;
   #sessionId = "";
   #encoder: AgentSessionEdition | undefined;
@@ -51,7 +51,7 @@ export class RelayedSession {
   constructor(link: RelayedSessionLink, roots: readonly string[]) {
     this.#link = link;
     this.readText = (path) => link.readText(path, roots);
-    this.#losses = new Losses(link.losses, link.front.log);
+    this.losses = new Losses(link.losses, link.front.log);
   }
 
   get live(): ClientSession {
@@ -129,7 +129,7 @@ export class RelayedSession {
       const outcome = await outcomeOf(this.#send(op, signal));
       const result = prompts.ended(outcome);
       this.#noteReason(outcome, result);
-      return withLost(result, this.#losses.take());
+      return withLost(result, this.losses.take());
     } finally {
       // busy without a gap, or a prompt that comes now would overtake the one that waits
       const next = this.#waiting.shift();
@@ -141,7 +141,7 @@ export class RelayedSession {
   #noteReason({ stopReason }: Outcome, result: object): void {
     const { stopReason: said } = result as { stopReason?: unknown };
     if (said === stopReason) return;
-    this.#losses.note(this.#sessionId, [`the stop reason ${String(stopReason)}: it is ${String(said)}`]);
+    this.losses.note(this.#sessionId, [`the stop reason ${String(stopReason)}: it is ${String(said)}`]);
   }
 
   cancel(): void {
@@ -217,7 +217,7 @@ export class RelayedSession {
     const encoded = this.#encoded(update, note);
     // where a prompt is answered before its work, the end of the work says what was lost in it
     if (update.sessionUpdate === "state_update" && update.state === "idle" && !Array.isArray(encoded))
-      return this.#tell(withLost(encoded as object, this.#losses.take()));
+      return this.#tell(withLost(encoded as object, this.losses.take()));
     if (Array.isArray(encoded)) this.#tellAll(encoded, lost);
     // nearly all are one message for one update, with nothing lost: no array is made for them
     else if (lost.length === 0) this.#tell(encoded as object);
@@ -229,7 +229,7 @@ export class RelayedSession {
   }
 
   #tellAll(messages: readonly object[], lost: readonly string[]): void {
-    if (!this.#losses.note(this.#sessionId, lost)) return;
+    if (!this.losses.note(this.#sessionId, lost)) return;
     for (const message of messages) this.#tell(withLost(message, lost));
   }
 

@@ -273,6 +273,54 @@ for (const [clientVersion, agentVersion] of [
     },
   );
 
+  test(
+    `${name}: a question that the agent withdraws is withdrawn at the client, and answered once`,
+    deadline,
+    async () => {
+      const { client, agent, relayed } = between(agentOf);
+      await client.ask(1, "initialize", introduction(clientVersion));
+      await client.ask(2, "session/new", params);
+      const options = [{ optionId: "y", name: "Yes", kind: "allow_once" }];
+      const toolCall = { toolCallId: "t", title: "Edit" };
+      const about =
+        agentVersion === 1 ? { toolCall } : { title: "Edit", subject: { type: "tool_call", toolCall } };
+      const method = "session/request_permission";
+      agent.send({ jsonrpc: "2.0", id: "q", method, params: { sessionId: "s", options, ...about } });
+      const asked = await client.until((message) => message.method === method);
+      agent.send({ jsonrpc: "2.0", method: "$/cancel_request", params: { requestId: "q" } });
+      const withdrawn = await client.until((message) => message.method === "$/cancel_request");
+      assert.deepEqual(withdrawn.params, { requestId: asked.id });
+      client.send({ jsonrpc: "2.0", id: asked.id, error: { code: -32800, message: "cancelled" } });
+      const answers = () => agent.got.filter((message) => message.id === "q");
+      await agent.until(() => answers().length > 0);
+      await quiet();
+      assert.equal(answers().length, 1);
+      await relayed.close();
+    },
+  );
+
+  test(
+    `${name}: what is said of a new session at once comes after its name, in order`,
+    deadline,
+    async () => {
+      const { client, relayed } = between((message, peer) => {
+        agentOf(message, peer);
+        if (message.method === "session/new") for (const text of ["one", "two", "three"]) says(peer, text);
+      });
+      await client.ask(1, "initialize", introduction(clientVersion));
+      await client.ask(2, "session/new", params);
+      await quiet();
+      const answered = client.got.findIndex(({ id }) => id === 2);
+      const first = client.got.findIndex(({ method }) => method === "session/update");
+      assert.ok(answered < first);
+      assert.deepEqual(
+        client.said().filter((text) => !String(text).endsWith("_update")),
+        ["one", "two", "three"],
+      );
+      await relayed.close();
+    },
+  );
+
   test(`${name}: whoever closes the relay leaves no request without an answer`, deadline, async () => {
     const { client, agent, relayed } = between(agentOf);
     await client.ask(1, "initialize", introduction(clientVersion));
@@ -305,3 +353,39 @@ test("resuming at an agent that can only load does not show the history again", 
   assert.deepEqual(client.said(), ["new"]);
   await relayed.close();
 });
+
+test(
+  "prompts of a version 1 client that does not wait are held in order, and a cancel answers them all (G5)",
+  deadline,
+  async () => {
+    const state = (peer: RawPeer, update: object): void =>
+      peer.send({
+        jsonrpc: "2.0",
+        method: "session/update",
+        params: { sessionId: "s", update: { sessionUpdate: "state_update", ...update } },
+      });
+    const { client, agent, relayed } = between((message, peer) => {
+      if (message.method === "initialize") return peer.answer(message, welcome(2));
+      if (message.method === "session/new") return peer.answer(message, { sessionId: "s" });
+      if (message.method === "session/prompt") {
+        peer.answer(message, { messageId: `m${String(message.id)}` });
+        state(peer, { state: "running" });
+        const { prompt } = message.params as { prompt: [{ text: string }] };
+        if (prompt[0].text === "1") state(peer, { state: "idle", stopReason: "end_turn" });
+      }
+      if (message.method === "session/cancel") state(peer, { state: "idle", stopReason: "cancelled" });
+    });
+    await client.ask(1, "initialize", introduction(1));
+    await client.ask(2, "session/new", { cwd: "/project", mcpServers: [] });
+    const answers = ["1", "2", "3", "4"].map((text, at) =>
+      client.ask(10 + at, "session/prompt", { sessionId: "s", prompt: [{ type: "text", text }] }),
+    );
+    const asked = () => agent.got.filter(({ method }) => method === "session/prompt");
+    await agent.until(() => asked().length === 2);
+    client.send({ jsonrpc: "2.0", method: "session/cancel", params: { sessionId: "s" } });
+    const reasons = (await Promise.all(answers)).map(({ result }) => (result as Message).stopReason);
+    assert.deepEqual(reasons, ["end_turn", "cancelled", "cancelled", "cancelled"]);
+    assert.equal(asked().length, 2, "what was withdrawn while it waited never reaches the agent");
+    await relayed.close();
+  },
+);

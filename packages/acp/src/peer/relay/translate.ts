@@ -12,6 +12,7 @@ import type { ConnectedAgent } from "../connected-agent.ts";
 import { askWithDiffTexts } from "./diff-texts.ts";
 import { Errands } from "./errands.ts";
 import { type InitializeParams, infoOf, passedOn } from "./introduction.ts";
+import { withLost } from "./losses.ts";
 import type { RelayOptions } from "./relay-options.ts";
 import type { RelayedSession, RelayedSessionLink } from "./relayed-session.ts";
 import type { Splice } from "./splice.ts";
@@ -169,15 +170,8 @@ export class Meeting implements RelayedSessionLink {
     const relayed = this.#host?.find(session?.sessionId);
     const front = this.#front;
     if (relayed === undefined || front === undefined || session === undefined) return undefined;
-    const type = ask.subject?.type;
-    const isKnown = type === undefined || type === "tool_call" || type === "command";
-    if (!isKnown && front.version === 1 && this.losses === "strict") {
-      const message = `a client of version 1 cannot be asked about ${String(type)}`;
-      throw new RequestError(errorCodes.invalidParams, message, { reason: "unsupported", path: "/subject" });
-    }
     return relayed.asking(this.#handshake.agent === 1, async () => {
-      const shown = this.#shown(ask, relayed);
-      const { method, params } = front.edition.permission(session.sessionId, shown);
+      const { shown, method, params } = this.#asked(ask, relayed, front);
       let answer: PermissionAnswer = { outcome: "cancelled" };
       try {
         answer = front.edition.permissionAnswer((await front.ask(method, params, { signal })) as object);
@@ -189,10 +183,15 @@ export class Meeting implements RelayedSessionLink {
     });
   }
 
-  #shown(ask: PermissionAsk, { readText }: RelayedSession): PermissionAsk {
-    if (this.#front?.version !== 1) return ask;
-    const lost = (what: string): void => this.#options.log?.("warn", "lost in translation", { lost: [what] });
-    return askWithDiffTexts(ask, readText, lost);
+  /** The question as the client is asked it. Strict: one that cannot be said whole is refused. */
+  #asked(ask: PermissionAsk, { live, readText, losses }: RelayedSession, front: AgentFront) {
+    const lost: string[] = [];
+    const note = (what: string): void => void lost.push(what);
+    const shown = front.version === 1 ? askWithDiffTexts(ask, readText, note) : ask;
+    const { method, params } = front.edition.permission(live.sessionId, shown, note);
+    if (losses.note(live.sessionId, lost)) return { shown, method, params: withLost(params as object, lost) }; // of a request
+    const message = `a client of version ${front.version} cannot be asked this; lost would be: ${lost.join("; ")}`;
+    throw new RequestError(errorCodes.invalidParams, message, { reason: "unsupported" });
   }
 
   async #elicit(ask: ElicitationAsk, context: AskContext): Promise<ElicitationAnswer> {
