@@ -4,6 +4,7 @@ import { type Intent, tasksOf } from "./intents.ts";
 
 const sentences: readonly (readonly [words: string, ...intents: Intent[]])[] = [
   ["look around", { type: "look", path: "." }],
+  ["run sleep 1; echo done", { type: "run", command: "sleep 1; echo done" }],
   ["What is in this project?", { type: "look", path: "." }],
   ["Please list the files", { type: "look", path: "." }],
   ["list src", { type: "look", path: "src" }],

@@ -35,16 +35,22 @@ const listItem = /^\s*(?:\d+[.)]|[-*•])\s+(.+)$/;
 const verbs =
   "run|execute|read|show|open|list|look|search|find|grep|explain|describe|summari[sz]e|create|make|write|add|append|" +
   "replace|change|delete|remove|move|rename|fetch|test|plan";
-const between = new RegExp(
-  `\\s*;\\s+|\\s*[.,]?\\s+(?:and\\s+)?then,?\\s+|\\.\\s+(?=(?:${verbs})\\b)|,?\\s+and\\s+(?!explain\\s+what)(?=(?:${verbs})\\b)|,\\s+(?=(?:${verbs})\\b)`,
-  "i",
-);
+const joints =
+  `\\s*[.,]?\\s+(?:and\\s+)?then,?\\s+|\\.\\s+(?=(?:${verbs})\\b)|` +
+  `,?\\s+and\\s+(?!explain\\s+what)(?=(?:${verbs})\\b)|,\\s+(?=(?:${verbs})\\b)`;
+const between = new RegExp(`\\s*;\\s+|${joints}`, "i");
+/** In a command a semicolon is the shell's. */
+const betweenCommands = new RegExp(joints, "i");
+const beginsCommand = /^\s*(?:(?:please|now|first|then)\s+)?(?:run|execute)\b/i;
 
 /** The steps of a masked text: a list, or sentences that are joined with "then", "and" and the like. */
 export function steps(text: string): string[] {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const items = lines.flatMap((line) => listItem.exec(line)?.[1] ?? []);
-  const pieces = items.length >= 2 ? items : joinFences(lines).flatMap((line) => line.split(between));
+  const pieces =
+    items.length >= 2
+      ? items
+      : joinFences(lines).flatMap((line) => line.split(beginsCommand.test(line) ? betweenCommands : between));
   return joinPlaces(pieces.map(plain).filter((piece) => piece !== ""));
 }
 
