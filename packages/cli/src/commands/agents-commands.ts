@@ -20,6 +20,7 @@ export const agentsCommands: readonly Command[] = [
       "Nobody is logged in and no prompt is sent. Exits with 5 when it does not start, with 6 when it wants a login, and\n" +
       "with 1 when it opens no session for another reason.",
     positionals: "[NAME] [-- COMMAND [ARGUMENTS]]",
+    completes: "agent",
     options: { timeout },
     json: true,
     load: () => import("../agents/agents-check.ts"),
@@ -52,6 +53,7 @@ export const agentsCommands: readonly Command[] = [
     name: "agents remove",
     summary: "forget an agent of your own",
     positionals: "NAME",
+    completes: "agent",
     options: {},
     json: true,
     load: () => import("../agents/agents-remove.ts"),
@@ -63,6 +65,7 @@ export const agentsCommands: readonly Command[] = [
       "The agent says which ways there are; you choose one, or name it. A login in a terminal gets this one; what it asks\n" +
       "for is not shown, and kept for you only. Our own agent: parley agent login.",
     positionals: "NAME [METHOD]",
+    completes: "agent",
     options: {},
     json: true,
     load: () => import("../agents/agents-login.ts"),
@@ -71,6 +74,7 @@ export const agentsCommands: readonly Command[] = [
     name: "agents logout",
     summary: "log out of an agent, and forget what was given to log in",
     positionals: "NAME",
+    completes: "agent",
     options: {},
     json: true,
     load: () => import("../agents/agents-logout.ts"),

@@ -32,6 +32,7 @@ export const permissionCommands: readonly Command[] = [
     summary: "remember a rule, as an answer would be",
     details: `${rules}\nRules that shall last are better kept in the policy file: parley permissions list says where it is.`,
     positionals: "allow|ask|deny RULE",
+    completes: ["allow", "ask", "deny"],
     options: {
       cwd,
       scope: {
@@ -98,6 +99,7 @@ export const permissionCommands: readonly Command[] = [
       "Every line of a log is bound to the one before it, and signed with a key of yours. Exits with 1 when a line was\n" +
       "changed, put in or taken out. A log without an end belongs to a process that runs, that was killed, or it was cut off.",
     positionals: "[FILE...]",
+    completes: "file",
     options: {},
     json: true,
     load: () => import("../permissions/permissions-verify.ts"),

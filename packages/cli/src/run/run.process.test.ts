@@ -234,6 +234,42 @@ suite("how it ends", { concurrency: 2 }, () => {
   });
 });
 
+test("MCP servers of flags and files reach the agent", patience, async () => {
+  // answers with what it was given
+  const program = join(probe.folder, "telling-agent.mjs");
+  writeFileSync(
+    program,
+    `import { createInterface } from "node:readline";
+     let given;
+     const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
+     createInterface({ input: process.stdin }).on("line", (line) => {
+       const { id, method, params } = JSON.parse(line);
+       if (method === "initialize") {
+         send({ id, result: { protocolVersion: 1, agentCapabilities: { mcpCapabilities: { http: true } } } });
+       } else if (method === "session/new") {
+         given = params.mcpServers;
+         send({ id, result: { sessionId: "s" } });
+       } else if (method === "session/prompt") {
+         const content = { type: "text", text: JSON.stringify(given) };
+         send({ method: "session/update", params: { sessionId: "s", update: { sessionUpdate: "agent_message_chunk", content } } });
+         send({ id, result: { stopReason: "end_turn" } });
+       }
+     });`,
+  );
+  const file = join(probe.folder, "mcp.json");
+  const local = { command: "my-server", args: ["--fast"], env: { LEVEL: "3" } };
+  writeFileSync(file, JSON.stringify({ mcpServers: { local } }));
+  const flags = ["--mcp", "docs=https://example.org/mcp", "--mcp", file];
+  const { status, stdout, stderr } = await probe.parley([
+    ...["run", "--no-history", "--format", "quiet", ...flags, "x", "--", process.execPath, program],
+  ]);
+  assert.equal(status, 0, stderr);
+  assert.deepEqual(JSON.parse(stdout), [
+    { type: "http", name: "docs", url: "https://example.org/mcp", headers: [] },
+    { name: "local", command: "my-server", args: ["--fast"], env: [{ name: "LEVEL", value: "3" }] },
+  ]);
+});
+
 test("a session goes on by its name, is listed, found, shown, exported and deleted", patience, async () => {
   const run = (prompt: string) => probe.parley(["run", "--session", "nightly", prompt]);
   assert.equal((await run("read notes.txt")).status, 0);
