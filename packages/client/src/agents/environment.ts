@@ -136,8 +136,21 @@ export function agentEnvironment(
 /** The names of what looks like a key among those variables: whose account is used must not be a surprise. */
 export function passedKeys(environment: Environment): readonly string[] {
   return Object.keys(environment)
-    .filter((name) => /(?:API_?KEY|_TOKEN|_SECRET|SECRET_ACCESS_KEY|_CREDENTIALS)$/i.test(name))
+    .filter((name) =>
+      /(?:_KEY|API_?KEY|_TOKEN|_PASSWORD|_SECRET|SECRET_ACCESS_KEY|_CREDENTIALS)$/i.test(name),
+    )
     .sort();
+}
+
+/** The text without the values of those variables: what an agent prints when it fails may be its key. */
+export function withoutKeys(text: string, environment: Environment): string {
+  let left = text;
+  for (const name of passedKeys(environment)) {
+    const value = environment[name] ?? "";
+    // a short one is no secret, and would tear holes into words
+    if (value.length >= 6) left = left.replaceAll(value, `(${name})`);
+  }
+  return left;
 }
 
 /** Whether a name is one of the patterns, in which `*` is any text. */

@@ -8,7 +8,7 @@ import {
   RequestError,
 } from "@parley/acp";
 import type { AgentEntry, CommandEntry } from "../agents/agent-entry.ts";
-import { agentEnvironment, passedKeys } from "../agents/environment.ts";
+import { agentEnvironment, passedKeys, withoutKeys } from "../agents/environment.ts";
 import { abortable } from "./abortable-transport.ts";
 import { LaunchError } from "./launch-error.ts";
 import { type AgentLink, reachCommand, reachRemote } from "./reach-agent.ts";
@@ -103,7 +103,8 @@ function startProgram(entry: CommandEntry, options: LaunchOptions): AgentLink {
     command: [command, ...args],
     keys: passedKeys(environment),
   });
-  return reachCommand(entry, environment, options);
+  const link = reachCommand(entry, environment, options);
+  return { ...link, stderrTail: () => withoutKeys(link.stderrTail(), environment) };
 }
 
 function startRemote(entry: Exclude<AgentEntry, CommandEntry>, options: LaunchOptions): AgentLink {
@@ -141,7 +142,7 @@ function failure(entry: AgentEntry, link: AgentLink, error: unknown, timeoutMs: 
   }
   if (!(error instanceof ConnectionError)) return error instanceof Error ? error : new Error(String(error));
   const { exitCode, signal } = error;
-  const details = { stderr: error.stderr ?? stderr, exitCode, signal, cause: error };
+  const details = { stderr, exitCode, signal, cause: error };
   switch (error.kind) {
     case "handshake_timeout":
       return new LaunchError("handshake_timeout", `${name} did not answer within ${timeoutMs} ms`, {

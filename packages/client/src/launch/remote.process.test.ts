@@ -70,7 +70,7 @@ test(
     await gone;
     assert.equal((await session.prompt("hi").outcome).stopReason, "end_turn");
     assert.deepEqual(
-      events.filter((kind) => kind !== "stderr"),
+      events.filter((kind) => kind !== "waiting"),
       ["connecting", "ready", "crashed", "connecting", "ready", "continued"],
     );
   },

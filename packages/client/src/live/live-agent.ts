@@ -191,7 +191,7 @@ export class LiveAgent implements LoginTarget {
     if (this.#launched !== launched || this.#closing !== undefined) return;
     this.#launched = undefined;
     const { message } = reason;
-    const stderr = reason.stderr ?? launched.stderrTail();
+    const stderr = launched.stderrTail();
     this.options.onEvent?.({ kind: "crashed", message, stderr });
     const now = performance.now();
     this.#crashes = [...this.#crashes.filter((time) => now - time < crashWindowMs), now];

@@ -296,7 +296,7 @@ export class LiveSession {
       if (await recover(this.#recovery(prompt), problem, hasSpoken)) continue;
       if (prompt.signal.aborted) return { stopReason: "cancelled" };
       if (outcome !== undefined) return outcome;
-      throw failure;
+      throw this.#withStderr(failure);
     }
   }
 
@@ -304,6 +304,13 @@ export class LiveSession {
   #watched(entry: Entry): void {
     if (entry.kind === "update" && this.#inner !== undefined)
       this.#live.options.gate?.observe?.(this.#inner, entry.update);
+  }
+
+  /** The end of an agent, with what it wrote to stderr but for its keys. */
+  #withStderr(failure: unknown): unknown {
+    if (!(failure instanceof ConnectionError) || this.#owner === undefined) return failure;
+    const { kind, message, exitCode, signal } = failure;
+    return new ConnectionError(kind, message, { exitCode, signal, stderr: this.#owner.stderrTail() });
   }
 
   /** Tells when nothing has come for a while, once for each silence. */
