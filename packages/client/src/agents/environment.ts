@@ -148,7 +148,7 @@ export function withoutKeys(text: string, environment: Environment): string {
   for (const name of passedKeys(environment)) {
     const value = environment[name] ?? "";
     // a short one is no secret, and would tear holes into words
-    if (value.length >= 6) left = left.replaceAll(value, `(${name})`);
+    if (value.length >= 6) left = left.replaceAll(value, `[${name}]`);
   }
   return left;
 }
