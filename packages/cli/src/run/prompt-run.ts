@@ -12,6 +12,7 @@ import {
   promptContent,
 } from "@parley/client";
 import { CommandError } from "../command-error.ts";
+import { ownVersion } from "../installation.ts";
 import { type OpenedGate, openGate } from "../permissions/open-gate.ts";
 import { eventTeller } from "./event-teller.ts";
 import type { Interrupts } from "./interrupts.ts";
@@ -111,7 +112,7 @@ export class PromptRun {
     const { gate } = this.#openGate(target, asker);
     const tell = eventTeller(this.#printer, this.#options.showsStderr);
     const live = await startAgent(target, {
-      client: { name: "parley", version: "0.1.0" },
+      client: { name: "parley", version: await ownVersion() },
       cwd: target.cwd,
       gate,
       ...(asker === undefined ? {} : { asker }),

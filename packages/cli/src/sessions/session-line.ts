@@ -5,11 +5,20 @@ import type { HistorySession } from "@parley/client/history";
 import { safeLine } from "../run/safe-text.ts";
 
 export function sessionLine(session: HistorySession, now: number): string {
-  const { id, name, title, agent, cwd, updatedAt } = session;
-  const label = [name === undefined ? "" : `${safeLine(name)}:`, safeLine(title ?? "(no title)")]
-    .join(" ")
-    .trim();
-  return [id, age(now - updatedAt).padStart(4), safeLine(agent.name).padEnd(8), home(cwd), label].join("  ");
+  return sessionLines([session], now)[0] ?? "";
+}
+
+/** In columns, the title last: it may be long. */
+export function sessionLines(sessions: readonly HistorySession[], now: number): string[] {
+  const rows = sessions.map(({ id, name, title, agent, cwd, updatedAt }) => {
+    const label = [name === undefined ? "" : `${safeLine(name)}:`, safeLine(title ?? "(no title)")]
+      .join(" ")
+      .trim();
+    return [id, age(now - updatedAt).padStart(4), safeLine(agent.name), home(cwd), label];
+  });
+  const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
+  const widths = [0, 1, 2, 3].map(width);
+  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
 }
 
 export function sessionJson(session: HistorySession): object {

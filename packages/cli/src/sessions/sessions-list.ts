@@ -6,7 +6,7 @@ import { printAnswer } from "../print-answer.ts";
 import { leaveWithReader } from "../reader-gone.ts";
 import { countOption } from "./count-option.ts";
 import { withHistory } from "./opened-history.ts";
-import { sessionJson, sessionLine } from "./session-line.ts";
+import { sessionJson, sessionLines } from "./session-line.ts";
 
 export async function run({ values, json }: Invocation): Promise<number> {
   leaveWithReader();
@@ -18,7 +18,7 @@ export async function run({ values, json }: Invocation): Promise<number> {
   const text =
     sessions.length === 0
       ? 'There are no sessions yet. Begin one: parley run "what to do"'
-      : sessions.map((session) => sessionLine(session, Date.now())).join("\n");
+      : sessionLines(sessions, Date.now()).join("\n");
   printAnswer(text, { sessions: sessions.map(sessionJson) }, json);
   return 0;
 }
