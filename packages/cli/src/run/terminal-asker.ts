@@ -1,6 +1,5 @@
 // The person at the terminal: questions go to stderr, answers come from stdin, one question at a time.
 
-import { createInterface } from "node:readline/promises";
 import { gitPatch } from "@parley/acp";
 import type { Asker, PermissionAsker, PermissionQuestion } from "@parley/client";
 import { terminalAsker as loginAsker } from "../agents/terminal-asker.ts";
@@ -76,6 +75,7 @@ function patchLines(patch: string, paint: Paint): string[] {
 /** One line; nothing when the question is withdrawn or the input ends. */
 async function askLine(question: string, signal: AbortSignal): Promise<string | undefined> {
   if (signal.aborted) return undefined;
+  const { createInterface } = await import("node:readline/promises");
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   // the terminal is in raw mode while it asks, so that Ctrl-C is a key and no signal
   lines.on("SIGINT", () => process.kill(process.pid, "SIGINT"));

@@ -4,7 +4,6 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline/promises";
 import type { Invocation } from "../command.ts";
 import { runPrompt } from "./run.ts";
 import { type RunOptions, runOptions } from "./run-options.ts";
@@ -73,6 +72,7 @@ async function asked(options: RunOptions): Promise<number> {
 Ask for something: look around; read notes.txt; replace "bread" with "cake" in notes.txt; run ls -l
 `,
   );
+  const { createInterface } = await import("node:readline/promises");
   const input = createInterface({ input: process.stdin, output: process.stdout });
   const answer = await input.question("> ").catch(() => "");
   input.close();

@@ -29,7 +29,7 @@ export interface HistorySession {
 
 /** What somebody who begins a session says about it. */
 export type NewHistorySession = Pick<HistorySession, "agent" | "agentSessionId" | "cwd"> &
-  Partial<Pick<HistorySession, "name" | "title" | "additionalDirectories">>;
+  Partial<Pick<HistorySession, "id" | "name" | "title" | "additionalDirectories">>;
 
 interface Kept {
   readonly agent: HistoryAgent;
@@ -54,9 +54,10 @@ export function sessionId(agent: HistoryAgent, cwd: string, name: string | undef
 
 export function recordFrom(session: NewHistorySession, now: number): SessionRecord {
   const { agent, agentSessionId, name, cwd, title, additionalDirectories = [] } = session;
+  const { id = sessionId(agent, cwd, name) } = session;
   const data: Kept = { agent, agentSessionId, ...(name === undefined ? {} : { name }) };
   return {
-    sessionId: sessionId(agent, cwd, name),
+    sessionId: id,
     cwd,
     additionalDirectories,
     createdAt: now,

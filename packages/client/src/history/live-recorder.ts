@@ -3,7 +3,7 @@
 
 import type { Entry } from "@parley/acp";
 import type { History } from "./history.ts";
-import type { HistoryAgent, HistorySession } from "./history-record.ts";
+import { type HistoryAgent, type HistorySession, sessionId } from "./history-record.ts";
 import type { SessionRecorder } from "./session-recorder.ts";
 
 export interface LiveRecorderOptions {
@@ -25,15 +25,15 @@ export interface BegunSession {
 export interface LiveRecorder {
   begin(session: BegunSession): void;
   entry(sessionId: string, entry: Entry): void;
-  /** The id in the history, once the session has begun; undefined where nothing can be recorded. */
-  readonly id: Promise<string | undefined>;
+  /** The id in the history, once the session has begun. It is known before anything is stored. */
+  readonly id: string | undefined;
   /** When everything is stored. */
   close(): Promise<void>;
 }
 
 export function liveRecorder(history: History, options: LiveRecorderOptions): LiveRecorder {
   const { agent, name, known, failed } = options;
-  const id = Promise.withResolvers<string | undefined>();
+  let id: string | undefined;
   /** What came before the store had made room for it. */
   const early: Entry[] = [];
   let recorder: SessionRecorder | undefined;
@@ -47,6 +47,7 @@ export function liveRecorder(history: History, options: LiveRecorderOptions): Li
               agent,
               agentSessionId: session.sessionId,
               cwd: session.cwd,
+              ...(id && { id }),
               ...(name && { name }),
             })
           : await history.resume(known.id, session.sessionId);
@@ -54,13 +55,15 @@ export function liveRecorder(history: History, options: LiveRecorderOptions): Li
     } catch (error) {
       failed(error);
     }
-    id.resolve(recorder?.id);
     return recorder;
   };
 
   return {
-    id: id.promise,
+    get id() {
+      return id;
+    },
     begin(session) {
+      id ??= known?.id ?? sessionId(agent, session.cwd, name);
       if (opening === undefined) opening = opened(session);
       else {
         // it has another id at its agent now
@@ -75,7 +78,6 @@ export function liveRecorder(history: History, options: LiveRecorderOptions): Li
       else recorder.entry(entry);
     },
     async close() {
-      id.resolve(undefined);
       await (await opening)?.close();
     },
   };
