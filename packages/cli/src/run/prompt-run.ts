@@ -14,8 +14,10 @@ import {
 import { CommandError } from "../command-error.ts";
 import { ownVersion } from "../installation.ts";
 import { type OpenedGate, openGate } from "../permissions/open-gate.ts";
+import { configuredRules } from "../permissions/policy-rules.ts";
 import { eventTeller } from "./event-teller.ts";
 import type { Interrupts } from "./interrupts.ts";
+import { lateGate } from "./late-gate.ts";
 import { describeAgent, runErrorFrom, startAgent, takeSession, withoutSecrets } from "./live-session.ts";
 import { painter } from "./paint.ts";
 import { type PromptText, readPrompt } from "./prompt-source.ts";
@@ -96,10 +98,7 @@ export class PromptRun {
     if (this.#options.keepsHistory) this.#history = new RunHistory(notice);
     const target = await runTarget(this.#options, this.#history);
     this.#recorder = this.#history?.recorder(target, this.#options.session);
-    const starting = this.#start(target);
-    // once the agent's process is on its way there is time for what is needed later
-    setImmediate(() => void this.#history?.open());
-    const [input, live] = await Promise.all([reading, starting]);
+    const [input, live] = await Promise.all([reading, this.#start(target)]);
     const content = await this.#content(input, target, live.connected.features);
     const session = await this.#session(live, target);
     this.#stopping.signal.throwIfAborted();
@@ -107,25 +106,42 @@ export class PromptRun {
   }
 
   async #start(target: RunTarget): Promise<LiveAgent> {
+    const { policy, allow, deny, showsStderr, env } = this.#options;
+    // a rule that cannot be meant is told before anything is started
+    configuredRules({ policy, allow, deny });
+    const [asker, version] = await Promise.all([this.#asker(target), ownVersion()]);
+    const tell = eventTeller(this.#printer, showsStderr);
+    const underWay = Promise.withResolvers<void>();
+    // while the agent's process starts there is time for what is needed later
+    const opening = underWay.promise.then(() => this.#openGate(target, asker));
+    opening.catch(() => undefined);
     const recorder = this.#recorder;
-    const asker = await this.#asker(target);
-    const { gate } = this.#openGate(target, asker);
-    const tell = eventTeller(this.#printer, this.#options.showsStderr);
     const live = await startAgent(target, {
-      client: { name: "parley", version: await ownVersion() },
+      client: { name: "parley", version },
       cwd: target.cwd,
-      gate,
+      gate: lateGate(opening, () => this.#gate),
       ...(asker === undefined ? {} : { asker }),
       cancelTimeoutMs: stopMs,
       ...(recorder === undefined ? {} : { recorder }),
-      env: { ...target.credentials, ...this.#options.env },
+      env: { ...target.credentials, ...env },
       signal: this.#stopping.signal,
-      onEvent: (event) => tell(event),
+      onEvent: (event) => {
+        if (event.kind === "starting" || event.kind === "connecting")
+          setImmediate(() => this.#prepare(underWay));
+        tell(event);
+      },
     });
     this.#live = live;
     // there is no prompt after all
     if (this.#stopping.signal.aborted) void live.close();
+    await opening;
     return live;
+  }
+
+  #prepare(underWay: PromiseWithResolvers<void>): void {
+    underWay.resolve();
+    // whoever writes into it is told why it cannot be opened
+    this.#history?.open().catch(() => undefined);
   }
 
   /** Somebody can be asked where both ends of a terminal are ours. */
