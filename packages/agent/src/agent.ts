@@ -15,6 +15,7 @@ import { offlineModel } from "./offline/offline-model.ts";
 import { type AutoApproval, isMode, type Mode } from "./permissions/modes.ts";
 import type { ConfiguredModels } from "./providers/configured-models.ts";
 import { modeOf, type OptionDefaults, sessionOptions } from "./session/options.ts";
+import { checkRoots } from "./session/roots.ts";
 import { SessionWork, workOf } from "./session/session-work.ts";
 import type { Tool } from "./tools/tool.ts";
 
@@ -133,6 +134,8 @@ async function open(
   origin: SessionOrigin,
   { store, version, defaults }: Beginning,
 ): Promise<void> {
+  // one that comes back may be read where its folder has gone
+  if (origin === "new" || origin === "fork") await checkRoots(session.roots);
   const work = new SessionWork({
     version,
     changed: () => session.setCommands(work.commands(modeOf(session))),

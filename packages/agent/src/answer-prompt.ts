@@ -13,6 +13,7 @@ import { runLocalCommand } from "./session/local-commands.ts";
 import { modelOf } from "./session/options.ts";
 import { checkImages, userParts } from "./session/prompt-content.ts";
 import { rebuild } from "./session/rebuild.ts";
+import { checkRoots } from "./session/roots.ts";
 import { type SessionWork, workOf } from "./session/session-work.ts";
 import { systemPrompt } from "./session/system-prompt.ts";
 import { titleOf } from "./session/title.ts";
@@ -26,7 +27,7 @@ export async function answerPrompt(turn: Turn, setting: AgentSetting): Promise<T
   const work = workOf(session);
   // only now, so that a session that is looked at and closed again costs nothing
   if (work.hasHistory) {
-    await rebuild(setting.store.entries(session.sessionId), work, turn.messageId);
+    await rebuild(setting.store.entries(session.sessionId), work, turn.messageId).catch(tellDamage);
     work.hasHistory = false;
   }
   const reading = readPrompt(turn.prompt);
@@ -42,13 +43,16 @@ export async function answerPrompt(turn: Turn, setting: AgentSetting): Promise<T
   if (reading.type === "local") return local(reading.command, reading.argument);
   checkImages(reading.prompt);
   let asked = reading.prompt;
+  let hasWords = false;
   try {
     await serversReady(turn, work.mcp);
     asked = await work.mcp.expand(asked, turn.signal);
   } finally {
     // also when it comes to nothing: the history has it
-    work.transcript.addUser(userParts(asked, model().facts));
+    hasWords = work.transcript.addUser(userParts(asked, model().facts));
   }
+  if (!hasWords) throw nothingSaid();
+  await checkRoots(session.roots);
   const [workspace, files] = await Promise.all([
     work.workspaceOf(session, openWorkspace),
     contextFiles(session.roots),
@@ -88,6 +92,19 @@ function nameSession(turn: Turn, work: SessionWork): void {
   if (title === undefined) return;
   work.isTitled = true;
   turn.title(title);
+}
+
+/** A history that cannot be read is found out about here where the session was resumed: nobody has read it before. */
+function tellDamage(error: unknown): never {
+  const { kind, sessionId } = (error ?? {}) as { readonly kind?: unknown; readonly sessionId?: unknown };
+  if (kind !== "damaged" || typeof sessionId !== "string") throw error;
+  const message = `the session ${JSON.stringify(sessionId)} is damaged and cannot be read: delete it, or take it from a backup`;
+  throw new RequestError(errorCodes.unavailable, message, { reason: "session_damaged", sessionId });
+}
+
+function nothingSaid(): RequestError {
+  const message = "the prompt has nothing for the model: write something, or attach a file";
+  return new RequestError(errorCodes.invalidParams, message, { reason: "empty_prompt", path: "/prompt" });
 }
 
 /** The model's words reach the user; a silent end or "internal error" helps nobody. */

@@ -1,7 +1,7 @@
 // Sessions of the real command: what outlives a kill, who holds what, and what cannot be found.
 
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
@@ -128,6 +128,18 @@ for (const version of [1, 2] as const) {
     await agent.open({ cwd: place.cwd });
   });
 
+  test(`a store that is none is said to be so, without its path (v${version})`, patience, async (t) => {
+    const place = home(t);
+    mkdirSync(join(place.path, "data"), { recursive: true });
+    writeFileSync(join(place.path, "data/sessions.db"), "no database ".repeat(1_000));
+    const { agent } = await start(t, place, version);
+    await assert.rejects(agent.open({ cwd: place.cwd }), (error: { data: object; message: string }) => {
+      assert.deepEqual(error.data, { reason: "store_unusable" });
+      assert.match(error.message, /store cannot be used: the agent's log says why, and what to do$/);
+      return true;
+    });
+  });
+
   test(
     `a damaged session is an error that says which, and others load (v${version})`,
     patience,
@@ -157,6 +169,11 @@ for (const version of [1, 2] as const) {
       assert.equal(code, -32067, message);
       assert.match(message, /damaged/);
       assert.match(`${message} ${JSON.stringify(data)}`, new RegExp(damaged.sessionId));
+      // whoever resumes it reads it with the first prompt
+      const resumed = await second.agent.resume(damaged.sessionId, { cwd: place.cwd });
+      const { error } = await resumed.prompt("go on").outcome;
+      assert.match(error?.message ?? "", /is damaged and cannot be read: delete it/);
+      assert.match(error?.message ?? "", new RegExp(damaged.sessionId));
       const loaded = await second.agent.load(whole.sessionId, { cwd: place.cwd });
       assert.equal((await loaded.prompt("look around").outcome).stopReason, "end_turn");
     },

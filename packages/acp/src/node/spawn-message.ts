@@ -26,7 +26,7 @@ function explain(command: string, cwd: string | undefined, error: NodeJS.ErrnoEx
   if (error.code === "ENOENT") {
     return existsSync(command)
       ? "the interpreter named in its first line does not exist; install it, or start the file through another one"
-      : "there is no such file; check the path, or install the agent";
+      : "there is no such file; check the path, or install it";
   }
   if (error.code === "EACCES") {
     return "it is not executable; chmod +x it, or start it through its interpreter (node, python)";

@@ -213,10 +213,8 @@ export class AgentSessions {
     const record = await this.#store.get(sessionId);
     if (record === undefined) throw sessionNotFound(sessionId);
     if (record.cwd !== activation.cwd) {
-      throw new RequestError(rpcCodes.invalidParams, "the session belongs to another working directory", {
-        reason: "invalid_params",
-        path: "/cwd",
-      });
+      const message = `the session belongs to another working directory: ${JSON.stringify(record.cwd)}`;
+      throw new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path: "/cwd" });
     }
     const live = this.#live.get(sessionId);
     const session = live ?? (await this.#revive(record, activation, replay ? "load" : "resume"));

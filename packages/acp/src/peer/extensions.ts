@@ -26,7 +26,7 @@ export function authRequired(authMethods: readonly AuthMethod[] = []): RequestEr
 export function sessionNotFound(sessionId: string): RequestError {
   return new RequestError(
     errorCodes.notFound,
-    "there is no such session: open a new one, or load one that session/list shows",
+    `there is no session ${JSON.stringify(sessionId.slice(0, 80))}: open a new one, or load one that session/list shows`,
     {
       reason: "session_not_found",
       sessionId: sessionId.slice(0, 200),

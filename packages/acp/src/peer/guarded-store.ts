@@ -22,7 +22,7 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
   function told(error: unknown): RequestError {
     if (error instanceof RequestError) return error;
     log("error", "the session store failed", { error });
-    return damaged(error) ?? unavailable();
+    return damaged(error) ?? unusable(error) ?? unavailable();
   }
 
   return {
@@ -82,6 +82,14 @@ function damaged(error: unknown): RequestError | undefined {
   if (kind !== "damaged" || typeof sessionId !== "string") return undefined;
   const message = `the session ${JSON.stringify(sessionId)} is damaged and cannot be read: delete it, or take it from a backup`;
   return new RequestError(-32067, message, { reason: "session_damaged", sessionId });
+}
+
+/** The whole store, until somebody at the machine has looked at it; a peer is not told where it is. */
+function unusable(error: unknown): RequestError | undefined {
+  const { kind, path } = (error ?? {}) as { readonly kind?: unknown; readonly path?: unknown };
+  if (typeof kind !== "string" || typeof path !== "string") return undefined;
+  const message = "the agent's session store cannot be used: the agent's log says why, and what to do";
+  return new RequestError(-32067, message, { reason: "store_unusable" });
 }
 
 export function unavailable(): RequestError {

@@ -10,17 +10,27 @@ export function checkOptionValue(
   value: string | boolean,
 ): SessionConfigOption {
   const option = options.find((each) => each.configId === configId);
-  const wrong = (message: string) =>
-    new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path: "/configId" });
-  if (option === undefined) throw wrong("this session has no such option");
+  const wrong = (message: string, path: string) =>
+    new RequestError(rpcCodes.invalidParams, message.slice(0, 500), { reason: "invalid_params", path });
+  if (option === undefined) {
+    const ids = options.map((each) => each.configId).join(", ");
+    throw wrong(`the session has no option ${quoted(configId)}; it has: ${ids || "none"}`, "/configId");
+  }
   if (option.type === "boolean") {
-    if (typeof value !== "boolean") throw wrong("the option takes true or false");
+    if (typeof value !== "boolean") {
+      throw wrong(`the option ${configId} takes true or false, got ${quoted(value)}`, "/value");
+    }
     return { ...option, currentValue: value };
   }
-  if (option.type !== "select") throw wrong("the option cannot be set");
+  if (option.type !== "select") throw wrong(`the option ${configId} cannot be set`, "/configId");
   const offered = option.options.flatMap((choice) => ("groupId" in choice ? choice.options : [choice]));
   if (typeof value !== "string" || !offered.some((choice) => choice.value === value)) {
-    throw wrong(`the option takes one of: ${offered.map((choice) => choice.value).join(", ")}`.slice(0, 500));
+    const values = offered.map((choice) => choice.value).join(", ");
+    throw wrong(`the option ${configId} takes one of: ${values}; got ${quoted(value)}`, "/value");
   }
   return { ...option, currentValue: value };
+}
+
+function quoted(value: string | boolean): string {
+  return JSON.stringify(typeof value === "string" ? value.slice(0, 80) : value);
 }

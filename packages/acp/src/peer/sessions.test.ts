@@ -206,6 +206,11 @@ inEveryVersion(
     const { session, agent } = await openSession(pair, { store, prompt: echo });
     const { sessionId } = session;
     await rejects(agent.load("nobody", place), -32002, { sessionId: "nobody" });
+    await assert.rejects(
+      agent.load("nobody", place),
+      /^\w*Error: there is no session "nobody": open a new one/,
+    );
+    await assert.rejects(agent.load(sessionId, { cwd: "/elsewhere" }), /working directory: "\/project"$/);
     await rejects(agent.resume("nobody", place), -32002);
     await rejects(agent.load(sessionId, { cwd: "/elsewhere" }), -32602, { path: "/cwd" });
     // the one that is open has not suffered
@@ -422,7 +427,8 @@ inEveryVersion(
     const values = (each: { options: readonly SessionConfigOption[] }) =>
       each.options.map((option) => (option as { currentValue: unknown }).currentValue);
     assert.deepEqual(values(session), ["code", "big", true]);
-    await rejects(session.setOption("mode", "none"), -32602);
+    await rejects(session.setOption("mode", "none"), -32602, { path: "/value" });
+    await assert.rejects(session.setOption("mode", "none"), /the option mode takes one of: .*; got "none"$/);
     await assert.rejects(session.setOption("nope", "x"), TypeError);
     assert.deepEqual(values(session), ["code", "big", true]);
     const last = updates.findLast(({ sessionUpdate }) => sessionUpdate === "config_option_update");

@@ -19,7 +19,7 @@ export function loginProvider(
   credentials: Credentials = () => undefined,
 ): Endpoint {
   const ids = providerIds(config);
-  const list = `Name one with --provider: ${ids.join(", ")}.`;
+  const list = `Name one of: ${ids.join(", ")}.`;
   if (wanted !== undefined && !ids.includes(wanted)) {
     throw new ModelError("bad_request", `The provider "${wanted.slice(0, 80)}" is not known. ${list}`);
   }

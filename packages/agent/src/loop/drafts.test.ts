@@ -61,3 +61,25 @@ inEveryVersion("a call that is never finished ends with its turn", {}, async (pl
   assert.equal((await session.prompt("again").outcome).stopReason, "end_turn");
   assert.deepEqual(toolStories(updates), ["Write: pending > failed"]);
 });
+
+inEveryVersion("a call that makes no sense is shown as what was meant", {}, async (place) => {
+  const outside = ["read", { path: "/etc/passwd" }] as const;
+  const model = scriptedModel([
+    calls(outside, ["delete", { path: "gone.txt" }], ["list", { depth: "x" }], ["nuke", {}]),
+    says("done"),
+    written(outside),
+    says("done"),
+  ]);
+  const { session, updates } = await talk({ ...place, models: [model] });
+  await session.prompt("go").outcome;
+  const failed = ["Read /etc/passwd", "Delete gone.txt", "List", "nuke"];
+  assert.deepEqual(
+    toolStories(updates),
+    failed.map((title) => `${title}: pending > failed`),
+  );
+  const kinds = toolUpdates(updates).flatMap(({ kind }) => kind ?? []);
+  assert.deepEqual(kinds, ["read", "delete", "read", "other"]);
+  updates.length = 0;
+  await session.prompt("go").outcome;
+  assert.deepEqual(toolStories(updates), ["Read /etc/passwd: pending > failed"]);
+});

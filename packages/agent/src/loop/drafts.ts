@@ -30,17 +30,32 @@ const begun: Readonly<Record<string, readonly [title: string, kind: ToolKind]>> 
   edit: ["Edit", "edit"],
   delete: ["Delete", "delete"],
   move: ["Move", "move"],
-  list: ["List", "search"],
+  list: ["List", "read"],
   find: ["Find", "search"],
   grep: ["Search", "search"],
   bash: ["Run a command", "execute"],
   fetch: ["Fetch", "fetch"],
   todo: ["Plan", "think"],
+  ask: ["Ask a question", "other"],
+  job: ["Look at a command", "read"],
+  switch_mode: ["Show the plan", "switch_mode"],
 };
 /** Its value is whole: a quote ends it. */
 const pathOf = /"path"\s*:\s*("(?:[^"\\]|\\.)*")/;
 /** Models write the path first; behind this nobody looks for it. */
 const maxLooked = 4_096;
+
+/** How a call is called that nobody could understand: as what the model seems to have meant. */
+export function meant({ name, input }: Pick<ToolCallPart, "name" | "input">): {
+  title: string;
+  kind: ToolKind;
+} {
+  const [title, kind] = begun[name] ?? [name, "other"];
+  const path = Object.hasOwn(begun, name)
+    ? (input as { path?: unknown } | null | undefined)?.path
+    : undefined;
+  return { title: oneLine(typeof path === "string" ? `${title} ${path}` : title) || "A call", kind };
+}
 
 export function drafts(turn: Turn): Drafts {
   const byModelId = new Map<string, Draft>();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { calls, inEveryVersion, says, scriptedModel, talk } from "../agent-probe.ts";
+import { calls, inEveryVersion, says, scriptedModel, talk, toolStories } from "../agent-probe.ts";
 import { customTool } from "../tiny-tools.ts";
 
 const color = customTool(
@@ -34,7 +34,7 @@ inEveryVersion(
   {},
   async (place) => {
     const model = script();
-    const { session, asks } = await talk({
+    const { session, asks, updates } = await talk({
       ...place,
       tools: [color, name],
       models: [model],
@@ -42,9 +42,15 @@ inEveryVersion(
     });
     await session.prompt("go").outcome;
     assert.deepEqual(
-      asks.map(({ title, options }) => [title, ...options.map((option) => option.name)]),
-      [["Which color?", "red", "blue"]],
+      asks.map(({ options }) => options.map((option) => option.name)),
+      [["red", "blue", "No answer"]],
     );
+    assert.match(JSON.stringify(asks), /"Which color\?"/);
+    // at the call that asks, not beside it
+    assert.deepEqual(toolStories(updates), [
+      "color: pending > in_progress > completed",
+      "name: pending > in_progress > completed",
+    ]);
     assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /"blue".*"no answer"/);
   },
 );

@@ -2,7 +2,8 @@
 // same place, and every call ends with both.
 
 import {
-  type PermissionAsk,
+  type Permission,
+  type PermissionOption,
   RequestError,
   type ToolCall,
   type ToolCallContent,
@@ -14,8 +15,8 @@ import { permissionOptions } from "../permissions/question.ts";
 import { autoApprovalOf } from "../session/options.ts";
 import type { SessionWork } from "../session/session-work.ts";
 import { type PreparedCall, type RunContext, type Tool, type ToolContext, ToolError } from "../tools/tool.ts";
-import type { Drafts } from "./drafts.ts";
-import { callStart } from "./shown-call.ts";
+import { type Drafts, meant } from "./drafts.ts";
+import { callStart, oneLine } from "./shown-call.ts";
 
 export interface CallSetting {
   readonly turn: Turn;
@@ -58,7 +59,7 @@ async function showFailure(
   const message = inWords(error);
   const toolCallId = drafts.idOf(part);
   const known = toolCallId === undefined ? {} : { toolCallId };
-  const start = { title: part.name, name: part.name, rawInput: part.input, ...known };
+  const start = { ...meant(part), name: part.name, rawInput: part.input, ...known };
   await turn.tool(start, (call) =>
     call.finish("failed", { content: [shownText(message)], rawOutput: message }),
   );
@@ -128,7 +129,7 @@ async function refusalOf(
   if (verdict.type === "allow") return undefined;
   if (verdict.type === "refuse") return { status: "failed", shown: verdict.reason, told: verdict.reason };
   const { subjects, reason } = verdict;
-  const { allowed, optionId } = await call.ask(permissionOptions(access, subjects), reason);
+  const { allowed, optionId } = await asked(call, permissionOptions(access, subjects), reason);
   // cancelled while the question was open: nobody wants it any more, whatever the answer was
   call.signal.throwIfAborted();
   if (optionId === "allow_always" || optionId === "reject_always") work.grants.remember(subjects, allowed);
@@ -140,6 +141,16 @@ async function refusalOf(
   };
 }
 
+/** A client that fails to ask is no consent, and the model is told that nothing was done. */
+async function asked(call: ToolCall, options: PermissionOption[], reason: string): Promise<Permission> {
+  try {
+    return await call.ask(options, reason);
+  } catch (error) {
+    call.signal.throwIfAborted();
+    throw new ToolError(`It was not run: the user could not be asked (${inWords(error)}).`, { cause: error });
+  }
+}
+
 async function perform(
   part: ToolCallPart,
   prepared: PreparedCall,
@@ -147,7 +158,7 @@ async function perform(
   call: ToolCall,
 ): Promise<ToolOutcome> {
   try {
-    const result = await prepared.run(runContext(setting, call));
+    const result = await prepared.run(runContext(setting, call, prepared.presentation.title));
     call.signal.throwIfAborted();
     const { content } = result;
     const told = content.map((each) => (each.type === "text" ? each.text : `[${each.type}]`)).join("\n");
@@ -170,7 +181,7 @@ function rawOutput(given: unknown, told: string): unknown {
   return { output: given, told };
 }
 
-function runContext({ turn, work, context }: CallSetting, call: ToolCall): RunContext {
+function runContext({ turn, work, context }: CallSetting, call: ToolCall, title: string): RunContext {
   return {
     ...context,
     signal: call.signal,
@@ -178,7 +189,7 @@ function runContext({ turn, work, context }: CallSetting, call: ToolCall): RunCo
     plan: async (entries) => {
       await turn.plan(entries);
     },
-    ask: (question, options) => askUser(turn, question, options),
+    ask: (question, options) => askUser(turn, { call, title }, question, options),
     terminal: (options) => turn.terminal(options),
     background(start, run) {
       // how it ends is shown where it is shown
@@ -195,9 +206,10 @@ function runContext({ turn, work, context }: CallSetting, call: ToolCall): RunCo
   };
 }
 
-/** By a form where the client has them, else by a question with buttons. */
+/** By a form where the client has them, else by buttons at the call itself. */
 async function askUser(
   turn: Turn,
+  { call, title }: { readonly call: ToolCall; readonly title: string },
   question: string,
   options: readonly string[],
 ): Promise<string | undefined> {
@@ -217,11 +229,11 @@ async function askUser(
     return typeof given === "string" ? given : undefined;
   }
   if (options.length === 0) return undefined;
-  const ask: PermissionAsk = {
-    title: question,
-    options: options.map((name, i) => ({ optionId: `option-${i}`, name, kind: "allow_once" })),
-  };
-  const { optionId } = await turn.ask(ask);
+  const answers = options.map((name, i) => ({ optionId: `option-${i}`, name, kind: "allow_once" as const }));
+  const none = { optionId: "none", name: "No answer", kind: "reject_once" as const };
+  // a long question does not fit into the title
+  const isSaid = oneLine(title) === question;
+  const { optionId } = await call.ask([...answers, none], isSaid ? undefined : question);
   return options.find((_, i) => `option-${i}` === optionId);
 }
 

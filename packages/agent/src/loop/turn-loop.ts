@@ -138,9 +138,8 @@ async function takeInbox(setting: LoopSetting): Promise<boolean> {
       await setting.local(reading.command, reading.argument);
       continue;
     }
-    isAny = true;
     if (reading.mode !== undefined) work.turnMode = reading.mode;
-    work.transcript.addUser(await steeringParts(setting, reading.prompt));
+    if (work.transcript.addUser(await steeringParts(setting, reading.prompt))) isAny = true;
   }
   return isAny;
 }

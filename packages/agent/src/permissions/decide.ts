@@ -29,13 +29,17 @@ const allow: Verdict = { type: "allow" };
 export function decide(access: Access, circumstances: Circumstances): Verdict {
   const byMode = verdictOfMode(access, circumstances);
   if (byMode.type !== "ask" || byMode.subjects.length === 0) return byMode;
-  const remembered = circumstances.grants.answerFor(byMode.subjects);
-  if (remembered === undefined) return byMode;
-  if (remembered) return allow;
-  return {
-    type: "refuse",
-    reason: `The user said that this is never allowed: ${byMode.subjects.join(", ")}.`,
-  };
+  const { grants } = circumstances;
+  const remembered = grants.answerFor(byMode.subjects);
+  if (remembered === false) return never(byMode.subjects);
+  const changes = access.type === "write" ? subjectsOf({ type: "write", paths: access.paths }) : [];
+  // what may never be changed is not taken away either
+  if (grants.answerFor(changes) === false) return never(changes);
+  return remembered ? allow : byMode;
+}
+
+function never(subjects: readonly string[]): Verdict {
+  return { type: "refuse", reason: `The user said that this is never allowed: ${subjects.join(", ")}.` };
 }
 
 function verdictOfMode(access: Access, { mode, autoApprove }: Circumstances): Verdict {
@@ -77,8 +81,9 @@ function refusal(mode: Mode, why: string): Verdict {
 function subjectsOf(access: Exclude<Access, { type: "none" }>): string[] {
   switch (access.type) {
     case "read":
+      return access.paths.map((path) => `read ${path}`);
     case "write":
-      return access.paths.map((path) => `${access.type} ${path}`);
+      return access.paths.map((path) => `${access.verb ?? "write"} ${path}`);
     case "run":
       return [`run ${access.command} (in ${access.cwd})`];
     case "host":

@@ -165,6 +165,33 @@ inEveryVersion("always and never are remembered, listed and forgotten", {}, asyn
   assert.equal(asks.length, 6);
 });
 
+inEveryVersion(
+  "whoever may always change a file may not delete or move it; what may never be changed stays",
+  { a: "1", b: "1" },
+  async (place) => {
+    const remove = (path: string) => ["delete", { path }] as const;
+    const model = scriptedModel([
+      calls(["read", { path: "a" }], write("a"), write("a"), remove("a")),
+      calls(["move", { from: "a", to: "c" }], ["read", { path: "b" }], write("b"), remove("b")),
+      says("done"),
+    ]);
+    const made = await talk({
+      ...place,
+      models: [model],
+      answers: ["allow_always", "reject_once", "reject_once", "reject_always"],
+    });
+    await made.session.prompt("go").outcome;
+    assert.deepEqual(questions(made), ["Write a", "Delete a", "Move a to c", "Write b"]);
+    assert.ok(existsSync(join(place.cwd, "a")) && existsSync(join(place.cwd, "b")));
+    const names = made.asks.map(({ options }) => options.find(({ kind }) => kind === "allow_always")?.name);
+    assert.deepEqual(names.slice(0, 3), [
+      "Always allow changes of this file",
+      "Always allow deleting this",
+      "Always allow moving this there",
+    ]);
+  },
+);
+
 inEveryVersion("what is approved automatically is an option", { a: "1" }, async (place) => {
   const step = () => calls(["read", { path: "a" }], write("b"));
   const model = scriptedModel([step(), says("1"), step(), says("2")]);

@@ -36,6 +36,8 @@ function subjectInWords(access: Access): string {
     case "read":
       return access.paths.length === 1 ? "reading this" : "reading these";
     case "write":
+      if (access.verb === "delete") return "deleting this";
+      if (access.verb === "move") return "moving this there";
       return access.paths.length === 1 ? "changes of this file" : "changes of these files";
     case "run":
       return "exactly this command";

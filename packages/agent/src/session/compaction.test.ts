@@ -9,6 +9,7 @@ import {
   says,
   scriptedModel,
   talk,
+  thought,
 } from "../agent-probe.ts";
 import { ModelError, type ModelMessage } from "../model/model.ts";
 import { customTool } from "../tiny-tools.ts";
@@ -113,4 +114,19 @@ inEveryVersion("a summary that fails is replaced by one without the model", {}, 
   await session.prompt("/compact").outcome;
   await session.prompt("go on").outcome;
   assert.match(JSON.stringify(model.requests[2]?.messages[0]), /Asked:\\n- my cat is called Tom/);
+});
+
+inEveryVersion("/compact leaves nothing as it was, however short it is", {}, async (place) => {
+  const model = scriptedModel([says("one"), says("two"), says("We counted."), says("three")]);
+  const { session, updates } = await talk({ ...place, models: [model], tools: [] });
+  await session.prompt("first").outcome;
+  await session.prompt("second").outcome;
+  updates.length = 0;
+  await session.prompt("/compact").outcome;
+  assert.equal(said(updates), "The conversation is now a summary.");
+  assert.equal(thought(updates), "");
+  await session.prompt("third").outcome;
+  const told = model.requests[3]?.messages.map(({ role }) => role);
+  assert.deepEqual(told, ["user", "user"]);
+  assert.match(JSON.stringify(model.requests[3]?.messages[0]), /We counted\./);
 });

@@ -18,6 +18,8 @@ export interface Compaction {
   readonly model: Model;
   /** What the user wants the summary to be about. */
   readonly focus?: string;
+  /** The user wants it: nothing is kept as it was. */
+  readonly isWhole?: boolean;
   /** The provider has said that it is too long, so our estimate is not to be trusted. */
   readonly isUrgent?: boolean;
 }
@@ -35,11 +37,11 @@ export function isFull({ transcript, counted }: SessionWork, { facts }: Model, s
 }
 
 /** Resolves to whether there was anything to leave out. */
-export async function compact({ turn, work, model, focus, isUrgent = false }: Compaction): Promise<boolean> {
+export async function compact({ turn, work, model, focus, ...how }: Compaction): Promise<boolean> {
   const { transcript } = work;
   const { messages } = transcript;
   const budget = Math.min(keepTokens, model.facts.contextWindow / 4);
-  const kept = keptMessages(messages, isUrgent ? budget / 4 : budget);
+  const kept = how.isWhole === true ? 0 : keptMessages(messages, how.isUrgent === true ? budget / 4 : budget);
   const older = messages.slice(0, messages.length - kept);
   if (older.length === 0) return false;
   const compactionId = randomUUID();
@@ -64,8 +66,11 @@ export async function compact({ turn, work, model, focus, isUrgent = false }: Co
     _meta: { [keptKey]: kept },
   });
   const { features } = turn.client;
-  const note = `The conversation was getting long: ${older.length} older messages are now a summary.`;
-  if (!features.compaction) await (features.notices ? turn.notice("info", note) : turn.think(`${note}\n`));
+  const { length } = older;
+  const note = `The conversation was getting long: its first ${length === 1 ? "message is" : `${length} messages are`} now a summary.`;
+  // whoever asked for it is answered
+  if (!features.compaction && how.isWhole !== true)
+    await (features.notices ? turn.notice("info", note) : turn.think(`${note}\n`));
   return true;
 }
 

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { ContentBlock } from "@parley/acp";
-import { inEveryVersion, says, scriptedModel, talk, temporaryFolder } from "../agent-probe.ts";
+import { connected, inEveryVersion, says, scriptedModel, talk, temporaryFolder } from "../agent-probe.ts";
 import { tinyRead } from "../tiny-tools.ts";
 
 const tools = [tinyRead];
@@ -131,5 +131,40 @@ inEveryVersion(
     await session.prompt("and now?").outcome;
     assert.match(JSON.stringify(blind.requests[0]?.messages), /image left out/);
     assert.doesNotMatch(JSON.stringify(blind.requests[0]?.messages), /AAAA/);
+  },
+);
+
+inEveryVersion("a prompt with nothing for the model is refused, and forgotten", {}, async (place) => {
+  const model = scriptedModel([says("ok")]);
+  const { session } = await talk({ ...place, models: [model], tools: [] });
+  const forUser = { type: "text", text: "for your eyes", annotations: { audience: ["user"] } } as const;
+  for (const nothing of ["", " \n", [forUser]] as const) {
+    const { stopReason, error } = await session.prompt(nothing as string).outcome;
+    assert.equal(stopReason, "error");
+    assert.equal(error?.code, -32_602);
+    assert.match(error?.message ?? "", /^the prompt has nothing for the model: write something/);
+  }
+  await session.prompt("hello").outcome;
+  assert.equal(model.requests.length, 1);
+  assert.equal(model.requests[0]?.messages.length, 1);
+});
+
+inEveryVersion(
+  "a session begins where there is a directory, and nowhere else",
+  { "a.txt": "1" },
+  async (place) => {
+    const { agent, end } = await connected({ ...place, tools: [] });
+    const gone = join(place.cwd, "gone");
+    await assert.rejects(agent.open({ cwd: gone }), {
+      code: -32_602,
+      message: `the working directory "${gone}" does not exist: open a session where there is one`,
+    });
+    await assert.rejects(agent.open({ cwd: join(place.cwd, "a.txt") }), /is no directory/);
+    await assert.rejects(
+      agent.open({ cwd: place.cwd, additionalDirectories: [gone] }),
+      /the additional directory .* does not exist/,
+    );
+    assert.deepEqual((await agent.list()).sessions, []);
+    await end();
   },
 );

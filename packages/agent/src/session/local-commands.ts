@@ -56,7 +56,7 @@ function help({ turn, work, isOffline }: LocalSetting): string {
 
 async function compactNow(focus: string, { turn, work, models }: LocalSetting): Promise<TurnEnd> {
   const model = modelOf(turn.session, models);
-  const isDone = await compact({ turn, work, model, ...(focus === "" ? {} : { focus }) });
+  const isDone = await compact({ turn, work, model, isWhole: true, ...(focus === "" ? {} : { focus }) });
   await turn.say(isDone ? "The conversation is now a summary." : "There is nothing to leave out yet.");
   return "end_turn";
 }

@@ -27,9 +27,12 @@ export class Transcript {
     return this.#messages.length === 0;
   }
 
-  addUser(content: readonly (TextPart | MediaPart)[]): void {
+  /** False where nothing was said: no provider takes an empty message. */
+  addUser(content: readonly (TextPart | MediaPart)[]): boolean {
+    if (!content.some((part) => part.type !== "text" || part.text.trim() !== "")) return false;
     this.settle("It was not run: the user spoke first.");
     this.#messages.push({ role: "user", content });
+    return true;
   }
 
   /** What the model said in one go, also when it was cut short. */

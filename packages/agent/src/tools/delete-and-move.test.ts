@@ -18,7 +18,7 @@ test("a file is deleted, and what is lost is shown before", async (t) => {
   const [diff] = content ?? [];
   assert.ok(diff?.type === "diff");
   assert.deepEqual([diff.oldText, diff.changes[0]?.operation], ["one\n", "delete"]);
-  assert.deepEqual(prepared.access, { type: "write", paths: [at("src/a.ts")] });
+  assert.deepEqual(prepared.access, { type: "write", paths: [at("src/a.ts")], verb: "delete" });
 });
 
 test("a directory with files in it is deleted only when asked for", async (t) => {
@@ -61,7 +61,7 @@ test("a file is moved to where nothing is, and what was read of it still counts"
   await call(readTool, { path: "a" });
   const { told, prepared } = await call(moveTool, { from: "a", to: "new/b" });
   assert.equal(told, "moved a to new/b");
-  assert.deepEqual(prepared.access, { type: "write", paths: [at("a"), at("new/b")] });
+  assert.deepEqual(prepared.access, { type: "write", paths: [at("a"), at("new/b")], verb: "move" });
   assert.deepEqual([prepared.presentation.title, prepared.presentation.kind], ["Move a to new/b", "move"]);
   put("new/b", "changed\n");
   const edit = { path: "new/b", edits: [{ oldText: "changed", newText: "x" }] };

@@ -49,7 +49,7 @@ export const deleteTool = defineTool({
         locations: [{ path }],
         content,
       },
-      access: { type: "write", paths },
+      access: { type: "write", paths, verb: "delete" },
       async run({ files, seen }) {
         await files.remove(path, { recursive });
         seen.forget(path);

@@ -39,7 +39,7 @@ export const moveTool = defineTool({
         locations: [{ path: from }, { path: to }],
         content: [change],
       },
-      access: { type: "write", paths },
+      access: { type: "write", paths, verb: "move" },
       async run({ files, seen }) {
         await files.move(from, to);
         seen.forget(from);

@@ -35,7 +35,12 @@ export type ToolKind =
 export type Access =
   | { readonly type: "none" }
   | { readonly type: "read"; readonly paths: readonly string[] }
-  | { readonly type: "write"; readonly paths: readonly string[] }
+  | {
+      readonly type: "write";
+      readonly paths: readonly string[];
+      /** What takes a file away. Whoever may always change a file may not for that. */
+      readonly verb?: "delete" | "move";
+    }
   | { readonly type: "run"; readonly command: string; readonly cwd: string }
   | { readonly type: "host"; readonly host: string; readonly url: string }
   | { readonly type: "mcp"; readonly server: string; readonly tool: string };
