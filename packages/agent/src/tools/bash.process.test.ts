@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { test } from "node:test";
+import type { Terminals } from "@parley/acp";
 import { localTerminals } from "@parley/acp/node";
 import { isGone, numberIn } from "../outside-events.ts";
 import { bashTool } from "./bash.ts";
@@ -127,4 +128,21 @@ test("a command runs only below the roots", patient, async (t) => {
     await refusal(call(bashTool, { command: "pwd", cwd: "file" })),
     "cwd must be a directory, file is none",
   );
+});
+
+test("a client that never says that a killed command has ended is not waited for", patient, async (t) => {
+  const asked: string[] = [];
+  const terminals: Terminals = {
+    create: async () => ({
+      terminalId: "mute",
+      output: async () => ({ output: "begun\n", truncated: false }),
+      waitForExit: () => new Promise(() => undefined),
+      kill: async () => void asked.push("kill"),
+      release: async () => void asked.push("release"),
+    }),
+  };
+  const { call } = await probe(t, { version: 1, client: { terminals: () => terminals } });
+  const { told } = await call(bashTool, { command: "make", timeout: 1 });
+  assert.equal(told, "begun\n\n[it took longer than 1 s and was ended; set timeout for more]");
+  assert.deepEqual(asked, ["kill", "release"]);
 });

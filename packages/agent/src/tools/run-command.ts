@@ -15,6 +15,8 @@ const clientOutputBytes = 1024 * 1024;
 const tailBytes = maxBytes + 16 * 1024;
 /** How long a cancelled call waits for its processes to end; they are ended all the same. */
 const cancelMs = 100;
+/** How long a client may take to say that a command has ended which it was told to kill. */
+const killedMs = 2_000;
 
 /** Where a command is shown, and what it may use. */
 export type CommandPlace = Pick<RunContext, "call" | "terminal" | "terminals" | "outputs" | "signal">;
@@ -117,29 +119,34 @@ async function endOf(
   signal: AbortSignal,
 ): Promise<Ending> {
   const exited = terminal.waitForExit();
-  const cut = Promise.withResolvers<"timeout">();
-  const timer = seconds === undefined ? undefined : setTimeout(() => cut.resolve("timeout"), seconds * 1_000);
-  const abort = () => cut.reject(signal.reason);
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
   try {
     signal.throwIfAborted();
-    const first = await Promise.race([exited, cut.promise]);
-    if (first !== "timeout") return { status: first, timedOut: undefined };
-    await terminal.kill();
-    return { status: await exited, timedOut: seconds };
+    const work = async (): Promise<Ending> => {
+      const status = await (seconds === undefined ? exited : within(exited, seconds * 1_000));
+      if (status !== undefined) return { status, timedOut: undefined };
+      const killed = terminal.kill().then(() => exited);
+      return { status: (await within(killed, killedMs)) ?? {}, timedOut: seconds };
+    };
+    return await Promise.race([work(), aborted.promise]);
   } finally {
-    clearTimeout(timer);
     signal.removeEventListener("abort", abort);
     // when it is given up, nobody waits for it any more
     exited.catch(() => undefined);
   }
 }
 
-async function within(work: Promise<unknown>, ms: number): Promise<void> {
-  const enough = Promise.withResolvers<void>();
-  const timer = setTimeout(enough.resolve, ms);
-  await Promise.race([work, enough.promise]);
-  clearTimeout(timer);
+/** Nothing where it takes longer. */
+async function within<Result>(work: Promise<Result>, ms: number): Promise<Result | undefined> {
+  const enough = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => enough.resolve(undefined), ms);
+  try {
+    return await Promise.race([work, enough.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 interface Finished extends Ending {
