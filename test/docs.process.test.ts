@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
@@ -38,4 +39,14 @@ test("every block of TypeScript in the documentation is a whole module without e
     ({ stdout, message }: { stdout?: string; message: string }) => stdout || message,
   );
   assert.equal(printed, "");
+});
+
+test("npm start prints what README.md shows of it", { timeout: 120_000 }, async (t) => {
+  const home = mkdtempSync(join(tmpdir(), "parley-readme-"));
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const [, sample = ""] = /^```\n(> [\s\S]*?)^```$/m.exec(read("README.md")) ?? [];
+  assert.ok(sample.length > 100);
+  const env = { PATH: process.env["PATH"], HOME: home, PARLEY_HOME: home };
+  const { stdout } = await run(join(root, "packages/cli/bin/parley"), ["tour"], { env });
+  assert.ok(stdout.includes(sample), stdout);
 });

@@ -1,10 +1,13 @@
 // `parley agents add` and `remove`: agents of one's own, in the config file.
 
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Invocation } from "../command.ts";
 import { usageError } from "../command-error.ts";
 import { changeConfig } from "../config/change-config.ts";
 import { readAgents } from "../named-agent.ts";
 import { printAnswer } from "../print-answer.ts";
+import { printable } from "../wire-printer.ts";
 
 export async function run({ positionals, argv, values, json }: Invocation): Promise<number> {
   const [name, extra] = positionals.slice(0, positionals.length - argv.length);
@@ -15,12 +18,15 @@ export async function run({ positionals, argv, values, json }: Invocation): Prom
   if (argv.length > 0 === (typeof url === "string")) {
     throw usageError("agents add wants a command after --, or --url", "give one of the two");
   }
-  const [command, ...args] = argv;
+  if (typeof url === "string" && !/^wss?:\/\//i.test(url)) {
+    throw usageError(`--url takes ws:// or wss://, got ${printable(url)}`, "see parley help agents add");
+  }
+  const [command, ...args] = argv.map(fromAnywhere);
   const section = {
     ...(typeof title === "string" ? { title } : {}),
     ...(typeof url === "string"
       ? {
-          transport: /^http/i.test(url) ? "http" : "websocket",
+          transport: "websocket",
           url,
           headers: pairs(values["header"], "header"),
         }
@@ -32,8 +38,12 @@ export async function run({ positionals, argv, values, json }: Invocation): Prom
   );
   const { agents } = await readAgents();
   const known = agents.get(name);
-  if (known?.entry.origin === "config" && values["force"] !== true) {
-    throw usageError(`there is an agent ${name} already`, "say --force to replace it");
+  if (known !== undefined && values["force"] !== true) {
+    const whose = known.entry.origin === "config" ? "" : ", which parley knows by itself";
+    throw usageError(
+      `there is an agent ${name} already${whose}`,
+      "give it another name, or say --force to replace it",
+    );
   }
   const file = await changeConfig([
     [["agents", name], written],
@@ -42,6 +52,16 @@ export async function run({ positionals, argv, values, json }: Invocation): Prom
   const text = `${name} is in ${file}. Look at it: parley agents check ${name}`;
   printAnswer(text, { agent: name, file }, json);
   return 0;
+}
+
+/**
+ * Files are kept by their full path: the agent is started from other folders too. A bare word stays what it is,
+ * also where a file happens to have its name.
+ */
+function fromAnywhere(word: string, at: number): string {
+  if (at === 0) return /[\\/]/.test(word) ? resolve(word) : word;
+  const isPath = !word.startsWith("-") && /[\\/]|\.\w+$/.test(word);
+  return isPath && statSync(word, { throwIfNoEntry: false })?.isFile() ? resolve(word) : word;
 }
 
 /** `NAME=VALUE`, several times. */

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join, relative } from "node:path";
 import { test } from "node:test";
 import { agentHome, patience } from "./agents-probe.ts";
 
@@ -55,6 +55,8 @@ test("a name or an address that cannot be used is not written", patience, (t) =>
   for (const argv of [
     ["a b", "--", "x"],
     ["far", "--url", "ftp://x"],
+    ["web", "--url", "http://x"],
+    ["parley", "--", "x"],
     ["both", "--url", "ws://x", "--", "x"],
     ["none"],
   ]) {
@@ -62,6 +64,36 @@ test("a name or an address that cannot be used is not written", patience, (t) =>
   }
   assert.equal(existsSync(configFile()), false);
 });
+
+test(
+  "an agent of relative files is checked as it is run, and added to be started from anywhere",
+  patience,
+  (t) => {
+    const { parley, agent, folder, configFile } = agentHome(t);
+    const [node = "", condition = "", program = "", scenario = ""] = agent({ name: "who" });
+    const words = [relative(folder, node), condition, program, `./${basename(scenario)}`];
+    const checked = parley(["agents", "check", "--", ...words]);
+    assert.equal(checked.status, 0, checked.stderr);
+    assert.equal(parley(["agents", "add", "mine", "--", ...words, "acp"]).status, 0);
+    const { mine } = JSON.parse(readFileSync(configFile(), "utf8")).agents;
+    assert.deepEqual([mine.command, ...mine.args], [node, condition, program, scenario, "acp"]);
+    assert.equal(parley(["run", "-a", "mine", "-C", "/", "--no-history", "hi"]).status, 0);
+  },
+);
+
+test(
+  "a name that parley knows by itself is replaced only by force, and the tour is still ours",
+  patience,
+  (t) => {
+    const { parley } = agentHome(t);
+    const refused = parley(["agents", "add", "parley", "--", "x"]);
+    assert.match(refused.stderr, /an agent parley already, which parley knows by itself\nparley: .*--force/);
+    assert.equal(parley(["agents", "add", "parley", "--force", "--", "/nowhere/x"]).status, 0);
+    const tour = parley(["tour"]);
+    assert.equal(tour.status, 0, tour.stderr);
+    assert.match(tour.stdout, /two loaves of bread/);
+  },
+);
 
 test(
   "an agent is checked: who it is, how long it took, what it offers; nothing is logged in to",

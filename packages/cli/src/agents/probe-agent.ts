@@ -36,7 +36,7 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
   let keys: readonly string[] = [];
   const launched = await launchAgent(entry, {
     definition: { name: "parley", version: await ownVersion() },
-    cwd: folder,
+    // started here, as a run does: its command may name files of this folder
     env: agentCredentials(entry.name),
     ...(handshakeTimeoutMs === undefined ? {} : { handshakeTimeoutMs }),
     onProgress: (event) => {

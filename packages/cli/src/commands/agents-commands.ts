@@ -29,8 +29,8 @@ export const agentsCommands: readonly Command[] = [
     name: "agents add",
     summary: "keep an agent of your own under a name",
     details:
-      "It goes into the config file. The command is a program and its arguments, never a shell line; --url is for an agent\n" +
-      "that runs elsewhere. Without --pass the agent gets all of your environment.",
+      "It goes into the config file. The command is a program and its arguments, never a shell line; files in it\n" +
+      "are kept by their full path. --url is for an agent that runs elsewhere. Without --pass the agent gets all of your environment.",
     positionals: "NAME [-- COMMAND [ARGUMENTS]]",
     options: {
       url: { type: "string", value: "URL", summary: "where it is: ws:// or wss://" },
@@ -44,7 +44,7 @@ export const agentsCommands: readonly Command[] = [
       },
       title: { type: "string", value: "TEXT", summary: "what it is called" },
       default: { type: "boolean", summary: "use it when no agent is named" },
-      force: { type: "boolean", summary: "replace one of this name" },
+      force: { type: "boolean", summary: "replace one of this name, a known one too" },
     },
     json: true,
     load: () => import("../agents/agents-add.ts"),

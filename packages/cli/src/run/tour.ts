@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Invocation } from "../command.ts";
+import { launcher } from "../installation.ts";
 import { runPrompt } from "./run.ts";
 import { type RunOptions, runOptions } from "./run-options.ts";
 
@@ -21,8 +22,9 @@ export async function run(invocation: Invocation): Promise<number> {
     await prepare(cwd);
     const options = {
       ...(await runOptions(invocation)),
-      // whatever the config prefers
-      agent: "parley",
+      // ours, whatever the config prefers or calls by its name
+      agent: undefined,
+      command: [launcher, "agent"],
       cwd,
       isCwdGiven: true,
       keepsHistory: false,
@@ -56,26 +58,31 @@ async function shown(options: RunOptions, folder: string): Promise<number> {
   say(`
 That was parley run. In a project of your own:
 
-  parley run "look around"                 one prompt, printed as it goes; parley help run
-  parley run "fix the tests" --agent claude   any other agent, where it is installed
-  parley agent --setup zed                 the same agent inside an editor
-  parley demo                              the messages that cross between a client and an agent
-  parley --help                            everything else
+  parley run "look around"       one prompt, printed as it goes; parley help run
+  parley run -a claude "fix it"  any other agent, where it is installed
+  parley agent --setup zed       the same agent inside an editor
+  parley demo                    the messages between a client and an agent
+  parley --help                  everything else
 
-In a clone, parley is packages/cli/bin/parley, or npx parley. README.md goes on from here.`);
+In a clone, parley is packages/cli/bin/parley, or npx parley. README.md goes on
+from here.`);
   return exitCode;
 }
 
 async function asked(options: RunOptions): Promise<number> {
   process.stdout.write(
-    `A folder to try things in, which is thrown away afterwards: ${Object.keys(files).join(", ")}.
-Ask for something: look around; read notes.txt; replace "bread" with "cake" in notes.txt; run ls -l
+    `A folder to try things in, thrown away afterwards: ${Object.keys(files).join(", ")}.
+Ask for one thing; the tour ends with it. Such as: look around; read notes.txt;
+replace "bread" with "cake" in notes.txt; run ls -l
 `,
   );
   const { createInterface } = await import("node:readline/promises");
   const input = createInterface({ input: process.stdin, output: process.stdout });
-  const answer = await input.question("> ").catch(() => "");
+  const closed = new Promise<undefined>((resolve) => input.once("close", () => resolve(undefined)));
+  const answer = await Promise.race([input.question("> ").catch(() => undefined), closed]);
   input.close();
-  if (answer.trim() === "") return 0;
+  // Ctrl-C or Ctrl-D: the shell's prompt gets a line of its own
+  if (answer === undefined) process.stdout.write("\n");
+  if (answer === undefined || answer.trim() === "") return 0;
   return runPrompt({ ...options, prompt: { words: [answer], file: undefined, isAlone: true } });
 }
