@@ -164,11 +164,11 @@ export class AgentSession {
     const host = { session: this, signal, update: (update: Update) => this.update(update) };
     const tool = new ToolCall(host, { cancellable: true, ...start }, questions);
     const { toolCallId } = tool;
-    this.setBackground([...(this.parts.background ?? []), { type: "tool_call", toolCallId }]);
+    this.setBackground([...this.parts.runningBackground, { type: "tool_call", toolCallId }]);
     const running = runTool(tool, run).finally(() => {
       this.#background.delete(running);
       const isOther = (item: BackgroundWork) => item.type !== "tool_call" || item.toolCallId !== toolCallId;
-      if (!this.#closed) this.setBackground((this.parts.background ?? []).filter(isOther));
+      if (!this.#closed) this.setBackground(this.parts.runningBackground.filter(isOther));
     });
     this.#background.add(running);
     running.catch(() => undefined);
@@ -239,17 +239,26 @@ export class AgentSession {
     return `${this.#idPrefix}${this.#ids.toString(36)}`;
   }
 
-  /** @internal Keeps it first, and shows it when it is stored: for what must not be shown and then forgotten. */
-  async updateStored(update: Update): Promise<void> {
-    if (this.#closed) return;
+  /**
+   * @internal Keeps it first, and shows it when it is stored: for what must not be shown and then forgotten. Throws
+   * at once when it is not valid; the promise does not reject.
+   */
+  updateStored(update: Update): Promise<void> {
+    if (this.#closed) return Promise.resolve();
     this.link.checkSaid(update);
     this.parts.check(update);
     const release = this.#output.hold(update);
-    this.log.update(update);
+    try {
+      this.log.update(update);
+    } catch (error) {
+      // what no JSON can say must not keep its place in line for ever
+      void release(false);
+      throw error;
+    }
     this.parts.apply(update);
     // a store that fails must not keep a tool's end from whoever looks at it
-    await this.log.flush().catch((error: unknown) => this.storeFailed(error));
-    await release(true);
+    const stored = this.log.flush().catch((error: unknown) => this.storeFailed(error));
+    return stored.then(() => release(true));
   }
 
   /**

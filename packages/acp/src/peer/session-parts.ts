@@ -40,6 +40,11 @@ export class SessionParts {
     return this.#background;
   }
 
+  /** The part of the list that has not ended: two that end at once leave the list one after the other. */
+  get runningBackground(): readonly BackgroundWork[] {
+    return (this.#background ?? []).filter((item) => this.#isRunning(item));
+  }
+
   /** Throws a TypeError for what breaks a rule; changes nothing. */
   check(update: Update): void {
     switch (update.sessionUpdate) {

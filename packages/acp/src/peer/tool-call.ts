@@ -14,8 +14,8 @@ export interface ToolHost {
   /** Aborts with the host. */
   readonly signal: AbortSignal;
   update(update: Update): Promise<void> | undefined;
-  /** Whether the call was shown before, while it was being written; once. */
-  takeAnnounced?(toolCallId: string): boolean;
+  /** Calls that were shown before, while they were being written, and that nobody has run yet. */
+  readonly announced?: Set<string>;
 }
 
 export interface ToolCallStart {
@@ -56,8 +56,7 @@ export class ToolCall {
     this.#title = title;
     this.#content = [...content];
     this.toolCallId = start.toolCallId ?? session.newId();
-    const isAnnounced = host.takeAnnounced?.(this.toolCallId) === true;
-    if (!isAnnounced && session.parts.isOpen("tool_call", this.toolCallId)) {
+    if (!host.announced?.has(this.toolCallId) && session.parts.isOpen("tool_call", this.toolCallId)) {
       const got = JSON.stringify(this.toolCallId);
       throw new TypeError(`a tool call with the id ${got} is running: leave toolCallId out, or take another`);
     }
@@ -72,6 +71,8 @@ export class ToolCall {
       ...(content.length === 0 ? {} : { content: [...content] }),
       ...(cancellable ? { capabilities: { cancel: {} } } : {}),
     });
+    // one whose start was refused still ends with the turn
+    host.announced?.delete(this.toolCallId);
     if (cancellable) session.parts.onCancel("tool_call", this.toolCallId, () => this.#cancelAlone());
   }
 
@@ -106,18 +107,23 @@ export class ToolCall {
   /** The work has begun. Called for you when your function runs: at once, or when the permission it asks for is given. */
   start(): void {
     if (this.#started || this.#ended) return;
-    this.#started = true;
     void this.update({ status: "in_progress" });
   }
 
   /** Changes any field. */
   update(patch: Omit<ToolCallUpdate, "toolCallId">): Promise<void> | undefined {
+    // first: what is refused changes nothing, or it would be said again with the end of the call, and refused again
+    const sent = this.#host.update({
+      sessionUpdate: "tool_call_update",
+      toolCallId: this.toolCallId,
+      ...patch,
+    });
     const { status, title } = patch;
     if (status != null && status !== "pending") this.#started = true;
     if (status === "completed" || status === "failed" || status === "cancelled") this.#ended = true;
     if (title != null) this.#title = title;
     if (patch.content !== undefined) this.#content = [...(patch.content ?? [])];
-    return this.#host.update({ sessionUpdate: "tool_call_update", toolCallId: this.toolCallId, ...patch });
+    return sent;
   }
 
   /** Adds text, a content block, a diff or a terminal to what is shown. */
@@ -172,6 +178,7 @@ export class ToolCall {
     if (this.#ended) return;
     if (status === "completed") this.start();
     const { toolCallId } = this;
+    // a patch that is refused throws here, and the status can still end
     const stored = this.#host.session.updateStored({
       sessionUpdate: "tool_call_update",
       toolCallId,
@@ -181,21 +188,20 @@ export class ToolCall {
       ...(this.#isCancellable ? { capabilities: null } : {}),
     });
     this.#ended = true;
-    try {
-      await stored;
-    } catch (error) {
-      // a patch that is not valid: the status can still end
-      this.#ended = false;
-      throw error;
-    }
+    await stored;
   }
 
   /** @internal A failure is shown, not thrown at the client (A113); never with a stack. */
-  fail(error: unknown): Promise<void> {
+  async fail(error: unknown): Promise<void> {
     if (this.isCancelled) return this.finish("cancelled");
     const message = error instanceof Error ? error.message : "the tool failed";
     const item: ToolCallContent = { type: "content", content: { type: "text", text: message } };
-    return this.finish("failed", { content: [...this.#content, item] });
+    try {
+      await this.finish("failed", { content: [...this.#content, item] });
+    } catch {
+      // the message cannot be shown, whatever the tool put into it: the call ends all the same
+      await this.finish("failed");
+    }
   }
 }
 

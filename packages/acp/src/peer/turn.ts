@@ -28,13 +28,13 @@ export class Turn {
   readonly client: TurnClient;
   /** Prompts that came while this turn runs; only for agents that declare `steering`. */
   readonly inbox: Inbox;
+  /** @internal Calls that were shown and not run. */ readonly announced = new Set<string>();
   /** @internal */ readonly joined: PromptTicket[] = [];
   /** @internal Its end has been said. */ isOver = false;
   readonly #controller = new AbortController();
   readonly #questions: Questions;
   readonly #tools = new Set<ToolCall>();
   readonly #terminals = new Set<DisplayTerminal>();
-  readonly #announced = new Set<string>();
   #message: { kind: string; id: string } | undefined;
   #usage: Usage | undefined;
 
@@ -94,14 +94,9 @@ export class Turn {
    */
   announce(start: Pick<ToolCallStart, "title" | "kind" | "name">): string {
     const toolCallId = this.session.newId();
-    this.#announced.add(toolCallId);
     void this.update({ sessionUpdate: "tool_call_update", toolCallId, ...start, status: "pending" });
+    this.announced.add(toolCallId);
     return toolCallId;
-  }
-
-  /** @internal */
-  takeAnnounced(toolCallId: string): boolean {
-    return this.#announced.delete(toolCallId);
   }
 
   async #tool<Result>(
@@ -184,7 +179,7 @@ export class Turn {
   async finish(): Promise<{ readonly usage?: Usage }> {
     this.#questions.close();
     const status = this.signal.aborted ? "cancelled" : "failed";
-    for (const toolCallId of this.#announced)
+    for (const toolCallId of this.announced)
       await this.session.updateStored({ sessionUpdate: "tool_call_update", toolCallId, status });
     for (const tool of this.#tools) await tool.finish(status);
     for (const terminal of this.#terminals) terminal.close();
