@@ -32,35 +32,31 @@ async function dispatch(argv: readonly string[], json: boolean): Promise<number 
     const [topic, second] = argv
       .slice(argv.indexOf("help") + 1)
       .filter((argument) => !argument.startsWith("-"));
-    return topic === undefined ? showOverview(json) : showCommand(find(topic, second), json);
+    return topic === undefined ? showOverview(json) : showHelp(topic, second, json);
   }
-  if (name.startsWith("-")) {
-    throw usageError(`unknown option ${name}`, "options come after the command; see parley --help");
-  }
+  if (name.startsWith("-")) throw (await import("./mistyped.ts")).unknownOption(name);
   const at = argv.indexOf(name);
   const command = find(name, argv[at + 1]);
+  if (command === undefined) {
+    if (wantsHelp(beforeTerminator(argv))) return showHelp(name, undefined, json);
+    throw (await import("./mistyped.ts")).unknownCommand(name, argv[at + 1], commands);
+  }
   const rest = [...argv.slice(0, at), ...argv.slice(at + command.name.split(" ").length)];
-  const flags = beforeTerminator(rest);
-  if (flags.includes("--help") || flags.includes("-h")) return showCommand(command, json);
+  if (wantsHelp(beforeTerminator(rest))) return showCommand(command, json);
   const invocation = await parse(command, rest, json);
   const { run } = await command.load();
   return run(invocation, commands);
 }
 
 /** `second` is the word after it, which belongs to the name of some commands. */
-function find(name: string, second: string | undefined): Command {
+function find(name: string, second: string | undefined): Command | undefined {
   const named = (wanted: string) => commands.find((candidate) => candidate.name === wanted);
   // `agent login` before `agent`
-  const command = named(`${name} ${second}`) ?? named(name);
-  if (command !== undefined) return command;
-  const names = commands.filter(({ internal }) => internal !== true).map((candidate) => candidate.name);
-  const family = names.filter((candidate) => candidate.startsWith(`${name} `));
-  if (family.length > 0) {
-    throw usageError(`${name} is no command by itself; there are ${family.join(", ")}`, "see parley --help");
-  }
-  const near = names.find((candidate) => candidate.startsWith(name) || name.startsWith(candidate));
-  const suggestion = near === undefined ? "see parley --help" : `did you mean: parley ${near}`;
-  throw usageError(`unknown command ${name}; there are ${names.join(", ")}`, suggestion);
+  return named(`${name} ${second}`) ?? named(name);
+}
+
+function wantsHelp(flags: readonly string[]): boolean {
+  return flags.includes("--help") || flags.includes("-h");
 }
 
 async function parse(command: Command, args: string[], json: boolean): Promise<Invocation> {
@@ -82,13 +78,7 @@ async function parse(command: Command, args: string[], json: boolean): Promise<I
     return { values: parsed.values, positionals: parsed.positionals, argv, json };
   } catch (error) {
     if (!isParseArgsError(error)) throw error;
-    const names = [...Object.keys(command.options), ...(command.json ? ["json"] : [])].map(
-      (name) => `--${name}`,
-    );
-    const known = names.length === 0 ? "it has no options" : `it has ${names.join(", ")}`;
-    // Node's own advice about positionals runs over several sentences; its first one says what was got.
-    const got = error.message.split(/\. |\n/)[0] ?? error.message;
-    throw usageError(`${command.name}: ${got.charAt(0).toLowerCase()}${got.slice(1)}; ${known}`, help);
+    throw (await import("./mistyped.ts")).badArguments(error, command, args);
   }
 }
 
@@ -100,6 +90,18 @@ async function showOverview(json: boolean): Promise<number> {
   const { overview } = await import("./help.ts");
   const names = commands.flatMap(({ name, summary, internal }) => (internal ? [] : [{ name, summary }]));
   return answer(overview(commands), { commands: names }, json);
+}
+
+/** Of a command, or of all that begin with this word. */
+async function showHelp(topic: string, second: string | undefined, json: boolean): Promise<number> {
+  const command = find(topic, second);
+  if (command !== undefined) return showCommand(command, json);
+  const { familyOf, unknownCommand } = await import("./mistyped.ts");
+  const family = familyOf(topic, commands);
+  if (family.length === 0 || second !== undefined) throw unknownCommand(topic, second, commands);
+  const { familyHelp } = await import("./help.ts");
+  const names = family.map(({ name, summary }) => ({ name, summary }));
+  return answer(familyHelp(topic, family), { commands: names }, json);
 }
 
 async function showCommand(command: Command, json: boolean): Promise<number> {

@@ -25,6 +25,18 @@ export function overview(commands: readonly Command[]): string {
   ].join("\n");
 }
 
+/** `parley help sessions`: the commands that begin with this word. */
+export function familyHelp(name: string, family: readonly Command[]): string {
+  return [
+    `usage: parley ${name} COMMAND [OPTIONS]`,
+    "",
+    "commands:",
+    ...columns(family.map((command): [string, string] => [command.name, command.summary])),
+    "",
+    `help for one of them: parley help ${name} COMMAND`,
+  ].join("\n");
+}
+
 /** `parley help COMMAND`. */
 export function commandHelp(command: Command): string {
   const rows = Object.entries(command.options).map(([name, option]): [string, string] => [

@@ -24,20 +24,54 @@ function parley(
   return { status, stdout, stderr };
 }
 
-test("an unknown command exits with 2 and says what there is and what to type", () => {
-  const { status, stdout, stderr } = parley(["dem"]);
-  assert.equal(status, 2);
-  assert.equal(stdout, "");
-  assert.match(stderr, /unknown command dem; there are .*demo, demo-agent/);
-  assert.match(stderr, /did you mean: parley demo/);
+test("an unknown command exits with 2 and says what was meant, not all that there is", () => {
+  for (const [typed, meant] of [
+    [["dem"], /did you mean: parley demo;/],
+    [["rnu"], /did you mean: parley run;/],
+    [["session", "list"], /did you mean: parley sessions list;/],
+    [
+      ["agents", "chekc"],
+      /agents has no chekc; it has list, check, .*\nparley: did you mean: parley agents check\n/,
+    ],
+    [["--hlep"], /unknown option --hlep\nparley: did you mean: parley --help\n/],
+    [["help", "trace", "shwo"], /did you mean: parley trace show\n/],
+    [["zzzz"], /^parley: unknown command zzzz\nparley: parley --help lists all commands\n$/],
+  ] as const) {
+    const { status, stdout, stderr } = parley(typed);
+    assert.deepEqual([status, stdout], [2, ""], typed.join(" "));
+    assert.match(stderr, meant);
+    assert.ok(stderr.length < 200, stderr);
+  }
 });
 
-test("half of a command's name exits with 2 and says which commands begin with it", () => {
-  for (const argv of [["trace"], ["trace", "--help"], ["help", "trace"]]) {
-    const { status, stderr } = parley(argv);
-    assert.equal(status, 2);
-    assert.match(stderr, /trace is no command by itself; there are trace show, trace redact, trace replay\n/);
+test("half of a command's name exits with 2 and says which commands begin with it; its help lists them", () => {
+  const { status, stderr } = parley(["trace"]);
+  assert.equal(status, 2);
+  assert.match(stderr, /trace is no command by itself; there are trace show, trace redact, trace replay\n/);
+  for (const argv of [
+    ["trace", "--help"],
+    ["help", "trace"],
+  ]) {
+    const help = parley(argv);
+    assert.deepEqual([help.status, help.stderr], [0, ""]);
+    assert.match(help.stdout, /^usage: parley trace COMMAND/);
+    assert.match(help.stdout, /^ {2}trace redact {2,}\S/m);
   }
+});
+
+test("an option without its value is told with what it wants, and nothing about the others", () => {
+  const negative = parley(["run", "--timeout", "-1", "hi"]).stderr;
+  assert.match(
+    negative,
+    /run: --timeout wants a value, got -1, which looks like an option; .*--timeout=-1\n/,
+  );
+  assert.match(parley(["run", "hi", "--format"]).stderr, /run: --format wants a value: --format FORMAT\n/);
+  assert.match(
+    parley(["run", "--formta", "x"]).stderr,
+    /unknown option '--formta'\nparley: did you mean --format;/,
+  );
+  const xml = parley(["run", "--json", "--format", "xml", "hi"]);
+  assert.deepEqual([xml.status, /--format takes text, json, quiet, got xml/.test(xml.stdout)], [2, true]);
 });
 
 test("an unknown option exits with 2 and names the command's help", () => {

@@ -59,7 +59,7 @@ export async function runOptions({ values, positionals, argv, json }: Invocation
     isCwdGiven: text("cwd") !== undefined,
     extraRoots: list("add-dir").map(extraRoot),
     session: nameOf(text("session")),
-    format: json ? "json" : chosen("format", text("format") ?? "text", formats),
+    format: formatOf(text("format") ?? "text", json),
     policy: text("policy"),
     allow: list("allow"),
     deny: list("deny"),
@@ -84,6 +84,12 @@ function chosen<Word extends string>(name: string, given: string, words: readonl
   if (word === undefined)
     throw usageError(`--${name} takes ${words.join(", ")}, got ${printable(given)}`, help);
   return word;
+}
+
+/** `--json` counts for more, but not for a word that is none. */
+function formatOf(given: string, json: boolean): RunOptions["format"] {
+  const format = chosen("format", given, formats);
+  return json ? "json" : format;
 }
 
 function nameOf(given: string | undefined): string | undefined {
