@@ -4,7 +4,7 @@ import { errorCodes, RequestError, type Turn, type TurnEnd } from "@parley/acp";
 import type { AgentSetting } from "./agent.ts";
 import { runLoop } from "./loop/turn-loop.ts";
 import { serversReady } from "./mcp/servers-ready.ts";
-import { ModelError } from "./model/model.ts";
+import { type Model, ModelError } from "./model/model.ts";
 import { offlineModelId } from "./offline/offline-model.ts";
 import { offeredTools } from "./permissions/offered-tools.ts";
 import { type LocalCommand, readPrompt } from "./session/commands.ts";
@@ -49,7 +49,7 @@ export async function answerPrompt(turn: Turn, setting: AgentSetting): Promise<T
     asked = await work.mcp.expand(asked, turn.signal);
   } finally {
     // also when it comes to nothing: the history has it
-    hasWords = work.transcript.addUser(userParts(asked, model().facts));
+    hasWords = work.transcript.addUser(userParts(asked, takenBy(model())));
   }
   if (!hasWords) throw nothingSaid();
   await checkRoots(session.roots);
@@ -84,6 +84,11 @@ export async function answerPrompt(turn: Turn, setting: AgentSetting): Promise<T
     if (error instanceof ModelError && !turn.signal.aborted) throw requestError(error);
     throw error;
   }
+}
+
+/** The offline model says itself what it cannot see: no other model may be there to be chosen. */
+function takenBy({ facts }: Model): Pick<Model["facts"], "name" | "takesImages" | "takesAudio"> {
+  return facts.id === offlineModelId ? { ...facts, takesImages: true, takesAudio: true } : facts;
 }
 
 function nameSession(turn: Turn, work: SessionWork): void {

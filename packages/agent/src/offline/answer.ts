@@ -32,7 +32,7 @@ export function* answer(request: ModelRequest): Generator<ModelEvent> {
   }
   if (next.done) {
     const isFirst = !messages.slice(0, asked).some(({ role }) => role === "assistant");
-    return yield* speak(`${next.value}${isFirst ? notice : ""}`, request);
+    return yield* speak(`${unseen(messages[asked])}${next.value}${isFirst ? notice : ""}`, request);
   }
   yield* act(next.value, work.length, request);
 }
@@ -46,13 +46,27 @@ function calls(message: ModelMessage): string[] {
   return message.content.flatMap((part) => (part.type === "tool_call" ? [part.name] : []));
 }
 
+const leftOut = /^\[(image|audio) left out: /;
+
+/** What was shown to a model that has no eyes and no ears. */
+function unseen(message: ModelMessage | undefined): string {
+  const parts = message?.role === "user" ? message.content : [];
+  const kinds = new Set(
+    parts.flatMap((part) => (part.type === "text" ? (leftOut.exec(part.text)?.[1] ?? []) : [])),
+  );
+  if (kinds.size === 0) return "";
+  const what = [...kinds].map((kind) => (kind === "image" ? "see images" : "hear sound")).join(" or ");
+  return `I cannot ${what}: that takes a model, see \`parley help agent\`.\n\n`;
+}
+
 /** The user's words; what they refer to takes the place of "this". */
 function requestText(message: ModelMessage | undefined): string {
   if (message?.role !== "user") return "";
   const texts = message.content.flatMap((part) => (part.type === "text" ? [part.text] : []));
   const refers = /^\[The user refers to (\S+) /;
   const [link] = texts.flatMap((text) => refers.exec(text)?.[1] ?? []);
-  const words = texts.find((text) => !refers.test(text) && !text.startsWith("<resource ")) ?? "";
+  const words =
+    texts.find((text) => !refers.test(text) && !leftOut.test(text) && !text.startsWith("<resource ")) ?? "";
   return link === undefined
     ? words
     : words.replace(/\b(?:this(?: file)?|it|that file)\b/i, JSON.stringify(link));

@@ -15,6 +15,8 @@ const sentences: readonly (readonly [words: string, ...intents: Intent[]])[] = [
   ["read src/a.ts:7", { type: "read", path: "src/a.ts", from: 7 }],
   ["read @src/a.ts:7", { type: "read", path: "src/a.ts", from: 7 }],
   ["explain @src/a.ts", { type: "explain", path: "src/a.ts" }],
+  ["explain @src/a.ts:10-40", { type: "explain", path: "src/a.ts", from: 10, to: 40 }],
+  ['explain @"my notes.txt"', { type: "explain", path: "my notes.txt" }],
   ["cat 'my file.txt'", { type: "read", path: "my file.txt" }],
   ["explain src/a.ts", { type: "explain", path: "src/a.ts" }],
   ["what does src/a.ts do?", { type: "explain", path: "src/a.ts" }],

@@ -5,7 +5,7 @@ import { mask, steps } from "./request-text.ts";
 export type Intent =
   | { readonly type: "look"; readonly path: string }
   | { readonly type: "read"; readonly path: string; readonly from?: number; readonly to?: number }
-  | { readonly type: "explain"; readonly path: string }
+  | { readonly type: "explain"; readonly path: string; readonly from?: number; readonly to?: number }
   | { readonly type: "search"; readonly pattern: string; readonly path: string }
   | { readonly type: "find"; readonly pattern: string }
   | { readonly type: "create"; readonly path: string; readonly content: string }
@@ -28,7 +28,8 @@ export interface Task {
 
 /** The tasks of a request, in order. */
 export function tasksOf(request: string): Task[] {
-  const masked = mask(request);
+  // clients let people mention a file with blanks in its name as @"a b"
+  const masked = mask(request.replaceAll(/(?<!\S)@(?=["'])/g, ""));
   return steps(masked.text).map((step) => ({
     words: oneLine(masked.restore(step)),
     intent: intentOf(step, masked.restore),
@@ -133,13 +134,13 @@ const rules: readonly Rule[] = [
     rule(
       `^(?:explain|describe|summari[sz]e|outline|what\\s+does|what(?:'s|\\s+is)\\s+in)\\s+(?:what\\s+is\\s+in\\s+)?${the}(?<path>${path})(?:\\s+do(?:es)?)?$`,
     ),
-    (get) => ({ type: "explain", path: get("path") }),
+    (get) => ({ ...linesOf(get("path"), "", ""), type: "explain" }),
   ],
   [
     rule(
       `^(?:read|show|open|cat|print|display|view)\\s+(?:me\\s+)?${the}(?<path>${path})(?:\\s*,?\\s*(?:from\\s+)?lines?\\s+(?<from>\\d+)(?:\\s*(?:-|–|to)\\s*(?<to>\\d+))?)?$`,
     ),
-    (get) => readIntent(get("path"), get("from"), get("to")),
+    (get) => ({ ...linesOf(get("path"), get("from"), get("to")), type: "read" }),
   ],
   [
     rule(
@@ -171,12 +172,11 @@ function intentOf(step: string, restore: Restore): Intent {
 }
 
 /** `a.ts:10-20` says lines too. */
-function readIntent(path: string, from: string, to: string): Intent {
+function linesOf(path: string, from: string, to: string): Omit<Extract<Intent, { type: "read" }>, "type"> {
   const [, file = path, first = from, last = to] = /^(.+?):(\d+)(?:-(\d+))?$/.exec(path) ?? [];
   return {
-    type: "read",
     path: file,
-    ...(first === "" || first === undefined ? {} : { from: Number(first) }),
-    ...(last === "" || last === undefined ? {} : { to: Number(last) }),
+    ...(first === "" ? {} : { from: Number(first) }),
+    ...(last === "" ? {} : { to: Number(last) }),
   };
 }

@@ -9,13 +9,14 @@ export interface Masked {
 }
 
 /** Fences, backticks and quotes; a quote inside a word is an apostrophe. */
-const quoted = /```[^\n]*\n([\s\S]*?)\n?```|`([^`\n]+)`|"([^"\n]*)"|“([^”\n]*)”|(?<![\w])'([^'\n]*)'(?!\w)/g;
+const quoted =
+  /(`{3,})(?!`)[^\n]*\n([\s\S]*?)\n?\1|`([^`\n]+)`|"([^"\n]*)"|“([^”\n]*)”|(?<![\w])'([^'\n]*)'(?!\w)/g;
 const mark = /\uE000(\d+)\uE001/g;
 
 export function mask(text: string): Masked {
   const parts: { readonly inner: string; readonly whole: string }[] = [];
   const masked = text.replaceAll(quoted, (whole: string, ...groups: unknown[]) => {
-    const inner = groups.slice(0, 5).find((group) => typeof group === "string");
+    const inner = groups.slice(1, 6).find((group) => typeof group === "string");
     const isFence = whole.startsWith("```");
     parts.push({ inner: `${String(inner ?? "")}${isFence ? "\n" : ""}`, whole });
     return `\uE000${parts.length - 1}\uE001`;

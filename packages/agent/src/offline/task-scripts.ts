@@ -19,7 +19,7 @@ export function taskScript(intent: Intent): Script<Done> {
     case "read":
       return read(intent);
     case "explain":
-      return explain(intent.path);
+      return explain(intent);
     case "search":
       return search(intent.pattern, intent.path);
     case "find":
@@ -105,17 +105,26 @@ function packageFacts(text: string): string {
   }
 }
 
-function* read({ path, from, to }: Extract<Intent, { type: "read" }>): Script<Done> {
+function linesToRead({ path, from, to }: { path: string; from?: number; to?: number }) {
   const limit = from !== undefined && to !== undefined ? { limit: Math.max(1, to - from + 1) } : {};
-  const result = yield* call("read", { path, ...(from === undefined ? {} : { offset: from }), ...limit });
+  return { path, ...(from === undefined ? {} : { offset: from }), ...limit };
+}
+
+function* read(intent: Extract<Intent, { type: "read" }>): Script<Done> {
+  const { path } = intent;
+  const result = yield* call("read", linesToRead(intent));
   if (result.isError) return failed(`I cannot read \`${path}\``, result);
   return { isError: false, words: `\`${path}\`:\n${fenced(excerpt(result.text))}` };
 }
 
-function* explain(path: string): Script<Done> {
-  const result = yield* call("read", { path }, `To say what is in ${path} I have to read it.`);
+function* explain(intent: Extract<Intent, { type: "explain" }>): Script<Done> {
+  const { path, from, to = from } = intent;
+  const lines = { path, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+  const result = yield* call("read", linesToRead(lines), `To say what is in ${path} I have to read it.`);
   if (result.isError) return failed(`I cannot read \`${path}\``, result);
-  return { isError: false, words: describeFile(path, result.text) };
+  if (from === undefined) return { isError: false, words: describeFile(path, result.text) };
+  const which = to === from ? `Line ${from}` : `Lines ${from} to ${to}`;
+  return { isError: false, words: `${which} of \`${path}\`:\n${fenced(excerpt(result.text))}` };
 }
 
 function* search(pattern: string, path: string): Script<Done> {

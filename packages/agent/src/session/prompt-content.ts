@@ -10,13 +10,16 @@ export function userParts(
   facts: Pick<ModelFacts, "name" | "takesImages" | "takesAudio">,
 ): (TextPart | MediaPart)[] {
   const parts: (TextPart | MediaPart)[] = [];
+  let before: ContentBlock["type"] | undefined;
   for (const block of prompt) {
     if (!isForModel(block)) continue;
     const part = partOf(block, facts);
     const last = parts.at(-1);
-    if (part.type === "text" && last?.type === "text" && block.type === "text") {
+    // words next to words; what is attached stays apart from them
+    if (part.type === "text" && last?.type === "text" && block.type === "text" && before === "text") {
       parts[parts.length - 1] = { type: "text", text: `${last.text}\n\n${part.text}` };
     } else parts.push(part);
+    before = block.type;
   }
   return parts;
 }

@@ -10,6 +10,8 @@ export interface Interrupts {
   readonly second: AbortSignal;
   /** Whether the reason is that nobody reads what we print. */
   readonly isReaderGone: boolean;
+  /** Why nothing more could be printed: a disk that is full, usually. */
+  readonly outputError: string | undefined;
   dispose(): void;
 }
 
@@ -19,9 +21,10 @@ export function watchInterrupts(): Interrupts {
   const interrupt = () => (first.signal.aborted ? second : first).abort();
   for (const signal of signals) process.on(signal, interrupt);
   let isReaderGone = false;
+  let outputError: string | undefined;
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    isReaderGone = true;
+    if (error.code === "EPIPE") isReaderGone = true;
+    else outputError ??= error.message;
     first.abort();
   });
   return {
@@ -29,6 +32,9 @@ export function watchInterrupts(): Interrupts {
     second: second.signal,
     get isReaderGone() {
       return isReaderGone;
+    },
+    get outputError() {
+      return outputError;
     },
     dispose() {
       for (const signal of signals) process.off(signal, interrupt);

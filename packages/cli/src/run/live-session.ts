@@ -133,7 +133,8 @@ export async function withoutSecrets(failure: RunError): Promise<RunError> {
     import("@parley/acp/redact"),
     import("../known-secrets.ts"),
   ]);
-  const redactor = new Redactor({ secrets: await knownSecrets() });
+  // names and paths stay as they are: whoever reads it has to find the file
+  const redactor = new Redactor({ names: false, secrets: await knownSecrets() });
   const { exitCode, code, message, hint } = failure;
   return new RunError(exitCode, code, redactor.text(message), hint);
 }

@@ -5,7 +5,7 @@ import type { Invocation } from "../command.ts";
 import { watchInterrupts } from "./interrupts.ts";
 import { printerFor } from "./printer-for.ts";
 import { PromptRun } from "./prompt-run.ts";
-import { endingOf } from "./run-ending.ts";
+import { endingOf, exitCodes } from "./run-ending.ts";
 import { type RunOptions, runOptions } from "./run-options.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
@@ -23,8 +23,13 @@ export async function runPrompt(options: RunOptions): Promise<number> {
     if (interrupts.isReaderGone) return 128 + 13;
     const { exitCode, error } = endingOf(facts);
     const durationMs = performance.now() - started;
-    printer.end({ exitCode, outcome: facts.outcome, error, durationMs });
-    return exitCode;
+    if (interrupts.outputError === undefined)
+      printer.end({ exitCode, outcome: facts.outcome, error, durationMs });
+    // when it is written, or could not be
+    await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
+    if (interrupts.outputError === undefined) return exitCode;
+    process.stderr.write(`parley: the output cannot be written: ${interrupts.outputError}\n`);
+    return exitCodes.agentError;
   } finally {
     interrupts.dispose();
   }

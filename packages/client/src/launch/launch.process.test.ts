@@ -65,6 +65,7 @@ test("a file that cannot be executed, a folder and a missing file are told apart
   await assert.rejects(launchAgent(commandEntry([folder]), { definition }), { kind: "not_executable" });
   await assert.rejects(launchAgent(commandEntry([join(folder, "no")]), { definition }), {
     kind: "not_found",
+    hint: "check the path, or install it",
   });
 });
 

@@ -48,12 +48,12 @@ function program(entry: CommandEntry, environment: Readonly<Record<string, strin
   const { name, command, install } = entry;
   const what = command === name ? command : `${command}, the program of ${name},`;
   if (found.problem === "missing") {
-    const where = /[\\/]/.test(command) ? "there is no such file" : "it is not on PATH";
+    const isPath = /[\\/]/.test(command);
+    const where = isPath ? "there is no such file" : "it is not on PATH";
+    const line = /\s/.test(command) ? "; a command is a program and its arguments, not a shell line" : "";
+    const how = isPath ? "check the path, or install it" : "install it, or give the full path";
     throw new LaunchError("not_found", `${what} was not found: ${where}`, {
-      hint:
-        install === undefined
-          ? `install it, or give the full path${/\s/.test(command) ? "; a command is a program and its arguments, not a shell line" : ""}`
-          : `install it: ${install}`,
+      hint: install === undefined ? `${how}${line}` : `install it: ${install}`,
     });
   }
   const why = found.problem === "directory" ? "it is not a file" : "it is not executable";

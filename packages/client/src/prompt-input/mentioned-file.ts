@@ -27,6 +27,9 @@ const media: Readonly<Record<string, string>> = {
   flac: "audio/flac",
 };
 
+/** What a file has to be called to be shown. */
+export const wantedMedia = `its name has to end in one of ${Object.keys(media).join(", ")}`;
+
 const texts: Readonly<Record<string, string>> = {
   md: "text/markdown",
   html: "text/html",
