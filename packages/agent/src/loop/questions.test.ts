@@ -55,6 +55,29 @@ inEveryVersion(
   },
 );
 
+inEveryVersion("A97 an address among the answers is shown without its scheme", {}, async (place) => {
+  const site = customTool(
+    "site",
+    async ({ ask }) => (await ask("Which?", ["https://a.example/x", "b"])) ?? "none",
+  );
+  const model = scriptedModel([calls(["site", {}]), says("ok")]);
+  const forms: string[] = [];
+  const { session } = await talk({
+    ...place,
+    tools: [site],
+    models: [model],
+    clientDefinition: {
+      elicit(ask) {
+        forms.push(JSON.stringify(ask));
+        return { action: "accept", content: { answer: "https://a.example/x" } };
+      },
+    },
+  });
+  await session.prompt("go").outcome;
+  assert.match(forms.join(), /"title":"a\.example\/x"/);
+  assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /https:\/\/a\.example\/x/);
+});
+
 inEveryVersion("a form that the user declines is no answer", {}, async (place) => {
   const model = script();
   const { session } = await talk({

@@ -14,6 +14,7 @@ import { decide, type Verdict } from "../permissions/decide.ts";
 import { permissionOptions } from "../permissions/question.ts";
 import { autoApprovalOf } from "../session/options.ts";
 import type { SessionWork } from "../session/session-work.ts";
+import { unlinked } from "../tools/form-rules.ts";
 import { type PreparedCall, type RunContext, type Tool, type ToolContext, ToolError } from "../tools/tool.ts";
 import { type Drafts, meant } from "./drafts.ts";
 import { callStart, oneLine } from "./shown-call.ts";
@@ -220,7 +221,7 @@ async function askUser(
       requestedSchema: {
         type: "object",
         properties: {
-          answer: options.length === 0 ? { type: "string" } : { type: "string", enum: [...options] },
+          answer: options.length === 0 ? { type: "string" } : { type: "string", ...choicesOf(options) },
         },
         required: ["answer"],
       },
@@ -235,6 +236,11 @@ async function askUser(
   const isSaid = oneLine(title) === question;
   const { optionId } = await call.ask([...answers, none], isSaid ? undefined : question);
   return options.find((_, i) => `option-${i}` === optionId);
+}
+
+function choicesOf(options: readonly string[]) {
+  if (options.every((option) => unlinked(option) === option)) return { enum: [...options] };
+  return { oneOf: options.map((option) => ({ const: option, title: unlinked(option) })) };
 }
 
 function failed({ id, name }: ToolCallPart, message: string): ToolOutcome {

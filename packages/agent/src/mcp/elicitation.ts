@@ -2,6 +2,7 @@
 
 import type { ElicitRequestParams, ElicitResult } from "@modelcontextprotocol/client";
 import type { AgentSession, ElicitationAsk } from "@parley/acp";
+import { asksForSecret, namesSecret, unlinked } from "../tools/form-rules.ts";
 
 /** The questions of one session's servers. */
 export interface ServerQuestions {
@@ -27,6 +28,9 @@ export function questionsOf(session: AgentSession): ServerQuestions {
       if (turn === undefined) return { action: "cancel" };
       // nobody is sent to where a click could run something
       if (params.mode === "url" && !isPage(params.url)) return { action: "decline" };
+      // what is typed into a form goes through our hands; servers that need a secret have pages for that
+      if (params.mode !== "url" && wantsSecret(params.message, params.requestedSchema))
+        return { action: "decline" };
       const ask = askOf(server, params);
       const { action, ...answer } = await turn.elicit(ask);
       const content = action === "accept" && "content" in answer ? answer.content : undefined;
@@ -41,6 +45,21 @@ export function questionsOf(session: AgentSession): ServerQuestions {
       }
     },
   };
+}
+
+function wantsSecret(message: string, { properties }: Fields): boolean {
+  const fields = Object.entries((properties ?? {}) as Record<string, Fields>);
+  const typed = fields.filter(
+    ([, { type, enum: choices, oneOf }]) => type === "string" && !choices && !oneOf,
+  );
+  const labels = typed.flatMap(([name, { title, description, format }]) => [
+    name,
+    title,
+    description,
+    format,
+  ]);
+  if (labels.some((label) => typeof label === "string" && namesSecret(label))) return true;
+  return typed.length > 0 && asksForSecret(message);
 }
 
 /** https, or http on this machine; nothing that hides another host, or credentials. */
@@ -90,17 +109,32 @@ function formOf({ title, description, properties, required }: Fields): Form {
 
 function fieldOf(field: Fields): Fields {
   const type = String(field["type"]);
-  const kept = picked(field, ["type", "title", "description", ...(fieldKeys[type] ?? [])]);
+  const kept = withoutLinks(picked(field, ["type", "title", "description", ...(fieldKeys[type] ?? [])]));
   const { enum: values, enumNames: names, items } = field;
   // choices with names, as servers wrote them before there were titles
   if (type === "string" && Array.isArray(values) && Array.isArray(names)) {
     const { enum: _, ...others } = kept;
-    const oneOf = values.map((value, i) => ({ const: String(value), title: String(names[i] ?? value) }));
+    const oneOf = values.map((value, i) => ({
+      const: String(value),
+      title: unlinked(String(names[i] ?? value)),
+    }));
     return { ...others, oneOf };
   }
   if (type !== "array") return kept;
   const { anyOf, oneOf = anyOf, enum: choices } = (items ?? {}) as Fields;
   return { ...kept, items: oneOf === undefined ? { type: "string", enum: choices } : { anyOf: oneOf } };
+}
+
+/** What is chosen stays as the server wrote it; what is shown is no link. */
+function withoutLinks({ default: preset, ...field }: Fields): Fields {
+  const texts = Object.fromEntries(
+    ["title", "description"].flatMap((key) => {
+      const text = field[key];
+      return typeof text === "string" ? [[key, unlinked(text)]] : [];
+    }),
+  );
+  const isLink = typeof preset === "string" && unlinked(preset) !== preset;
+  return { ...field, ...texts, ...(preset === undefined || isLink ? {} : { default: preset }) };
 }
 
 function picked(from: Fields, keys: readonly string[]): Fields {

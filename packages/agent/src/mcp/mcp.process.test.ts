@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { ProtocolVersion } from "@parley/acp";
 import { calls, says, scriptedModel, temporaryFolder, toolStories, toolUpdates } from "../agent-probe.ts";
+import type { ModelRequest } from "../model/model.ts";
 import {
   outcomesOf,
   realServer,
@@ -155,25 +156,30 @@ test(
 test("a server is told the session's roots, and its resources can be read", patient, async (context) => {
   const cwd = temporaryFolder(context, {});
   writeFileSync(join(cwd, "note.txt"), "in the workspace");
-  const model = scriptedModel([
-    calls(
+  const allowed = calls(["filesystem/list_allowed_directories", {}]);
+  // the server asks for roots by itself, and answers calls meanwhile: it is asked until it knows them
+  const untilKnown = async function* ({ messages }: ModelRequest) {
+    const last = JSON.stringify(messages.at(-1));
+    if (/demo:/.test(last)) return yield* says("done");
+    if (!last.includes(cwd)) return yield* allowed;
+    yield* calls(
       ["filesystem/read_text_file", { path: join(cwd, "note.txt") }],
       ["everything/read_resource", { uri: "demo://resource/dynamic/text/3" }],
       ["everything/list_resources", {}],
-    ),
-    says("done"),
-  ]);
+    );
+  };
+  const model = scriptedModel(Array.from({ length: 150 }, () => untilKnown));
   const other = temporaryFolder(context, {});
   const link = await talkUntilEnd(context, {
     version: 2,
     cwd,
     models: [model],
-    answers: ["allow_once", "allow_once", "allow_once"],
+    answers: ["allow_always", "allow_once", "allow_once", "allow_once"],
     // started for another folder: the roots of the session replace it
     mcpServers: [realServer("filesystem", { args: [other] }), realServer("everything")],
   });
   await link.session.prompt("go").outcome;
-  const [file = "", resource = "", list = ""] = outcomesOf(model);
+  const [file = "", resource = "", list = ""] = outcomesOf(model).slice(-3);
   assert.match(file, /in the workspace/);
   assert.match(resource, /<resource uri="demo:\/\/resource\/dynamic\/text\/3">/);
   assert.match(list, /demo:\/\/resource\//);

@@ -85,7 +85,7 @@ for (const version of [1, 2] as const) {
   );
 }
 
-test("TH12 an address that is no page is declined, and the user never sees it", patient, async (t) => {
+test("TH12 A96 an address that is no page is declined, and the user never sees it", patient, async (t) => {
   const addresses = [
     "javascript:alert(1)",
     "file:///etc/passwd",
@@ -115,6 +115,62 @@ test("TH12 an address that is no page is declined, and the user never sees it", 
   );
   assert.deepEqual(asks, []);
   for (const answer of answers.slice(0, addresses.length)) assert.doesNotMatch(answer, /"accept"/);
+});
+
+test("A94 no form asks for a secret, and the user never sees one that does", patient, async (t) => {
+  const shown: string[] = [];
+  const field = (name: string, more: object = {}) => ({
+    message: "We need this",
+    requestedSchema: { type: "object", properties: { [name]: { type: "string", ...more } } },
+  });
+  const secrets = [
+    field("password"),
+    field("apiKey"),
+    field("x", { title: "Access token" }),
+    field("x", { description: "the passphrase of your key" }),
+    { ...form, message: "Please enter your GitHub token's secret" },
+  ];
+  const harmless = [field("branch"), { ...form, message: "Which file has the password policy?" }];
+  const answers = await asked(
+    t,
+    2,
+    {
+      elicit(ask) {
+        shown.push(ask.message);
+        return { action: "cancel" };
+      },
+    },
+    ...[...secrets, ...harmless].map((params) => ({ method: "elicitation/create", params })),
+  );
+  assert.equal(shown.length, harmless.length, shown.join("\n"));
+  const actions = answers.slice(0, -1).map((answer) => JSON.parse(answer).action);
+  assert.deepEqual(actions, [...secrets.map(() => "decline"), ...harmless.map(() => "cancel")]);
+});
+
+test("A97 no field of a form has an address that could be clicked", patient, async (t) => {
+  const forms: ElicitationAsk[] = [];
+  const properties = {
+    branch: { type: "string", title: "See https://evil.example/a", description: "http://evil.example/b" },
+    site: { type: "string", default: "https://evil.example/c" },
+    page: { type: "string", enum: ["1", "2"], enumNames: ["One", "ftp://evil.example/d"] },
+  };
+  await asked(
+    t,
+    1,
+    {
+      elicit(ask) {
+        forms.push(ask);
+        return { action: "cancel" };
+      },
+    },
+    {
+      method: "elicitation/create",
+      params: { message: "Where?", requestedSchema: { type: "object", properties } },
+    },
+  );
+  assert.equal(forms.length, 1);
+  assert.match(JSON.stringify(forms), /See evil\.example\/a/);
+  assert.doesNotMatch(JSON.stringify(forms), /:\/\//);
 });
 
 test("A99 a user who declines has declined", patient, async (t) => {

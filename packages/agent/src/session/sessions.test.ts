@@ -145,7 +145,7 @@ test("a message that comes while the model gives its last answer is not lost", {
   assert.equal(said(updates), "Done. And blue.");
 });
 
-test("commands while the agent works are answered, and the work goes on", {
+test("A104 commands while the agent works are answered, and the work goes on", {
   timeout: 20_000,
 }, async (context) => {
   const cwd = temporaryFolder(context, {});

@@ -1,5 +1,7 @@
 import { defineTool, textPart } from "./define-tool.ts";
+import { asksForSecret } from "./form-rules.ts";
 import { shownText } from "./shown-content.ts";
+import { ToolError } from "./tool.ts";
 
 export const askTool = defineTool({
   name: "ask",
@@ -21,6 +23,11 @@ export const askTool = defineTool({
   },
   prepare({ question, options = [] }) {
     const choices = [...new Set(options)];
+    if (choices.length === 0 && asksForSecret(question)) {
+      throw new ToolError(
+        "a question must not ask for a password, a key or a token, since you would see it: say where the user can set it (an environment variable, a file), or what to log in to",
+      );
+    }
     return {
       presentation: { title: question, kind: "other" },
       access: { type: "none" },

@@ -49,6 +49,17 @@ test("a question without an answer does not stop the work", async (t) => {
   );
 });
 
+test("A94 nobody is asked for a secret in their own words; about secrets one may ask", async (t) => {
+  const { call, asked } = await probe(t, { answer: "yes" });
+  for (const question of ["What is your API key?", "Please paste the access_token.", "Enter your password"]) {
+    assert.match(await refusal(call(askTool, { question })), /must not ask for a password, a key or a token/);
+  }
+  assert.deepEqual(asked, []);
+  await call(askTool, { question: "Which tests are slow?" });
+  await call(askTool, { question: "Where is your API key?", options: ["in .env", "in the keychain"] });
+  assert.equal(asked.length, 2);
+});
+
 for (const version of [1, 2] as const) {
   test(`the user sees the plan and chooses how to go on (v${version})`, async (t) => {
     const offered: string[][] = [];
