@@ -67,7 +67,9 @@ async function serve({ version, isStrict, command, args, log }: Bridge): Promise
   if (signal !== undefined) return 128 + signals[signal];
   if (agent.process.pid === undefined) {
     // an editor that left first is told as well: whoever tries the command by hand has no input to give
-    const why = editorHasGone ? `could not start ${JSON.stringify(command)}; see that it is there` : reason;
+    const why = editorHasGone
+      ? `could not start ${JSON.stringify(command)}: there is no such command, or it is not executable; check the name, or give the full path`
+      : reason;
     process.stderr.write(`parley: ${why}\n`);
   } else if (editorHasGone) return 0;
   return exitCodeOf(exit);

@@ -24,6 +24,11 @@ interface Turn {
 
 export async function run({ values }: Invocation): Promise<number> {
   const paceMs = Number(values.pace ?? 0);
+  if (process.stdin.isTTY) {
+    process.stderr.write(
+      "parley demo-agent speaks ACP on stdin and stdout and waits for a client; see parley help demo-agent\n",
+    );
+  }
   const sessions = new Map<string, Session>();
   let can: ClientCapabilities = {};
 

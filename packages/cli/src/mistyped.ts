@@ -41,9 +41,11 @@ export function unknownCommand(
 
 /** An option in front of any command. */
 export function unknownOption(typed: string): CommandError {
-  const near = nearestWord(typed, ["--help", "--version", "--json"]);
+  const near = nearestWord(typed.replace(/^-+/, ""), ["help", "version", "json"]);
   const hint =
-    near === undefined ? "options come after the command; see parley --help" : `did you mean: parley ${near}`;
+    near === undefined
+      ? "options come after the command; see parley --help"
+      : `did you mean: parley --${near}`;
   return usageError(`unknown option ${printable(typed)}`, hint);
 }
 
@@ -55,17 +57,15 @@ export function badArguments(error: Error, command: Command, args: readonly stri
   if (option?.type === "string" && !/^Unknown/.test(error.message)) {
     return usageError(`${command.name}: ${valueWanted(name, option, args)}`, help);
   }
-  const names = [...Object.keys(command.options), ...(command.json ? ["json"] : []), "help"].map(
-    (each) => `--${each}`,
-  );
+  const names = [...Object.keys(command.options), ...(command.json ? ["json"] : [])];
   // Node's own advice about positionals runs over several sentences; its first one says what was got.
   const got = printable(error.message.split(/\. |\n/)[0] ?? error.message);
-  const near = name === "" ? undefined : nearestWord(`--${name}`, names);
-  const own = names.slice(0, -1);
-  const known = own.length === 0 ? "it has no options" : `it has ${own.join(", ")}`;
+  const near = name === "" ? undefined : nearestWord(name, [...names, "help"]);
+  const listed = names.map((each) => `--${each}`).join(", ");
+  const known = names.length === 0 ? "it has no options" : `it has ${listed}`;
   return usageError(
     `${command.name}: ${got.charAt(0).toLowerCase()}${got.slice(1)}${near === undefined ? `; ${known}` : ""}`,
-    near === undefined ? help : `did you mean ${near}; ${help}`,
+    near === undefined ? help : `did you mean --${near}; ${help}`,
   );
 }
 

@@ -1,12 +1,12 @@
 // What somebody who mistyped a word may have meant.
 
-/** The nearest of them, if it is near: two letters changed, left out, put in or swapped, or one begins the other. */
+/** The nearest of them, if it is near: a letter or two changed, left out, put in or swapped, or one begins the other. */
 export function nearestWord(typed: string, words: readonly string[]): string | undefined {
   const beginning = words.find(
     (word) => typed.length > 1 && (word.startsWith(typed) || typed.startsWith(word)),
   );
   if (beginning !== undefined) return beginning;
-  const most = typed.length < 4 ? 1 : 2;
+  const most = typed.length < 6 ? 1 : 2;
   const ranked = words
     .map((word) => ({ word, far: distance(typed, word) }))
     .filter(({ far }) => far <= most)

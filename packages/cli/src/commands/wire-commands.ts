@@ -98,7 +98,8 @@ export const wireCommands: readonly Command[] = [
       },
       contents: {
         type: "boolean",
-        summary: "also hide the text of messages, files and prompts; lengths stay",
+        summary:
+          "also hide the text of messages, files and prompts; lengths stay, replayed prompts say nothing",
       },
     },
     json: true,

@@ -2,9 +2,11 @@
 
 import type { Invocation } from "../command.ts";
 import { usageError } from "../command-error.ts";
+import { configText, parsedConfig } from "../config-file.ts";
+import { configPath } from "../data-folder.ts";
 import { printAnswer } from "../print-answer.ts";
 import { changeConfig } from "./change-config.ts";
-import { configKey } from "./config-key.ts";
+import { configKey, valueAt } from "./config-key.ts";
 
 export async function run({ positionals, json }: Invocation): Promise<number> {
   const [key, value, extra] = positionals;
@@ -19,8 +21,14 @@ export async function run({ positionals, json }: Invocation): Promise<number> {
 
 export async function unset({ positionals, json }: Invocation): Promise<number> {
   const [key] = positionals;
-  const file = await changeConfig([[configKey(key), undefined]]);
-  printAnswer(`${key} is not set in ${file}.`, { key, file }, json);
+  const path = configKey(key);
+  const before = await parsedConfig(await configText(), () => undefined);
+  const removed = valueAt(before, path) !== undefined;
+  const file = removed ? await changeConfig([[path, undefined]]) : configPath();
+  const text = removed
+    ? `${key} was taken out of ${file}.`
+    : `${key} was not set in ${file}; nothing was changed.`;
+  printAnswer(text, { key, file, removed }, json);
   return 0;
 }
 

@@ -19,7 +19,11 @@ test("values are set, read and taken away, and comments stay", patience, (t) => 
     v: 1,
     data: { agent: { mode: "code", maxTurnRequests: 7 } },
   });
-  assert.equal(parley(["config", "unset", "agent.mode"]).status, 0);
+  assert.match(parley(["config", "unset", "agent.mode"]).stdout, /^agent\.mode was taken out of /);
+  assert.match(
+    parley(["config", "unset", "agent.mode"]).stdout,
+    /^agent\.mode was not set in .*nothing was changed/,
+  );
   assert.equal(parley(["config", "get", "agent.mode"]).status, 1);
   assert.match(readFileSync(configFile(), "utf8"), /^\/\/ mine\n/);
   assert.equal(parley(["config", "set", 'agents."my.agent".command', "/opt/x"]).status, 0);
@@ -34,6 +38,7 @@ test("a value that could not be used is refused, and nothing is written", patien
     [["agent.mode", "yolo"], /agent\.mode wants one of ask, code, architect, chat, got another text/],
     [["agents.x.url", "ftp://x"], /agents\.x has a url that is neither/],
     [["client.mcpServers.x.url", "7"], /client\.mcpServers\.x\.url wants a text, got 7/],
+    [["agent.mod", "code"], /agent\.mod is not known; there are .*mode/],
     [["agent..mode", "code"], /is no name of a value/],
     [["agent.mode"], /wants a name and a value/],
   ] as const) {

@@ -11,6 +11,15 @@ import { openGate } from "./open-gate.ts";
 import { ruleJson } from "./permissions-list.ts";
 
 const help = "see parley help permissions check";
+const examples: Readonly<Record<string, string>> = {
+  read: "src/a.ts",
+  write: "src/a.ts",
+  delete: "src/a.ts",
+  exec: "npm test",
+  network: "example.com",
+  mcp: "SERVER/TOOL",
+  mode: "code",
+};
 const exitCodes = { allow: 0, deny: 3, ask: 4 };
 
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
@@ -30,8 +39,15 @@ function subjectFrom(words: readonly string[], cwd: string): Subject {
   const [, claimed, operation = ""] = /^(claim:|op:)?(.*)$/.exec(first) ?? [];
   const origin = claimed === "claim:" ? "claim" : "op";
   const [word = ""] = rest;
-  if (rest.length === 0)
+  if (first === "")
     throw usageError("what would be done? type: parley permissions check write src/a.ts", help);
+  const example = examples[operation];
+  if (example === undefined) {
+    const wanted = `an operation is ${Object.keys(examples).join(", ")}`;
+    throw usageError(`${wanted}; got ${printable(operation)}`, help);
+  }
+  if (rest.length === 0)
+    throw usageError(`${operation} what? type: parley permissions check ${operation} ${example}`, help);
   switch (operation) {
     case "read":
     case "write":
@@ -43,13 +59,9 @@ function subjectFrom(words: readonly string[], cwd: string): Subject {
       return { origin, operation, host: word };
     case "mode":
       return { origin, operation, mode: word };
-    case "mcp": {
-      const [server = "", name = ""] = word.split("/");
-      return { origin, operation, tool: { server, name } };
-    }
     default: {
-      const wanted = "an operation is read, write, delete, exec, network, mcp or mode";
-      throw usageError(`${wanted}, got ${printable(operation)}`, help);
+      const [server = "", name = ""] = word.split("/");
+      return { origin, operation: "mcp", tool: { server, name } };
     }
   }
 }

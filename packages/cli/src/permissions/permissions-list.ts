@@ -12,7 +12,8 @@ export async function run({ values, json }: Invocation): Promise<number> {
   const cwd = resolve(typeof values["cwd"] === "string" ? values["cwd"] : ".");
   const { rules: workspace, warnings } = workspacePolicyOf(cwd);
   const rules = [...configuredRules({}), ...workspace, ...rememberedRules(permissionsPath()).list()];
-  const lines = rules.map(ruleLine);
+  const width = Math.max(0, ...rules.map((rule) => Math.min(widest, printable(ruleText(rule)).length)));
+  const lines = rules.map((rule) => ruleLine(rule, width));
   const hint = `Rules of yours go into ${policyPath()}, one to a line: allow exec npm test`;
   const text = [
     ...(lines.length === 0
@@ -25,15 +26,25 @@ export async function run({ values, json }: Invocation): Promise<number> {
   return 0;
 }
 
-export function ruleLine(rule: Rule): string {
+/** A longer rule does not move the others aside. */
+const widest = 40;
+/** Of a rule that ends within it the hour counts. */
+const soonMs = 2 * 86_400_000;
+
+export function ruleLine(rule: Rule, width = 0): string {
   const { effect, id, scope, expires, source, workspace, origin, cwd } = rule;
   const where = [
     id === undefined ? (source ?? origin) : `id ${id}`,
-    scope === "workspace" ? `in ${workspace?.path}` : scope === "always" ? "everywhere" : undefined,
-    cwd === undefined ? undefined : `when run in ${cwd}`,
-    expires === undefined ? undefined : `until ${new Date(expires).toISOString().slice(0, 10)}`,
+    scope === "workspace" ? `in ${workspace?.path}` : undefined,
+    cwd !== undefined ? `when run in ${cwd}` : scope === "always" ? "everywhere" : undefined,
+    expires === undefined ? undefined : `until ${moment(expires)}`,
   ].filter((part) => part !== undefined);
-  return `${effect.padEnd(5)}  ${printable(ruleText(rule))}  (${printable(where.join(", "))})`;
+  return `${effect.padEnd(5)}  ${printable(ruleText(rule)).padEnd(width)}  (${printable(where.join(", "))})`;
+}
+
+function moment(time: number): string {
+  const [day = "", hour = ""] = new Date(time).toISOString().split("T");
+  return time - Date.now() < soonMs ? `${day} ${hour.slice(0, 5)} UTC` : day;
 }
 
 export function ruleJson(rule: Rule): object {

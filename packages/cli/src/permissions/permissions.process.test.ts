@@ -46,7 +46,7 @@ test("rules of all files are listed with whose they are, and check says which on
   put("project/.parley/policy", "ask write package.json\nallow exec rm *\nnonsense\n");
   const { status, stdout } = parley("list");
   assert.equal(status, 0);
-  assert.match(stdout, /^allow {2}op:exec npm test {2}\(.*config\/policy:2\)$/m);
+  assert.match(stdout, /^allow {2}op:exec npm test {8}\(.*config\/policy:2\)$/m);
   assert.match(stdout, /^ask {4}any:write package\.json {2}\(.*\.parley\/policy:1\)$/m);
   assert.match(stdout, /^ignored: .*policy:2: a workspace can forbid and have asked, not allow$/m);
   assert.match(stdout, /^ignored: .*policy:3: a line begins with allow, ask or deny, got "nonsense"$/m);
@@ -76,6 +76,18 @@ test("a rule is remembered for a workspace, listed, and taken back", (t) => {
   assert.match(again.stderr, /nothing is remembered as/);
 });
 
+test("a rule for an hour says until which minute, one for a directory says where and not everywhere", (t) => {
+  const { parley, cwd } = place(t);
+  const { stdout } = parley("add", "allow", "exec", "npm test", "--scope", "always", "--for", "1h");
+  assert.match(stdout, /, until \d{4}-\d\d-\d\d \d\d:\d\d UTC\)/);
+  parley("add", "allow", "read", "docs/**", "--scope", "always");
+  const lines = parley("list")
+    .stdout.split("\n")
+    .filter((line) => line.startsWith("allow"));
+  assert.equal(new Set(lines.map((line) => line.indexOf("  ("))).size, 1, lines.join("\n"));
+  assert.ok(!lines.some((line) => line.includes("everywhere") && line.includes(cwd)), lines.join("\n"));
+});
+
 test("what cannot be meant is a usage error that says what was wanted", (t) => {
   const { parley, put } = place(t);
   const wrong: [string[], RegExp][] = [
@@ -85,7 +97,10 @@ test("what cannot be meant is a usage error that says what was wanted", (t) => {
     [["add", "allow", "write", "x", "--scope", "always"], /always allows reading and exact commands only/],
     [["add", "allow", "exec", "npm *", "--scope", "always"], /always allows reading and exact commands only/],
     [["add", "allow", "read", "x", "--for", "soon"], /--for takes a time/],
-    [["check", "paint", "x"], /an operation is read, write/],
+    [["check", "paint", "x"], /an operation is read, write.*got paint/],
+    [["check", "paint"], /an operation is read, write.*got paint/],
+    [["check", "exec"], /exec what\? type: parley permissions check exec npm test/],
+    [["check"], /what would be done\?/],
     [["revoke"], /which rule\?/],
     [["check", "read", "x", "--policy", "nothing"], /there is no file nothing/],
   ];

@@ -47,7 +47,9 @@ async function askPermission(question: PermissionQuestion, paint: Paint): Promis
     ...Object.entries(env).map(([name, value]) => `  with ${safeLine(`${name}=${value}`)}`),
     ...(patch === undefined ? [] : patchLines(patch, paint)),
     paint("dim", `  asked because: ${safeLine(reason)}`),
-    ...choices.map(({ name }, at) => `  ${at + 1}  ${safeLine(name)}`),
+    ...choices.map(
+      ({ name }, at) => `  ${String(at + 1).padStart(String(choices.length).length)}  ${safeLine(name)}`,
+    ),
   ];
   write(`${lines.join("\n")}\n`);
   for (;;) {

@@ -25,15 +25,26 @@ export async function withHistory<Result>(work: (history: History) => Promise<Re
   }
 }
 
+/** The one session that was named; a second one is told and not forgotten. */
+export function oneSession([word, extra]: readonly string[], command: string): string | undefined {
+  if (extra === undefined) return word;
+  throw usageError(`${command} takes one session, got ${printable(extra)} too`, `see parley help ${command}`);
+}
+
 export async function sessionNamed(history: History, word: string | undefined): Promise<HistorySession> {
   if (word === undefined) throw usageError("which session?", "parley sessions list has their ids");
   const session = await history.find(word);
-  if (session === undefined) {
-    throw new CommandError(
-      "not_found",
-      `there is no session ${printable(word)}, or more than one`,
-      "parley sessions list has their ids",
-    );
+  if (session !== undefined) return session;
+  const all = await history.list({ limit: Number.POSITIVE_INFINITY });
+  const meant = all.filter(({ id, name }) => name === word || id.startsWith(word)).map(({ id }) => id);
+  if (meant.length > 1) {
+    const shown = `${meant.slice(0, 5).join(", ")}${meant.length > 5 ? " and more" : ""}`;
+    const message = `${printable(word)} may be any of ${meant.length} sessions: ${shown}`;
+    throw new CommandError("ambiguous", message, "give the whole id");
   }
-  return session;
+  throw new CommandError(
+    "not_found",
+    `there is no session ${printable(word)}`,
+    "parley sessions list has their ids",
+  );
 }

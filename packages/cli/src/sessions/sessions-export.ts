@@ -11,12 +11,13 @@ import { printAnswer } from "../print-answer.ts";
 import { leaveWithReader } from "../reader-gone.ts";
 import { safeText } from "../run/safe-text.ts";
 import { printable } from "../wire-printer.ts";
-import { sessionNamed, withHistory } from "./opened-history.ts";
+import { oneSession, sessionNamed, withHistory } from "./opened-history.ts";
 
 const formats = ["markdown", "json"] as const;
 
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
   leaveWithReader();
+  const word = oneSession(positionals, "sessions export");
   const format = formats.find((each) => each === (values["format"] ?? "markdown"));
   if (format === undefined) {
     throw usageError(
@@ -32,7 +33,7 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
     );
   }
   const exported = await withHistory(async (history) => {
-    const session = await sessionNamed(history, positionals[0]);
+    const session = await sessionNamed(history, word);
     const entries: Entry[] = [];
     for await (const entry of history.entries(session.id)) entries.push(entry);
     const secrets = await knownSecrets();

@@ -1,9 +1,11 @@
 // `parley sessions list`.
 
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Invocation } from "../command.ts";
 import { printAnswer } from "../print-answer.ts";
 import { leaveWithReader } from "../reader-gone.ts";
+import { printable } from "../wire-printer.ts";
 import { countOption } from "./count-option.ts";
 import { withHistory } from "./opened-history.ts";
 import { sessionJson, sessionLines } from "./session-line.ts";
@@ -15,10 +17,13 @@ export async function run({ values, json }: Invocation): Promise<number> {
   const sessions = await withHistory((history) =>
     history.list({ limit, ...(cwd === undefined ? {} : { cwd }) }),
   );
-  const text =
-    sessions.length === 0
-      ? 'There are no sessions yet. Begin one: parley run "what to do"'
-      : sessionLines(sessions, Date.now()).join("\n");
+  const text = sessions.length === 0 ? nothing(cwd) : sessionLines(sessions, Date.now()).join("\n");
   printAnswer(text, { sessions: sessions.map(sessionJson) }, json);
   return 0;
+}
+
+function nothing(cwd: string | undefined): string {
+  if (cwd === undefined) return 'There are no sessions yet. Begin one: parley run "what to do"';
+  const where = existsSync(cwd) ? printable(cwd) : `${printable(cwd)}, which is not there`;
+  return `There are no sessions of ${where}. All: parley sessions list`;
 }

@@ -7,14 +7,15 @@ import { leaveWithReader } from "../reader-gone.ts";
 import { bufferedOutput } from "../run/output.ts";
 import { painter } from "../run/paint.ts";
 import { textPrinter } from "../run/text-printer.ts";
-import { sessionNamed, withHistory } from "./opened-history.ts";
+import { oneSession, sessionNamed, withHistory } from "./opened-history.ts";
 import { sessionJson, sessionLine } from "./session-line.ts";
 
 export async function run({ positionals, json }: Invocation): Promise<number> {
   leaveWithReader();
+  const word = oneSession(positionals, "sessions show");
   const { stdout, stderr } = process;
   await withHistory(async (history) => {
-    const session = await sessionNamed(history, positionals[0]);
+    const session = await sessionNamed(history, word);
     if (json) {
       const entries: Entry[] = [];
       for await (const entry of history.entries(session.id)) entries.push(entry);
