@@ -82,7 +82,7 @@ function conclude(report: ReplayReport, side: "agent" | "client", json: boolean)
     const say = (text: string) => process.stderr.write(`parley: ${text}\n`);
     if (divergence !== undefined) say(divergence.message);
     say(
-      `${divergence === undefined ? "replayed" : "stopped after"} ${sent} lines of the ${side}; ${matched} messages came as recorded,` +
+      `${divergence === undefined ? "replayed" : "stopped after"} ${sent} ${sent === 1 ? "line" : "lines"} of the ${side}; ${matched} messages came as recorded,` +
         ` ${missing} notifications were missing, ${extra} were extra${skipped === 0 ? "" : `, ${skipped} lines could not be sent`}`,
     );
   }

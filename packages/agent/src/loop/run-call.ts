@@ -137,7 +137,7 @@ async function refusalOf(
   if (allowed) return undefined;
   return {
     status: "cancelled",
-    shown: "Rejected by the user.",
+    shown: "It was not allowed.",
     told: "The user rejected this call. Do not try the same by other means; go on without it or ask.",
   };
 }

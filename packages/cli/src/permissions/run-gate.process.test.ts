@@ -99,3 +99,32 @@ test("a command does not get what is Parley's own or another agent's mark (TH7)"
   assert.match(stdout, /PATH=/);
   assert.ok(!stdout.includes("canary"));
 });
+
+test(
+  "a refusal says which rule to paste, and that rule helps, for a run and for good",
+  patience,
+  async () => {
+    const refused = await probe.parley(["run", "--no-history", "run pwd"]);
+    assert.equal(refused.status, 3);
+    const [, flag = "", rule = ""] =
+      /with --allow "(.+?)", or for good with parley permissions add allow "(.+?)"/.exec(refused.stderr) ??
+      [];
+    assert.deepEqual([flag, rule], ["exec pwd", "any:exec pwd"]);
+    assert.equal((await probe.parley(["run", "--no-history", "--allow", flag, "run pwd"])).status, 0);
+    assert.equal((await probe.parley(["permissions", "add", "allow", rule])).status, 0);
+    const { status, stdout } = await probe.parley(["run", "--no-history", "run pwd"]);
+    assert.equal(status, 0);
+    assert.ok(stdout.includes(probe.cwd));
+  },
+);
+
+test("where no rule can allow it, none is recommended", patience, async () => {
+  writeFileSync(at(".env"), "A=1\n");
+  const secret = await probe.run(play({ read: at(".env") }));
+  assert.equal(secret.status, 3);
+  assert.match(secret.stderr, /no --allow is for that: run it at a terminal/);
+  const denied = await probe.run(play({ write: at("c.txt"), content: "" }), ["--deny", "write c.txt"]);
+  assert.match(denied.stderr, /no --allow goes beyond that: deny any:write c\.txt \(--deny\)/);
+  const question = await probe.run(play({ tool: { title: "Magic" }, steps: [{ ask: true }] }));
+  assert.match(question.stderr, /no --allow is for that/);
+});

@@ -48,11 +48,13 @@ export class PromptRun {
   #recorder: RunRecorder | undefined;
   /** What the agent said before the session was announced. */
   #early: Entry[] | undefined = [];
+  #target: RunTarget | undefined;
   #live: LiveAgent | undefined;
   #prompt: LivePrompt | undefined;
   #outcome: Outcome | undefined;
   #timedOutMs: number | undefined;
   #hasSpoken = false;
+  #isOver = false;
 
   constructor(options: RunOptions, printer: RunPrinter, interrupts: Interrupts) {
     this.#options = options;
@@ -77,14 +79,18 @@ export class PromptRun {
       clearTimeout(timer);
       this.#stopping.abort();
       await this.#live?.close();
+      // an agent that was ended may still be heard; the end has been told then
+      this.#isOver = true;
       await this.#recorder?.close();
+      await this.#forgetUnused();
       await this.#history?.close();
       this.#gate?.close();
     }
     return {
       wasInterrupted: this.#interrupts.first.aborted,
       timedOutMs: this.#timedOutMs,
-      refusals: this.#gate?.gate.refusals.map(({ summary }) => summary) ?? [],
+      refusals: this.#gate?.gate.refusals ?? [],
+      showsStderr: this.#options.showsStderr,
       outcome: this.#outcome,
       failure,
     };
@@ -97,12 +103,20 @@ export class PromptRun {
     reading.catch(() => undefined);
     if (this.#options.keepsHistory) this.#history = new RunHistory(notice);
     const target = await runTarget(this.#options, this.#history);
+    this.#target = target;
     this.#recorder = this.#history?.recorder(target, this.#options.session);
     const [input, live] = await Promise.all([reading, this.#start(target)]);
     const content = await this.#content(input, target, live.connected.features);
     const session = await this.#session(live, target);
     this.#stopping.signal.throwIfAborted();
     await this.#answer(session.prompt(content));
+  }
+
+  /** A session that was begun for this run, and came to nothing before the prompt. */
+  async #forgetUnused(): Promise<void> {
+    if (this.#prompt !== undefined || this.#target?.known !== undefined) return;
+    const id = await this.#recorder?.id();
+    if (id !== undefined) await this.#history?.forget(id);
   }
 
   async #start(target: RunTarget): Promise<LiveAgent> {
@@ -237,6 +251,7 @@ export class PromptRun {
   }
 
   #entry(entry: Entry): void {
+    if (this.#isOver) return;
     if (this.#early !== undefined) {
       this.#early.push(entry);
       return;

@@ -1,6 +1,7 @@
 // How a run ended: one exit code, and words for it. The order of the codes is the order of what matters to a script.
 
 import type { Outcome } from "@parley/acp";
+import { type Refusal, refusalHint } from "./refusal-hint.ts";
 import type { RunFailure } from "./run-printer.ts";
 import { safeLine } from "./safe-text.ts";
 
@@ -33,7 +34,9 @@ export interface RunFacts {
   readonly wasInterrupted: boolean;
   readonly timedOutMs: number | undefined;
   /** What a rule refused, in words; a refusal by a person is not among them. */
-  readonly refusals: readonly string[];
+  readonly refusals: readonly Refusal[];
+  /** What the agent wrote to stderr was shown. */
+  readonly showsStderr: boolean;
   readonly outcome: Outcome | undefined;
   /** Instead of an outcome. */
   readonly failure: RunError | undefined;
@@ -45,10 +48,11 @@ export interface Ending {
 }
 
 const authRequired = -32000;
+const internalError = -32603;
 
 /** The first that applies. */
 export function endingOf(facts: RunFacts): Ending {
-  const { wasInterrupted, timedOutMs, refusals, outcome, failure } = facts;
+  const { wasInterrupted, timedOutMs, outcome, failure } = facts;
   const early = failure?.exitCode === exitCodes.usage || failure?.exitCode === exitCodes.notStarted;
   if (failure !== undefined && early && !wasInterrupted) return failed(failure);
   if (failure?.exitCode === exitCodes.loginNeeded) return failed(failure);
@@ -69,10 +73,13 @@ export function endingOf(facts: RunFacts): Ending {
     );
   }
   if (failure !== undefined) return failed(failure);
-  return endingOfOutcome(outcome, refusals);
+  return endingOfOutcome(outcome, facts);
 }
 
-function endingOfOutcome(outcome: Outcome | undefined, refusals: readonly string[]): Ending {
+function endingOfOutcome(
+  outcome: Outcome | undefined,
+  { refusals, showsStderr }: Pick<RunFacts, "refusals" | "showsStderr">,
+): Ending {
   const { stopReason = "error", error } = outcome ?? {};
   // some agents end a turn as cancelled when a permission is refused
   const wasRefused = refusals.length > 0;
@@ -84,16 +91,21 @@ function endingOfOutcome(outcome: Outcome | undefined, refusals: readonly string
     if (error === undefined) return ending(exitCodes.agentError, safeLine(stopReason), why);
     const details = detailOf(error.data);
     const words = `the agent answered with an error: ${safeLine(error.message)} (${error.code})${details}`;
-    return ending(exitCodes.agentError, "agent_error", words);
+    const isMute = details === "" && error.code === internalError && !showsStderr;
+    const hint = isMute ? "what it writes to stderr may say why: try again with --verbose" : undefined;
+    return ending(exitCodes.agentError, "agent_error", words, hint);
   }
   if (!wasRefused) return { exitCode: exitCodes.ok, error: undefined };
-  const shown = refusals.slice(0, 3).map(safeLine).join("; ");
+  const shown = refusals
+    .slice(0, 3)
+    .map(({ summary }) => safeLine(summary))
+    .join("; ");
   const more = refusals.length > 3 ? ` and ${refusals.length - 3} more` : "";
   return ending(
     exitCodes.refused,
     "permission_refused",
     `refused by policy: ${shown}${more}`,
-    "allow it with --allow RULE or --policy FILE; parley help permissions add has the rules",
+    refusalHint(refusals),
   );
 }
 

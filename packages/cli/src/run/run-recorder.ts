@@ -34,6 +34,11 @@ export class RunHistory {
     });
   }
 
+  /** A session in which nothing was ever asked is no history. */
+  async forget(id: string): Promise<void> {
+    await (await this.#opening)?.delete(id).catch((error: unknown) => this.#failed(error));
+  }
+
   async close(): Promise<void> {
     await (await this.#opening)?.close();
   }

@@ -223,6 +223,17 @@ suite("how it ends", { concurrency: 2 }, () => {
     }
   });
 
+  test("after the end of an agent that had to be ended nothing is told any more", patience, async () => {
+    const ran = await probe.parley([
+      ...["run", "--json", "--timeout", "1", "x", "--"],
+      ...probe.agent([{ tool: { title: "Look" }, steps: [{ hang: "turn" }] }]),
+    ]);
+    assert.equal(ran.status, 4);
+    const types = eventsOf(ran).map(({ type }) => type);
+    assert.equal(types.indexOf("end"), types.length - 1, ran.stdout);
+    assert.ok(!types.includes("notice"), ran.stdout);
+  });
+
   test("an agent that is no agent is 5, with what it said", patience, async () => {
     const { status, stderr } = await probe.parley([
       "run",
@@ -318,6 +329,27 @@ test("MCP servers of flags and files reach the agent", patience, async () => {
     { name: "local", command: "my-server", args: ["--fast"], env: [{ name: "LEVEL", value: "3" }] },
   ]);
 });
+
+test("a run that came to nothing before its prompt leaves no session behind", patience, async () => {
+  const env = { PARLEY_HOME: join(probe.folder, "other-home") };
+  const { status } = await probe.parley(["run", "--mode", "none", "hi"], { env });
+  assert.equal(status, 2);
+  assert.deepEqual(
+    JSON.parse((await probe.parley(["sessions", "list", "--json"], { env })).stdout).data.sessions,
+    [],
+  );
+});
+
+test(
+  "a command that failed has no mark of success, and an error without words says how to see more",
+  patience,
+  async () => {
+    const { stdout } = await probe.parley(["run", "--no-history", "--allow", "exec false", "run false"]);
+    assert.match(stdout, /^✗ false\n {4}exit code 1$/m);
+    const mute = await probe.run([{ fail: { code: -32603, message: "internal error" } }]);
+    assert.match(mute.stderr, /internal error \(-32603\)\n.*try again with --verbose/);
+  },
+);
 
 test("a session goes on by its name, is listed, found, shown, exported and deleted", patience, async () => {
   const run = (prompt: string) => probe.parley(["run", "--session", "nightly", prompt]);

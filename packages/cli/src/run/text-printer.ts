@@ -31,6 +31,8 @@ class TextPrinter implements RunPrinter {
   readonly #options: TextPrinterOptions;
   readonly #view: SessionView = createView({ terminalBytes: 64 * 1024 });
   readonly #shownCalls = new Set<string>();
+  /** How many of them could be seen. */
+  #calls = 0;
   readonly #shownPrompts = new Set<string>();
   readonly #shownPlan = new Map<string, string>();
   #safe = new SafeText();
@@ -106,7 +108,7 @@ class TextPrinter implements RunPrinter {
     const parts = [
       outcome === undefined ? "not finished" : outcome.stopReason.replaceAll("_", " "),
       `${(durationMs / 1000).toFixed(1)} s`,
-      ...(this.#shownCalls.size > 0 ? [`${this.#shownCalls.size} tool calls`] : []),
+      ...(this.#calls > 0 ? [`${this.#calls} tool call${this.#calls === 1 ? "" : "s"}`] : []),
       ...(outcome?.usage ? [`${outcome.usage.totalTokens} tokens`] : []),
     ];
     const goOn = session === undefined ? "" : `; go on with: parley run --session ${session} "..."`;
@@ -178,6 +180,7 @@ class TextPrinter implements RunPrinter {
     if (this.#shownCalls.has(toolCallId)) return;
     this.#shownCalls.add(toolCallId);
     if (!isWorthShowing(call)) return;
+    this.#calls += 1;
     const { paint, cwd } = this.#options;
     this.#event(toolLines(call, this.#view, { paint, cwd }).join("\n"));
   }

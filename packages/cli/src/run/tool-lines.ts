@@ -25,13 +25,22 @@ export function toolLines(call: ToolCallItem, view: SessionView, options: ToolLi
   const { paint } = options;
   const details = detailsOf(call, view, options);
   const mark =
-    call.status === "completed"
+    call.status === "completed" && !endedBadly(call, view)
       ? paint("green", "✓")
       : call.status === "cancelled"
         ? paint("yellow", "⊘")
         : paint("red", "✗");
   const note = call.status === "completed" || call.status === "failed" ? "" : ` (${safeLine(call.status)})`;
   return [`${mark} ${safeLine(call.label)}${note}`, ...details.map((line) => `${indent}${line}`)];
+}
+
+/** A call that has run its command is completed for an agent, whatever the command says; people read the mark. */
+function endedBadly({ content }: ToolCallItem, { terminals }: SessionView): boolean {
+  return content.some((part) => {
+    if (part.type !== "terminal" || typeof part.terminalId !== "string") return false;
+    const { exitCode, signal } = terminals.get(part.terminalId)?.exitStatus ?? {};
+    return (exitCode ?? 0) !== 0 || signal != null;
+  });
 }
 
 function detailsOf(call: ToolCallItem, view: SessionView, options: ToolLineOptions): string[] {

@@ -22,8 +22,11 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
   const text =
     hits.length === 0
       ? "Nothing has these words."
-      : hits
-          .map(({ session, snippet }) => `${sessionLine(session, Date.now())}\n    ${safeLine(snippet)}`)
+      : [...Map.groupBy(hits, ({ session }) => session.id).values()]
+          .flatMap((own) => [
+            ...own.slice(0, 1).map(({ session }) => sessionLine(session, Date.now())),
+            ...own.map(({ snippet }) => `    ${safeLine(snippet)}`),
+          ])
           .join("\n");
   const found = hits.map(({ session, snippet, seq }) => ({ session: sessionJson(session), snippet, seq }));
   printAnswer(text, { hits: found }, json);

@@ -32,6 +32,8 @@ export class LiveAgent implements LoginTarget {
   #crashes: number[] = [];
   #loggingIn: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
+  /** The end of the process that another one takes the place of. */
+  #leaving: Promise<void> = Promise.resolve();
   readonly #stop = new AbortController();
   /** It dies as often as it is started: whoever needs it next is told. */
   #crashLoop: LaunchError | undefined;
@@ -93,6 +95,7 @@ export class LiveAgent implements LoginTarget {
       const launched = this.#launched ?? (await this.#launching?.catch(() => undefined));
       for (const session of this.#sessions) session.ended();
       await launched?.close();
+      await this.#leaving;
     })();
     return this.#closing;
   }
@@ -146,7 +149,10 @@ export class LiveAgent implements LoginTarget {
     const old = this.#launched;
     this.#launched = undefined;
     this.options.onEvent?.({ kind: "restarting", reason });
-    await old?.close();
+    const leaving = Promise.all([this.#leaving, old?.close()]).then(() => undefined);
+    // whoever asked for it is told; whoever closes only waits
+    this.#leaving = leaving.catch(() => undefined);
+    await leaving;
   }
 
   forget(session: LiveSession): void {

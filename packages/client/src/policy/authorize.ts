@@ -6,7 +6,7 @@ import type { Decision, GateOptions } from "./gate-options.ts";
 import type { GateSession } from "./gate-session.ts";
 import type { PermissionChoice, PermissionQuestion } from "./question.ts";
 import type { Rule } from "./rule.ts";
-import { targetOf } from "./scopes.ts";
+import { ruleFor, targetOf } from "./scopes.ts";
 import { summaryOfAll } from "./summary.ts";
 
 const defaultAnswerMs = 10 * 60_000;
@@ -38,6 +38,11 @@ export class Authority {
   }
 
   verdict(state: GateSession, subjects: readonly Subject[]): Verdict {
+    const nothing: Verdict = { effect: "ask", reason: "nothing is said of what it is" };
+    return strictest(this.#verdicts(state, subjects).map(({ verdict }) => verdict)) ?? nothing;
+  }
+
+  #verdicts(state: GateSession, subjects: readonly Subject[]): { subject: Subject; verdict: Verdict }[] {
     const { rules = [], remembered, own = [] } = this.#options;
     const place = state.place(this.now);
     const workspace = this.#options.workspaceRules?.(state.roots[0] ?? state.session.cwd) ?? [];
@@ -48,8 +53,18 @@ export class Authority {
       isProtected: this.#isProtected,
       isWide: state.isWide,
     };
-    const verdicts = subjects.map((subject) => decide(subject, circumstances));
-    return strictest(verdicts) ?? { effect: "ask", reason: "nothing is said of what it is" };
+    return subjects.map((subject) => ({ subject, verdict: decide(subject, circumstances) }));
+  }
+
+  /** For whoever was not there to be asked: what to write so that it need not be asked. */
+  #allowedBy(state: GateSession, subjects: readonly Subject[]): Pick<Decision, "allowedBy"> {
+    const asked = this.#verdicts(state, subjects).filter(({ verdict }) => verdict.effect === "ask");
+    const rules = asked.map(({ subject, verdict }) =>
+      verdict.always ? undefined : ruleFor(subject, state.roots),
+    );
+    return rules.length > 0 && rules.every((rule) => rule !== undefined)
+      ? { allowedBy: [...new Set(rules)] }
+      : {};
   }
 
   /** `content`: what a write would write. */
@@ -88,7 +103,8 @@ export class Authority {
   ): Promise<Authorized> {
     const { asker, remembered } = this.#options;
     if (asker?.permission === undefined) {
-      return { decision: decided("deny", "nobody", `nobody is there to ask: ${verdict.reason}`) };
+      const decision = decided("deny", "nobody", `nobody is there to ask: ${verdict.reason}`);
+      return { decision: { ...decision, ...this.#allowedBy(state, subjects) } };
     }
     if (state.open >= maxOpen) {
       return {

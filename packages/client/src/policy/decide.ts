@@ -92,7 +92,7 @@ function namedInCommand(subject: Subject, circumstances: Circumstances): Verdict
 
 function byDefault(subject: Subject, { isWide, roots }: Circumstances): Verdict {
   if (subject.origin === "claim")
-    return { effect: "ask", reason: "no rule is about it; the agent runs it itself" };
+    return { effect: "ask", reason: "no rule allows the agent to do it by itself" };
   if (subject.operation === "read" && isWide)
     return { effect: "ask", reason: `${roots[0]} is too wide a workspace for reading without asking` };
   if (subject.operation === "read") return { effect: "allow", reason: "reading in the workspace is allowed" };

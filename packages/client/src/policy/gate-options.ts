@@ -51,6 +51,8 @@ export interface Decision {
   /** Names the rule that fired, where one did. */
   readonly reason: string;
   readonly rule?: Rule;
+  /** The rules that would have allowed what nobody was there to allow; absent where no rule can. */
+  readonly allowedBy?: readonly string[];
   /** Of a person's answer. */
   readonly scope?: Scope;
 }

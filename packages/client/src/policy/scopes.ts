@@ -1,5 +1,6 @@
 // How far an answer may reach, and the rule that remembers it.
 
+import { join, relative } from "node:path";
 import type { Scope, Subject } from "../subject.ts";
 import { joinWords } from "./command-words.ts";
 import type { Verdict } from "./decide.ts";
@@ -44,6 +45,18 @@ function canBeWritten(target: RuleTarget): boolean {
   } catch {
     return false;
   }
+}
+
+/** The rule that allows exactly this, as people write it: below a root a path is short. Undefined where none can. */
+export function ruleFor(subject: Subject, roots: readonly string[]): string | undefined {
+  const target = targetOf(subject);
+  // no rule with words is for a whole shell line
+  if (target === undefined || subject.labelOnly || subject.shellLine !== undefined || !canBeWritten(target))
+    return undefined;
+  const { operation, pattern } = target;
+  const root = roots.find((each) => subject.path?.startsWith(join(each, "/")));
+  const short = subject.path === undefined || root === undefined ? pattern : relative(root, subject.path);
+  return `${subject.origin === "claim" ? "any:" : ""}${operation} ${short}`;
 }
 
 /** The rule that is about exactly this. Undefined where none can say it. */
