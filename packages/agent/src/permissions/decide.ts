@@ -56,6 +56,7 @@ function verdictOfMode(access: Access, { mode, autoApprove }: Circumstances): Ve
       if (mode === "architect") return refusal(mode, "it plans and changes nothing");
       const guarded = access.paths.find((path) => isProtected(path, "write"));
       if (guarded !== undefined) return { type: "ask", reason: `${guarded} is protected`, subjects: [] };
+      if (access.losesFolder) return { type: "ask", reason: "a folder and all that is in it", subjects: [] };
       if (mode === "code" || autoApprove === "edits") return allow;
       return { type: "ask", reason: "in mode ask every change is asked about", subjects: subjectsOf(access) };
     }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { memoryStore, type Update } from "@parley/acp";
 import {
@@ -64,6 +64,20 @@ inEveryVersion("mode code edits without asking, and asks about each command once
   assert.deepEqual(questions(made), ["ls", "ls -l"]);
   assert.ok(existsSync(join(place.cwd, "b")));
 });
+
+inEveryVersion(
+  "a folder with files in it is not deleted unasked in any mode",
+  { "old/a": "1", "old/b": "2", c: "3" },
+  async (place) => {
+    const remove = (path: string) => ["delete", { path, recursive: true }] as const;
+    const model = scriptedModel([calls(remove("c"), remove("old"), remove("old")), says("done")]);
+    const answers = ["reject_once", "allow_once"];
+    const made = await talk({ ...place, models: [model], mode: "code", answers });
+    await made.session.prompt("go").outcome;
+    assert.deepEqual(questions(made), Array(2).fill("Delete old and all that is in it"));
+    assert.deepEqual(readdirSync(place.cwd), []);
+  },
+);
 
 inEveryVersion(
   "protected paths are asked about in every mode, and always again",

@@ -49,7 +49,7 @@ export const deleteTool = defineTool({
         locations: [{ path }],
         content,
       },
-      access: { type: "write", paths, verb: "delete" },
+      access: { type: "write", paths, verb: "delete", ...(count > 0 ? { losesFolder: true } : {}) },
       async run({ files, seen }) {
         await files.remove(path, { recursive });
         seen.forget(path);

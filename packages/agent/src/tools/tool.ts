@@ -40,6 +40,8 @@ export type Access =
       readonly paths: readonly string[];
       /** What takes a file away. Whoever may always change a file may not for that. */
       readonly verb?: "delete" | "move";
+      /** A whole folder would be gone: asked about every time, whatever else may be changed unasked. */
+      readonly losesFolder?: boolean;
     }
   | { readonly type: "run"; readonly command: string; readonly cwd: string }
   | { readonly type: "host"; readonly host: string; readonly url: string }
