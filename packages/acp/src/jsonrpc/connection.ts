@@ -4,6 +4,7 @@
 
 import { batchEntryTexts } from "./batch-entries.ts";
 import { type BatchReply, HeldBatches } from "./batch-reply.ts";
+import { claimTransport } from "./claimed-transport.ts";
 import {
   type BatchCall,
   type ConnectionCounters,
@@ -25,9 +26,6 @@ import { SentBatches } from "./sent-batches.ts";
 import type { EndReason, Sink, Transport } from "./transport.ts";
 
 const cancelMethod = "$/cancel_request";
-
-/** The transports that have a connection: a second one would take the first one's messages away. */
-const taken = new WeakSet<Transport>();
 
 interface Envelope {
   readonly jsonrpc?: unknown;
@@ -66,6 +64,7 @@ export class Connection {
     this.#options = options;
     this.#limits = limitsFrom(defaultConnectionLimits, options.limits);
     this.#drainMs = milliseconds("drainMs", options.drainMs ?? 1_500);
+    claimTransport(transport);
     this.#log = guardedLog(options.log);
     const tap = guardedTap(options.tap, this.#log);
     this.#output = new Output(transport, {
@@ -98,9 +97,6 @@ export class Connection {
     const { promise, resolve } = Promise.withResolvers<ConnectionError>();
     this.closed = promise;
     this.#resolveClosed = resolve;
-    if (taken.has(transport))
-      throw new TypeError("this transport has a connection already; make a transport for each connection");
-    taken.add(transport);
     transport.start(this.#sink(tap));
   }
 

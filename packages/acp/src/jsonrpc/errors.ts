@@ -17,11 +17,15 @@ export class RequestError extends Error {
   override readonly name = "RequestError";
   readonly code: number;
   readonly data: unknown;
+  /** Of an answer that we got: the method that was asked for. Never sent on, and absent from errors of our own. */
+  declare readonly method?: string;
 
-  constructor(code: number, message: string, data?: unknown) {
+  /** `method` is for the library. */
+  constructor(code: number, message: string, data?: unknown, method?: string) {
     super(message);
     this.code = code;
     this.data = data;
+    if (method !== undefined) this.method = method;
   }
 }
 

@@ -164,7 +164,8 @@ function errorFromWire(method: string, error: unknown): Error {
   if (typeof error === "object" && error !== null) {
     const { code, message, data } = error as { code?: unknown; message?: unknown; data?: unknown };
     if (typeof code === "number" && Number.isInteger(code)) {
-      return new RequestError(code, typeof message === "string" ? message : "the peer gave no message", data);
+      const text = typeof message === "string" ? message : "the peer gave no message";
+      return new RequestError(code, text, data, method);
     }
   }
   return new ConnectionError(

@@ -1,10 +1,23 @@
 // What to tell a person whose agent did not start, or went away.
 
 import { existsSync } from "node:fs";
+import { argumentText } from "../jsonrpc/argument.ts";
 import type { ProcessExit, SpawnOptions } from "./spawn.ts";
 
 /** Throws for what no system can start; everything else is the system's own answer. */
 export function checkCommand(command: string, args: readonly string[]): void {
+  const words: unknown = args;
+  if (typeof command !== "string")
+    throw new TypeError(`the agent's command must be a program name or a path, got ${argumentText(command)}`);
+  if (!Array.isArray(words) || words.some((word) => typeof word !== "string")) {
+    const got = Array.isArray(words) ? words.find((word) => typeof word !== "string") : words;
+    // one line with spaces was meant for a shell
+    const [program, ...rest] = command.split(/\s+/u).map((word) => JSON.stringify(word));
+    throw new TypeError(
+      `the agent's arguments must be a list of strings, got ${argumentText(got)}; there is no shell: ` +
+        `give ${program}, [${rest.join(", ")}]`,
+    );
+  }
   if (command === "") throw new TypeError("the agent's command is empty; give a program name or a path");
   const bad = [command, ...args].findIndex((word) => word.includes("\0"));
   if (bad < 0) return;

@@ -22,7 +22,7 @@ import { checkCommands, checkOptions } from "./said-rules.ts";
 import type { SessionLog } from "./session-log.ts";
 import { type Release, SessionOutput } from "./session-output.ts";
 import { SessionParts } from "./session-parts.ts";
-import { runTool, ToolCall, type ToolCallStart } from "./tool-call.ts";
+import { checkTool, runTool, ToolCall, type ToolCallStart } from "./tool-call.ts";
 import type { Turn } from "./turn.ts";
 import { within } from "./within.ts";
 
@@ -159,6 +159,7 @@ export class AgentSession {
     start: ToolCallStart,
     run: (tool: ToolCall) => Promise<Result> | Result,
   ): Promise<Result> {
+    checkTool("session.background", start, run);
     const { signal } = this.#ending;
     const questions = new Questions(this, signal, { isForeground: false });
     const host = { session: this, signal, update: (update: Update) => this.update(update) };

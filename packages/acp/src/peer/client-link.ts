@@ -2,6 +2,7 @@
 
 import type { AgentFeatures } from "../edition/agent-ops.ts";
 import type { ClientEdition } from "../edition/client-edition.ts";
+import { argumentText, isObject } from "../jsonrpc/argument.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { Log } from "../jsonrpc/log.ts";
 import type { ContentBlock, Meta, SessionConfigOption } from "../model/content.ts";
@@ -54,6 +55,10 @@ export class ClientLink {
 
   /** Throws for what may not be sent to this agent (C21, C22, G7). */
   checkPrompt(content: readonly ContentBlock[]): void {
+    if (!Array.isArray(content) || content.some((block) => !isObject(block))) {
+      const got = Array.isArray(content) ? content.find((block) => !isObject(block)) : content;
+      throw new TypeError(`prompt: wanted text or a list of content blocks, got ${argumentText(got)}`);
+    }
     if (content.length === 0)
       throw new TypeError("prompt: got no content, a prompt needs at least one block");
     const wrong = unsupportedContent(content, this.#features);

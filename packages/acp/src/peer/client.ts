@@ -17,7 +17,7 @@ import type { ClientDefinition } from "./client-definition.ts";
 import { offeredFeatures } from "./client-features.ts";
 import { ClientWire } from "./client-wire.ts";
 import { ConnectedAgent } from "./connected-agent.ts";
-import { checkIntroduction } from "./definition-rules.ts";
+import { checkClientDefinition } from "./definition-rules.ts";
 import { HeldInput } from "./held-input.ts";
 
 export interface Client {
@@ -28,9 +28,7 @@ export interface Client {
 
 /** A client from what it does with questions, files and terminals. */
 export function client(definition: ClientDefinition): Client {
-  checkIntroduction("client", definition);
-  if (definition.versions?.length === 0)
-    throw new TypeError("client: versions is an empty list; leave it out, or name the versions to speak");
+  checkClientDefinition(definition);
   return {
     definition,
     connect: (transport) =>

@@ -3,6 +3,7 @@
 import type { Activation, AgentFeatures, SessionFace } from "../edition/agent-ops.ts";
 import type { SessionListing } from "../edition/client-edition.ts";
 import { listingFromWire } from "../edition/client-shared.ts";
+import { argumentText, isObject } from "../jsonrpc/argument.ts";
 import { ConnectionError, RequestError } from "../jsonrpc/errors.ts";
 import type { RequestOptions } from "../jsonrpc/pending-requests.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
@@ -277,6 +278,10 @@ export class ConnectedAgent {
   }
 
   #activation(place: SessionPlace): Activation {
+    if (!isObject(place)) {
+      const wanted = 'a place as the last argument, as { cwd: "/absolute/path" }';
+      throw new TypeError(`a session needs ${wanted}, got ${argumentText(place)}`);
+    }
     const { cwd, additionalDirectories = [], mcpServers = [], systemPrompt, meta } = place;
     if (additionalDirectories.length > 0)
       this.#needs(this.features.additionalDirectories, "take additional directories");

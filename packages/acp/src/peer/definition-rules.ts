@@ -1,11 +1,110 @@
 // What agent() and client() refuse at once: a definition that could not be served.
 
 import { protocolVersions } from "../edition/negotiate.ts";
+import { argumentText, isObject } from "../jsonrpc/argument.ts";
 import { milliseconds } from "../jsonrpc/deadline.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
+import type { ClientDefinition } from "./client-definition.ts";
+import { meantKey } from "./meant-key.ts";
 
-/** Both sides say who they are (A6, C3). For those who write JavaScript: the compiler knows the rest. */
-export function checkIntroduction(who: "agent" | "client", { name, version }: Introduction): void {
+type Keys<Definition> = Readonly<Record<keyof Definition, true>>;
+
+/** A name too many, or one that is missing, is an error of the compiler. */
+const sharedKeys = {
+  name: true,
+  version: true,
+  title: true,
+  versions: true,
+  unstable: true,
+  meta: true,
+  requests: true,
+  notifications: true,
+  limits: true,
+  log: true,
+  tap: true,
+  batches: true,
+  drainMs: true,
+} as const;
+const agentKeys: Keys<AgentDefinition> = {
+  ...sharedKeys,
+  prompt: true,
+  open: true,
+  close: true,
+  setOption: true,
+  cancelTool: true,
+  cancelTerminal: true,
+  accepts: true,
+  mcp: true,
+  authMethods: true,
+  login: true,
+  isLoggedIn: true,
+  logout: true,
+  store: true,
+  maxUnstored: true,
+  clientTimeoutMs: true,
+  steering: true,
+  concurrentPrompts: true,
+};
+const clientKeys: Keys<ClientDefinition> = {
+  ...sharedKeys,
+  permission: true,
+  elicit: true,
+  elicitationCompleted: true,
+  elicitationModes: true,
+  files: true,
+  terminals: true,
+  authenticate: true,
+  terminalLogin: true,
+  restart: true,
+  strict: true,
+  handshakeTimeoutMs: true,
+  otherRequest: true,
+  otherNotification: true,
+  noise: true,
+  maxUnreadUpdates: true,
+  maxUnreadChars: true,
+};
+
+/** Before anything else: for those who write JavaScript, the compiler knows it all. */
+function checkShape(
+  who: "agent" | "client",
+  definition: object,
+  known: Readonly<Record<string, true>>,
+): void {
+  if (!isObject(definition)) {
+    const wanted = who === "agent" ? "name, version and prompt" : "name and version";
+    throw new TypeError(`${who}: wanted an object with ${wanted}, got ${argumentText(definition)}`);
+  }
+  const wrong = meantKey(definition, known);
+  if (wrong !== undefined)
+    throw new TypeError(`${who}: there is no ${wrong.got} in a definition; did you mean ${wrong.meant}?`);
+  for (const field of ["requests", "notifications"]) checkMethods(`${who}: ${field}`, definition[field]);
+}
+
+/** Methods of the protocol are not answered here, and no others are passed on (X3). */
+function checkMethods(where: string, methods: unknown): void {
+  if (methods === undefined) return;
+  if (!isObject(methods))
+    throw new TypeError(`${where} must be an object of functions by name, got ${argumentText(methods)}`);
+  for (const [name, handler] of Object.entries(methods)) {
+    if (!name.startsWith("_")) {
+      const instead = argumentText(`_${name}`);
+      throw new TypeError(`${where} has ${argumentText(name)}; such a name begins with "_", as ${instead}`);
+    }
+    if (typeof handler !== "function" && handler !== undefined)
+      throw new TypeError(`${where}: ${argumentText(name)} must be a function, got ${argumentText(handler)}`);
+  }
+}
+
+export function checkClientDefinition(definition: ClientDefinition): void {
+  checkShape("client", definition, clientKeys);
+  checkIntroduction("client", definition);
+  if (definition.versions?.length === 0)
+    throw new TypeError("client: versions is an empty list; leave it out, or name the versions to speak");
+}
+
+/** Both sides say who they are (A6, C3). */
+function checkIntroduction(who: "agent" | "client", { name, version }: Introduction): void {
   for (const [field, value] of Object.entries({ name, version })) {
     if (typeof value !== "string" || value === "")
       throw new TypeError(`${who}: ${field} must be a string that is not empty, got ${String(value)}`);
@@ -18,6 +117,7 @@ interface Introduction {
 }
 
 export function checkDefinition(definition: AgentDefinition): void {
+  checkShape("agent", definition, agentKeys);
   checkIntroduction("agent", definition);
   if (typeof definition.prompt !== "function")
     throw new TypeError("agent: prompt must be a function; it is called with each turn");

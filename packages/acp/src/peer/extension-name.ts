@@ -4,6 +4,6 @@
 export function extensionName(method: string): string {
   if (typeof method === "string" && method.startsWith("_")) return method;
   throw new TypeError(
-    `got ${JSON.stringify(method)}, a method outside the protocol has a name that begins with "_" (X3)`,
+    `got ${JSON.stringify(method)}, a method outside the protocol has a name that begins with "_"`,
   );
 }

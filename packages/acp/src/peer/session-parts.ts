@@ -64,11 +64,9 @@ export class SessionParts {
         return checkCommands(update.availableCommands);
       case "compaction_update":
         return this.#checkCompaction(update);
-      case "compaction_summary_chunk":
+      case "compaction_summary_chunk": // A105
         if (this.#compactions.get(update.compactionId) === "in_progress") return;
-        throw new TypeError(
-          "a summary grows only after its compaction_update with status in_progress (A105)",
-        );
+        throw new TypeError("a summary grows only after its compaction_update with status in_progress");
       case "state_update":
         // the library reports it: what runs, what waits and what ended follow from turns (A57-A62, A67)
         throw new TypeError(
@@ -198,15 +196,16 @@ export class SessionParts {
     );
   }
 
+  /** One final status, and only what belongs to it (A105). */
   #checkCompaction(update: Extract<Update, { sessionUpdate: "compaction_update" }>): void {
     const { compactionId, status, summary, error } = update;
     const before = this.#compactions.get(compactionId);
     if (finalStatuses.has(before))
-      throw new TypeError(`the compaction ended as ${before}: it has one final status (A105)`);
+      throw new TypeError(`the compaction ended as ${before}: it has one final status`);
     if (summary != null && status !== "completed")
-      throw new TypeError(`a compaction has a summary only when it is completed, got ${status} (A105)`);
+      throw new TypeError(`a compaction has a summary only when it is completed, got ${status}`);
     if (error != null && status !== "failed")
-      throw new TypeError(`a compaction has an error only when it failed, got ${status} (A105)`);
+      throw new TypeError(`a compaction has an error only when it failed, got ${status}`);
   }
 }
 

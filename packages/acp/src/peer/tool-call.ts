@@ -1,5 +1,6 @@
 // One tool call while it runs. Its status always ends, also on a throw and on cancel.
 
+import { argumentText, isObject } from "../jsonrpc/argument.ts";
 import { RequestError, rpcCodes } from "../jsonrpc/errors.ts";
 import type { PermissionOption, ToolCallLocation, ToolKind } from "../model/content.ts";
 import { gitPatch } from "../model/git-patch.ts";
@@ -128,6 +129,8 @@ export class ToolCall {
 
   /** Adds text, a content block, a diff or a terminal to what is shown. */
   add(content: string | ToolCallContent): Promise<void> | undefined {
+    if (typeof content !== "string" && !isObject(content))
+      throw new TypeError(`tool.add: wanted text or content of a tool call, got ${argumentText(content)}`);
     this.start();
     const item: ToolCallContent =
       typeof content === "string" ? { type: "content", content: { type: "text", text: content } } : content;
@@ -203,6 +206,16 @@ export class ToolCall {
       await this.finish("failed");
     }
   }
+}
+
+/** Before anything is shown. */
+export function checkTool(where: string, start: unknown, run: unknown): void {
+  if (!isObject(start))
+    throw new TypeError(
+      `${where}: wanted what is shown, as { title: "Read it" }, got ${argumentText(start)}`,
+    );
+  if (typeof run !== "function")
+    throw new TypeError(`${where}: wanted a function that does the work, got ${argumentText(run)}`);
 }
 
 /** Runs it to its end, whatever the callback does. */

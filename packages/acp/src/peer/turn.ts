@@ -1,5 +1,6 @@
 // One turn of an agent: what it can say and ask while it works on a prompt, and how that ends.
 
+import { argumentText, isObject } from "../jsonrpc/argument.ts";
 import { RequestError, rpcCodes } from "../jsonrpc/errors.ts";
 import type { ElicitationAnswer, ElicitationAsk, PermissionAsk } from "../model/ask.ts";
 import type { AvailableCommand, ContentBlock, Cost, Meta, PlanEntry, Usage } from "../model/content.ts";
@@ -14,7 +15,7 @@ import type { PromptTicket } from "./prompt-queue.ts";
 import { type Permission, Questions } from "./questions.ts";
 import { checkStopReason } from "./said-rules.ts";
 import type { Release } from "./session-output.ts";
-import { runTool, ToolCall, type ToolCallStart } from "./tool-call.ts";
+import { checkTool, runTool, ToolCall, type ToolCallStart } from "./tool-call.ts";
 import { TurnClient } from "./turn-client.ts";
 
 export class Turn {
@@ -71,6 +72,8 @@ export class Turn {
 
   /** Shows the whole plan, every entry each time (A74). */
   plan(entries: readonly PlanEntry[], planId = "main"): Promise<void> | undefined {
+    if (!Array.isArray(entries))
+      throw new TypeError(`turn.plan: wanted a list of all entries, got ${argumentText(entries)}`);
     return this.session.update({
       sessionUpdate: "plan_update",
       plan: { type: "items", planId, entries: [...entries] },
@@ -103,6 +106,7 @@ export class Turn {
     start: ToolCallStart,
     run: (tool: ToolCall) => Promise<Result> | Result,
   ): Promise<Result> {
+    checkTool("turn.tool", start, run);
     this.#message = undefined;
     const tool = new ToolCall(this, start, this.#questions);
     this.#tools.add(tool);
@@ -195,9 +199,15 @@ export class Turn {
     return this.session.update({
       sessionUpdate: kind,
       messageId: this.#message.id,
-      content: typeof content === "string" ? { type: "text", text: content } : content,
+      content: typeof content === "string" ? { type: "text", text: content } : spoken(kind, content),
     });
   }
+}
+
+function spoken(kind: string, content: ContentBlock): ContentBlock {
+  if (isObject(content)) return content;
+  const verb = kind === "agent_message_chunk" ? "say" : "think";
+  throw new TypeError(`turn.${verb}: wanted text or a content block, got ${argumentText(content)}`);
 }
 
 /** Runs one turn to its end. Gives the prompts that arrived meanwhile and that nobody took. */
