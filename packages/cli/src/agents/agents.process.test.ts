@@ -170,6 +170,22 @@ test(
   },
 );
 
+test(
+  "what a program that does not start wrote to stderr is shown once, also to those who see all of it",
+  patience,
+  (t) => {
+    const { parley } = agentHome(t);
+    const failing = [process.execPath, "-e", "console.error('no luck'); process.exit(3)"];
+    for (const flags of [[], ["-v"]]) {
+      const { status, stderr } = parley(["run", ...flags, "--no-history", "hi", "--", ...failing]);
+      assert.equal(status, 5);
+      assert.equal(stderr.split("no luck").length - 1, 1, stderr);
+    }
+    const mute = parley(["run", "--no-history", "hi", "--", "true"]);
+    assert.match(mute.stderr, /it wrote nothing to stderr; check that this command serves ACP/);
+  },
+);
+
 test("an agent that nobody knows is told with those that there are", patience, (t) => {
   const { parley } = agentHome(t);
   const { status, stdout } = parley(["agents", "check", "nobody", "--json"]);

@@ -22,12 +22,16 @@ export interface TakenSession {
   readonly isResumed: boolean;
 }
 
-/** Rejects with a RunError. */
-export async function startAgent(target: RunTarget, options: LiveOptions): Promise<LiveAgent> {
+/** Rejects with a RunError. Where stderr was shown as it came, the error does not show it once more. */
+export async function startAgent(
+  target: RunTarget,
+  { isStderrShown }: { readonly isStderrShown: boolean },
+  options: LiveOptions,
+): Promise<LiveAgent> {
   try {
     return await liveAgent(target.entry, options);
   } catch (error) {
-    throw runErrorFrom(error);
+    throw runErrorFrom(error, isStderrShown);
   }
 }
 
@@ -78,10 +82,10 @@ async function reopened(
   }
 }
 
-export function runErrorFrom(error: unknown): Error {
+export function runErrorFrom(error: unknown, isStderrShown = false): Error {
   if (error instanceof LaunchError) {
     const { kind, message, hint, stderr = "" } = error;
-    const text = withStderr(message, stderr);
+    const text = withStderr(message, isStderrShown ? "" : stderr);
     if (kind === "login_needed") return new RunError(exitCodes.loginNeeded, kind, text, hint);
     // we gave up: whoever told us to says why
     if (kind === "aborted") return new RunError(exitCodes.cancelled, kind, text);

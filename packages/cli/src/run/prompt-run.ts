@@ -120,7 +120,7 @@ export class PromptRun {
   }
 
   async #start(target: RunTarget): Promise<LiveAgent> {
-    const { policy, allow, deny, showsStderr, env } = this.#options;
+    const { policy, allow, deny, showsStderr, format, env } = this.#options;
     // a rule that cannot be meant is told before anything is started
     configuredRules({ policy, allow, deny });
     const [asker, version] = await Promise.all([this.#asker(target), ownVersion()]);
@@ -130,21 +130,25 @@ export class PromptRun {
     const opening = underWay.promise.then(() => this.#openGate(target, asker));
     opening.catch(() => undefined);
     const recorder = this.#recorder;
-    const live = await startAgent(target, {
-      client: { name: "parley", version },
-      cwd: target.cwd,
-      gate: lateGate(opening, () => this.#gate),
-      ...(asker === undefined ? {} : { asker }),
-      cancelTimeoutMs: stopMs,
-      ...(recorder === undefined ? {} : { recorder }),
-      env: { ...target.credentials, ...env },
-      signal: this.#stopping.signal,
-      onEvent: (event) => {
-        if (event.kind === "starting" || event.kind === "connecting")
-          setImmediate(() => this.#prepare(underWay));
-        tell(event);
+    const live = await startAgent(
+      target,
+      { isStderrShown: showsStderr && format !== "json" },
+      {
+        client: { name: "parley", version },
+        cwd: target.cwd,
+        gate: lateGate(opening, () => this.#gate),
+        ...(asker === undefined ? {} : { asker }),
+        cancelTimeoutMs: stopMs,
+        ...(recorder === undefined ? {} : { recorder }),
+        env: { ...target.credentials, ...env },
+        signal: this.#stopping.signal,
+        onEvent: (event) => {
+          if (event.kind === "starting" || event.kind === "connecting")
+            setImmediate(() => this.#prepare(underWay));
+          tell(event);
+        },
       },
-    });
+    );
     this.#live = live;
     // there is no prompt after all
     if (this.#stopping.signal.aborted) void live.close();

@@ -10,6 +10,7 @@ import {
 import type { AgentEntry, CommandEntry } from "../agents/agent-entry.ts";
 import { agentEnvironment, passedKeys, withoutKeys } from "../agents/environment.ts";
 import { abortable } from "./abortable-transport.ts";
+import { noticingEcho } from "./echo-notice.ts";
 import { LaunchError } from "./launch-error.ts";
 import { type AgentLink, reachCommand, reachRemote } from "./reach-agent.ts";
 
@@ -75,8 +76,9 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
     const lastLine = link.stderrTail().trimEnd().split("\n").at(-1) ?? "";
     onProgress?.({ kind: "waiting", elapsedMs: Math.round(performance.now() - started), lastLine });
   }, waitingEveryMs);
+  const reached = noticingEcho(link.transport);
   const { transport, settled } =
-    signal === undefined ? { transport: link.transport, settled() {} } : abortable(link.transport, signal);
+    signal === undefined ? { transport: reached, settled() {} } : abortable(reached, signal);
   try {
     const ours = { ...offered(entry, definition), handshakeTimeoutMs: timeoutMs };
     const agent = await client(ours).connect(transport);
@@ -145,7 +147,7 @@ function failure(entry: AgentEntry, link: AgentLink, error: unknown, timeoutMs: 
   const details = { stderr, exitCode, signal, cause: error };
   switch (error.kind) {
     case "handshake_timeout":
-      return new LaunchError("handshake_timeout", `${name} did not answer within ${timeoutMs} ms`, {
+      return new LaunchError("handshake_timeout", `${name} did not answer within ${timeoutMs / 1000} s`, {
         ...details,
         hint: "check that this command serves ACP; an agent that is slow to start may get more time",
       });
@@ -154,7 +156,7 @@ function failure(entry: AgentEntry, link: AgentLink, error: unknown, timeoutMs: 
     case "exited":
       return new LaunchError("exited", `${name} ended before it could be used: ${error.message}`, {
         ...details,
-        hint: "what it wrote to stderr says why; check that this command serves ACP",
+        hint: whyHint(stderr),
       });
     case "protocol":
       return new LaunchError("protocol", `${name}: ${error.message}`, {
@@ -169,11 +171,16 @@ function failure(entry: AgentEntry, link: AgentLink, error: unknown, timeoutMs: 
           ...details,
           hint:
             entry.transport === "stdio"
-              ? "what it wrote to stderr says why; check that this command serves ACP"
+              ? whyHint(stderr)
               : "check the address, the headers, and that the agent runs there",
         },
       );
   }
+}
+
+function whyHint(stderr: string | undefined): string {
+  const said = stderr === undefined ? "it wrote nothing to stderr" : "what it wrote to stderr says why";
+  return `${said}; check that this command serves ACP`;
 }
 
 /** How to get what is not there. */

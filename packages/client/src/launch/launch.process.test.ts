@@ -111,7 +111,7 @@ test("an agent that never answers is ended at the deadline, and its stderr is sh
   const { entry, pid } = silent(t);
   await assert.rejects(launchAgent(entry, { definition, handshakeTimeoutMs: 3_000 }), {
     kind: "handshake_timeout",
-    message: "sh did not answer within 3000 ms",
+    message: "sh did not answer within 3 s",
     stderr: "loading...",
   });
   // the test's deadline is the limit
@@ -134,9 +134,15 @@ test("what is no agent at all is told", patience, async () => {
     launchAgent(commandEntry([process.execPath, "-e", "console.log('hello')"]), { definition }),
     {
       kind: "exited",
-      hint: /check that this command serves ACP/,
+      hint: "it wrote nothing to stderr; check that this command serves ACP",
     },
   );
+  // its echo shows what it is, long before the deadline
+  await assert.rejects(launchAgent(commandEntry(["cat"]), { definition, handshakeTimeoutMs: 100_000 }), {
+    kind: "protocol",
+    message: "cat: initialize: no answer, it sends back what it is sent and is no agent",
+    hint: /check that this command serves ACP/,
+  });
 });
 
 /** One secret for each kind of thing that an environment holds. */
