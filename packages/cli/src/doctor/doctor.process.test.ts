@@ -51,7 +51,7 @@ test("what is broken is told with what to do: agents, logins, the model", patien
   assert.equal(stateOf(all, "agent locked"), "broken");
   assert.equal(todo["agent locked"], "parley agents login locked");
   assert.equal(stateOf(all, "agent gone"), "broken");
-  assert.equal(todo["agent gone"], "install it, or give the full path");
+  assert.equal(todo["agent gone"], "check the path, or install it");
   assert.match(all.find(({ what }) => what === "agent dying")?.detail ?? "", /no licence/);
   assert.equal(stateOf(all, "model"), "broken");
   const one = parley(["doctor", "--agent", "fine", "--json"]);
