@@ -4,7 +4,9 @@
 import type { Command, Invocation } from "./command.ts";
 import { CommandError, usageError } from "./command-error.ts";
 import { commands } from "./commands.ts";
+import { jsonText } from "./json-text.ts";
 import { printAnswer } from "./print-answer.ts";
+import { safeText } from "./run/safe-text.ts";
 
 /** Gives the exit code. */
 export async function runCommandLine(argv: readonly string[]): Promise<number> {
@@ -124,8 +126,8 @@ function answer(text: string, data: object, json: boolean): number {
 }
 
 function fail(error: { code: string; message: string; hint: string }, json: boolean): void {
-  if (json) process.stdout.write(`${JSON.stringify({ v: 1, error })}\n`);
-  else process.stderr.write(`parley: ${error.message}\nparley: ${error.hint}\n`);
+  if (json) process.stdout.write(`${jsonText({ v: 1, error })}\n`);
+  else process.stderr.write(safeText(`parley: ${error.message}\nparley: ${error.hint}\n`));
 }
 
 /** What follows `--` belongs to the command. */

@@ -1,7 +1,7 @@
 // JSON for programs that may end up in front of a person after all: what would act on a terminal, or hide in a text, is
 // written by its number. JSON itself escapes only half of the control characters.
 
-const acting = /[\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
+const acting = /[\u007f-\u009f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/;
 const allActing = new RegExp(acting, "g");
 
 /** Without a line end; it means the same as what JSON.stringify makes of it. */

@@ -9,15 +9,36 @@ const maxEdits = 1_000;
 export function gitPatch(path: string, oldText: string | undefined, newText: string | undefined): string {
   const before = linesOf(oldText);
   const after = linesOf(newText);
+  const name = quotedName(path);
   const header = [
-    `diff --git ${path} ${path}`,
+    `diff --git ${name} ${name}`,
     ...(oldText === undefined ? ["new file mode 100644"] : []),
     ...(newText === undefined ? ["deleted file mode 100644"] : []),
-    `--- ${oldText === undefined ? "/dev/null" : path}`,
-    `+++ ${newText === undefined ? "/dev/null" : path}`,
+    `--- ${oldText === undefined ? "/dev/null" : name}`,
+    `+++ ${newText === undefined ? "/dev/null" : name}`,
   ];
   const body = hunks(edits(before, after));
   return body.length === 0 ? "" : `${[...header, ...body].join("\n")}\n`;
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  "\n": "\\n",
+  "\t": "\\t",
+  "\r": "\\r",
+  '"': '\\"',
+  "\\": "\\\\",
+};
+
+/** As git writes names that would be read as something else: a line end in one must not begin a line of the patch. */
+function quotedName(path: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  const special = /[\u0000-\u001f"\\\u007f]/g;
+  if (!special.test(path)) return path;
+  const quoted = path.replace(
+    special,
+    (each) => escapes[each] ?? `\\${each.charCodeAt(0).toString(8).padStart(3, "0")}`,
+  );
+  return `"${quoted}"`;
 }
 
 interface Edit {

@@ -7,7 +7,7 @@ import type { PreparedCall } from "../tools/tool.ts";
 
 const maxTitle = 200;
 /** Line ends, other control characters, and marks that reorder or hide text. */
-const misleading = /[\p{Cc}\u2028\u2029\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/gu;
+const misleading = /[\p{Cc}\u061c\u180e\u2028\u2029\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/gu;
 
 export function callStart(
   part: ToolCallPart,

@@ -97,12 +97,15 @@ export function runErrorFrom(error: unknown, isStderrShown = false): Error {
     );
   }
   if (error instanceof ConnectionError) {
-    const text = withStderr(`the agent has gone: ${error.message}`, error.stderr ?? "");
+    const { kind, message, stderr = "" } = error;
+    const isWrong = kind === "protocol" || kind === "too_large";
     return new RunError(
       exitCodes.agentError,
-      "agent_gone",
-      text,
-      "what it wrote to stderr says why; try again",
+      isWrong ? "protocol" : "agent_gone",
+      withStderr(`the agent ${isWrong ? "broke the protocol" : "has gone"}: ${message}`, stderr),
+      isWrong
+        ? "parley tap -- COMMAND shows what it says on the wire"
+        : `${stderr.trim() === "" ? "it wrote nothing to stderr" : "what it wrote to stderr says why"}; try again`,
     );
   }
   if (error instanceof RequestError) {

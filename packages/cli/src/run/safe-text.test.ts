@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { SafeText, safeLine, safeText } from "./safe-text.ts";
+import { SafeText, safeLine, safeSource, safeText } from "./safe-text.ts";
 
 test("plain text in any language stays as it is", () => {
   const text = "Grüße, 世界 👋\n\tif (a < b) { return `c` }\n";
@@ -27,7 +27,7 @@ test("escape sequences of every kind are left out", () => {
 });
 
 test("text that would run backwards is shown as what it is", () => {
-  assert.equal(safeText("a\u202eb\u2066c"), "a\\u202eb\\u2066c");
+  assert.equal(safeText("a\u202eb\u2066c\u061cd"), "a\\u202eb\\u2066c\\u061cd");
 });
 
 test("a return cannot overwrite what was shown", () => {
@@ -79,5 +79,12 @@ test("nothing that is shown moves the cursor", () => {
       assert.doesNotMatch(safeLine(text), /[\n\t]/);
     }),
     { numRuns: 2_000 },
+  );
+});
+
+test("nothing of what will be in a file is left out", () => {
+  assert.equal(
+    safeSource("a\r\n\u001b]0;\nb\u0007\tc\rd\u202e"),
+    "a\n\\u001b]0;\nb\\u0007\tc\\u000dd\\u202e",
   );
 });

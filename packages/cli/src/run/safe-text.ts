@@ -3,9 +3,10 @@
 
 const suspicious =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/;
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/;
+const allSuspicious = new RegExp(suspicious, "g");
 /** Marks that turn text around or take no room; joiners stay, which scripts and emoji need. */
-const hidden = /[\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/;
+const hidden = /[\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/;
 /** A sequence that does not end is text after all; nobody may hide the rest of an answer behind one. */
 const longestSequence = 4096;
 
@@ -56,8 +57,7 @@ export class SafeText {
     if (character === "\u001b") this.#enter("escape");
     else if (character === "\u009b") this.#enter("control");
     else if (/[\u0090\u0098\u009d\u009e\u009f]/.test(character)) this.#enter("string");
-    else if (hidden.test(character))
-      return `${line}\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+    else if (hidden.test(character)) return `${line}${byNumber(character)}`;
     else if (!suspicious.test(character)) return `${line}${character}`;
     return line;
   }
@@ -71,6 +71,15 @@ export class SafeText {
 /** The same for a text that is whole. */
 export function safeText(text: string): string {
   return new SafeText().push(text);
+}
+
+/** For what will be in a file: nothing is left out, since a sequence may hold whole lines that somebody runs. */
+export function safeSource(text: string): string {
+  return text.replaceAll("\r\n", "\n").replaceAll(allSuspicious, byNumber);
+}
+
+function byNumber(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 /** And for one that must stay on its line. */

@@ -5,7 +5,8 @@ import type { Asker, PermissionAsker, PermissionQuestion } from "@parley/client"
 import { terminalAsker as loginAsker } from "../agents/terminal-asker.ts";
 import { askElicitation } from "./elicitation-questions.ts";
 import type { Paint } from "./paint.ts";
-import { safeLine, safeText } from "./safe-text.ts";
+import { safeLine } from "./safe-text.ts";
+import { patchLines } from "./tool-lines.ts";
 
 const shownDiffLines = 60;
 
@@ -45,10 +46,11 @@ async function askPermission(question: PermissionQuestion, paint: Paint): Promis
       : [`  the agent calls it: ${safeLine(claimed.title)}`]),
     ...(claimed?.description === undefined ? [] : [`  ${safeLine(claimed.description)}`]),
     ...Object.entries(env).map(([name, value]) => `  with ${safeLine(`${name}=${value}`)}`),
-    ...(patch === undefined ? [] : patchLines(patch, paint)),
+    ...(patch === undefined ? [] : shownPatch(patch, paint)),
     paint("dim", `  asked because: ${safeLine(reason)}`),
     ...choices.map(
-      ({ name }, at) => `  ${String(at + 1).padStart(String(choices.length).length)}  ${safeLine(name)}`,
+      (choice, at) =>
+        `  ${String(at + 1).padStart(String(choices.length).length)}  ${choiceLine(choice, paint)}`,
     ),
   ];
   write(`${lines.join("\n")}\n`);
@@ -63,15 +65,20 @@ async function askPermission(question: PermissionQuestion, paint: Paint): Promis
   }
 }
 
-function patchLines(patch: string, paint: Paint): string[] {
-  const lines = safeText(patch).trimEnd().split("\n");
-  const body = lines.filter((line) => !/^(?:diff --git|--- |\+\+\+ |new file mode)/.test(line));
-  const shown = body.slice(0, shownDiffLines).map((line) => {
-    const colour = line.startsWith("+") ? "green" : line.startsWith("-") ? "red" : "dim";
-    return `    ${paint(colour, line)}`;
-  });
-  const rest = body.length - shown.length;
-  return [...shown, ...(rest > 0 ? [`    … ${rest} more lines`] : [])];
+function shownPatch(patch: string, paint: Paint): string[] {
+  const lines = patchLines(patch, paint).map((line) => `    ${line}`);
+  const rest = lines.length - shownDiffLines;
+  return [...lines.slice(0, shownDiffLines), ...(rest > 0 ? [`    … ${rest} more lines`] : [])];
+}
+
+/** An agent may call a yes "No", or two options the same: what its own options mean is said beside them. */
+function choiceLine(
+  { id, name, effect, scope }: PermissionQuestion["choices"][number],
+  paint: Paint,
+): string {
+  if (!id.startsWith("option:")) return safeLine(name);
+  const meaning = `${effect === "allow" ? "allows" : "refuses"} it${scope === "once" ? "" : " for this session"}`;
+  return `${safeLine(name)} ${paint("dim", `(${meaning})`)}`;
 }
 
 /** One line; nothing when the question is withdrawn or the input ends. */

@@ -7,7 +7,7 @@ import type { Output } from "./output.ts";
 import type { Paint } from "./paint.ts";
 import type { RunDecision, RunEnd, RunPrinter, RunStart } from "./run-printer.ts";
 import { SafeText, safeLine, safeText } from "./safe-text.ts";
-import { isWorthShowing, toolLines } from "./tool-lines.ts";
+import { isWorthShowing, titleLine, toolLines } from "./tool-lines.ts";
 
 export interface TextPrinterOptions {
   readonly output: Output;
@@ -94,7 +94,7 @@ class TextPrinter implements RunPrinter {
     status?.(undefined);
     for (const { toolCallId, open, label } of this.#view.toolCalls.values()) {
       if (open && !this.#shownCalls.has(toolCallId))
-        this.#event(`${paint("yellow", "…")} ${safeLine(label)} (not finished)`);
+        this.#event(`${paint("yellow", "…")} ${titleLine(label)} (not finished)`);
     }
     if (!this.#atLineStart) this.#write("\n");
     output.flush();
@@ -173,7 +173,7 @@ class TextPrinter implements RunPrinter {
       if (call.status !== "pending" && this.#options.status !== undefined) {
         // the status line needs a line of its own
         if (!this.#atLineStart) this.#write("\n");
-        this.#options.status(safeLine(call.label));
+        this.#options.status(titleLine(call.label));
       }
       return;
     }

@@ -4,7 +4,7 @@ import { relative } from "node:path";
 import { gitPatch } from "@parley/acp";
 import type { SessionView, ToolCallItem } from "@parley/acp/view";
 import type { Paint } from "./paint.ts";
-import { safeLine, safeText } from "./safe-text.ts";
+import { safeLine, safeSource, safeText } from "./safe-text.ts";
 
 export interface ToolLineOptions {
   readonly paint: Paint;
@@ -13,11 +13,21 @@ export interface ToolLineOptions {
 
 const shownDiffLines = 40;
 const shownOutputLines = 12;
+const longestTitle = 1000;
 const indent = "    ";
 
 /** What an agent does with its own thoughts is shown as the plan that comes of it. */
 export function isWorthShowing({ toolKind, status, content }: ToolCallItem): boolean {
   return toolKind !== "think" || status !== "completed" || content.some(({ type }) => type !== "content");
+}
+
+/** A title has one line, and not more than anybody reads. */
+export function titleLine(label: string): string {
+  // a cut at a character of two halves would leave one
+  const line = safeLine(label.slice(0, 2 * longestTitle));
+  return line.length <= longestTitle
+    ? line
+    : `${line.slice(0, longestTitle).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
 /** The first line says what it was; the others are indented. */
@@ -31,7 +41,7 @@ export function toolLines(call: ToolCallItem, view: SessionView, options: ToolLi
         ? paint("yellow", "⊘")
         : paint("red", "✗");
   const note = call.status === "completed" || call.status === "failed" ? "" : ` (${safeLine(call.status)})`;
-  return [`${mark} ${safeLine(call.label)}${note}`, ...details.map((line) => `${indent}${line}`)];
+  return [`${mark} ${titleLine(call.label)}${note}`, ...details.map((line) => `${indent}${line}`)];
 }
 
 /** A call that has run its command is completed for an agent, whatever the command says; people read the mark. */
@@ -71,26 +81,24 @@ type DiffPart = Extract<ToolCallItem["content"][number], { type: "diff" }>;
 function diffLines(diff: DiffPart, { paint, cwd }: ToolLineOptions): string[] {
   const patch =
     diff.path !== undefined && diff.newText !== undefined
-      ? gitPatch(diff.path, diff.oldText ?? undefined, diff.newText)
+      ? gitPatch("file", diff.oldText ?? undefined, diff.newText)
       : diff.patch?.text;
   const names = diff.path === undefined ? changedPaths(diff) : [diff.path];
   const heading = names.map((name) => paint("dim", shortened(name, cwd)));
   if (patch === undefined) return heading;
-  const lines = safeText(patch)
-    .trimEnd()
-    .split("\n")
-    // the heading says which file it is
-    .filter((line) => !/^(?:diff --git|index |--- |\+\+\+ |new file mode|deleted file mode)/.test(line))
-    .map((line) =>
-      line.startsWith("+")
-        ? paint("green", line)
-        : line.startsWith("-")
-          ? paint("red", line)
-          : paint("dim", line),
-    );
+  const lines = patchLines(patch, paint);
   const shown = lines.slice(0, shownDiffLines);
   const rest = lines.length - shown.length;
   return [...heading, ...shown, ...(rest > 0 ? [paint("dim", `… ${rest} more lines`)] : [])];
+}
+
+/** Without its header, since the heading says which file it is; a line of the text may look like one of the header. */
+export function patchLines(patch: string, paint: Paint): string[] {
+  const all = safeSource(patch).trimEnd().split("\n");
+  const start = all.findIndex((line) => line.startsWith("@@ "));
+  return all
+    .slice(Math.max(0, start))
+    .map((line) => paint(line.startsWith("+") ? "green" : line.startsWith("-") ? "red" : "dim", line));
 }
 
 function changedPaths({ changes = [] }: DiffPart): string[] {

@@ -18,13 +18,13 @@ const hostile: Readonly<Record<string, string>> = {
   N203: "\u001b[6n\u001bP$q m\u001b\\",
   N204: "\u001bPtmux;x\u001b\\\u001b_Ga=T\u001b\\",
   N205: "\u009b2J\u0090x\u009c",
-  N206: "\u202eexe.txt",
+  N206: "\u202eexe.txt\u061c",
   N207: "a\u200bb\u2060c\ufeff",
 };
 
 /** Nothing of this may reach a terminal as it is; line ends and tabs may. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-const acting = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/;
+const acting = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/;
 
 function everywhere(text: string): Partial<AgentScenario> {
   const steps: AgentStep[] = [
@@ -95,4 +95,28 @@ test("what was kept of it does not act either when it is shown again (TH5)", pat
     `security: sequences in what is kept: ${shown.length} attempts, ${violations.length} violations`,
   );
   assert.deepEqual(violations, []);
+});
+
+test("the names of modes and of ways to log in do not act in what went wrong (TH5)", patience, async () => {
+  const text = Object.values(hostile).join(" then ");
+  const currentModeId = "code";
+  const modes = {
+    currentModeId,
+    availableModes: [
+      { id: currentModeId, name: "Code" },
+      { id: text, name: text },
+    ],
+  };
+  const login = [{ method: "session/prompt", error: { code: -32000, message: `log in ${text}` } }];
+  const replies = [{ method: "session/new", patch: { modes } }];
+  const scenarios: readonly [number, Partial<AgentScenario>, readonly string[]][] = [
+    [2, { versions: [1], wire: { replies }, otherwise: [] }, ["--mode", "none"]],
+    [6, { authMethods: [{ methodId: text, name: text, type: "agent" }], wire: { replies: login } }, []],
+  ];
+  for (const [status, scenario, args] of scenarios) {
+    const ran = await probe.run(scenario, [...args]);
+    assert.equal(ran.status, status, ran.stderr);
+    assert.match(ran.stderr, / then /);
+    assert.doesNotMatch(ran.stderr, acting);
+  }
 });

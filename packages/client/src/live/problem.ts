@@ -31,13 +31,15 @@ interface ErrorLike {
   readonly data?: unknown;
 }
 
+/** What these are about need not have ended the connection, and would be the same the next time. */
+const notDeaths: ReadonlySet<string> = new Set(["aborted", "too_large", "protocol"]);
+
 /** Of an error that the agent answered with, or of the end of the connection. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof ConnectionError) {
     const { kind, message } = error;
     if (kind === "timeout") return { kind, message };
-    // what these are about has not ended the connection
-    return { kind: kind === "aborted" || kind === "too_large" ? "other" : "crash", message };
+    return { kind: notDeaths.has(kind) ? "other" : "crash", message };
   }
   if (error instanceof RequestError || isErrorLike(error)) return ofAnswer(error);
   return { kind: "other", message: error instanceof Error ? error.message : String(error) };

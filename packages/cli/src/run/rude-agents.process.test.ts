@@ -1,0 +1,64 @@
+// Agents that answer with nonsense, and what the user of `parley run` sees of it.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { patience, RunProbe } from "./run-probe.ts";
+
+const probe = new RunProbe();
+
+for (const [what, result] of [
+  ["no stop reason", {}],
+  ["nothing", null],
+  ["a stop reason that is no text", { stopReason: 7 }],
+] as const) {
+  test(
+    `an agent that answers a prompt with ${what} has broken the protocol, and nobody waits for it`,
+    patience,
+    async () => {
+      const replies = [{ method: "session/prompt", result }];
+      const ran = await probe.run({ versions: [1], wire: { replies } }, []);
+      assert.equal(ran.status, 1, ran.stderr);
+      assert.match(
+        ran.stderr,
+        /^parley: the agent broke the protocol: session\/prompt.*\nparley: parley tap /,
+      );
+    },
+  );
+}
+
+test("a title of a million characters is cut", patience, async () => {
+  const ran = await probe.run([{ tool: { title: "x".repeat(1_000_000), kind: "other" }, steps: [] }], []);
+  assert.equal(ran.status, 0, ran.stderr);
+  assert.match(ran.stdout, /^✓ x{1000}…\n$/);
+});
+
+test(
+  "a diff is shown with every line that it changes, whatever those and its path look like",
+  patience,
+  async () => {
+    const oldText = "keep\n-- a comment\n";
+    // the sequence would take a line with it that a shell runs
+    const newText = "keep\n++ i\nindex me\n: \u001b]0;\nrm -rf .\n\u0007\n";
+    const path = "/nowhere/a\n@@ -1 +1 @@\n+harmless";
+    const ran = await probe.run(
+      [{ tool: { title: "Edit", kind: "edit" }, steps: [{ diff: { path, oldText, newText } }] }],
+      [],
+    );
+    assert.equal(ran.status, 0, ran.stderr);
+    const lines = ran.stdout
+      .split("\n")
+      .slice(2)
+      .map((line) => line.trim());
+    assert.deepEqual(lines, [
+      "@@ -1,2 +1,6 @@",
+      "keep",
+      "--- a comment",
+      "+++ i",
+      "+index me",
+      "+: \\u001b]0;",
+      "+rm -rf .",
+      "+\\u0007",
+      "",
+    ]);
+  },
+);
