@@ -118,6 +118,13 @@ test(
   },
 );
 
+test("for a shell line the hint says that the rule allows every command", patience, async () => {
+  const refused = await probe.parley(["run", "--no-history", "run pwd | wc -l"]);
+  assert.match(refused.stderr, /only where every command is, with --allow "exec \*\*"/);
+  const allowed = await probe.parley(["run", "--no-history", "--allow", "exec **", "run pwd | wc -l"]);
+  assert.equal(allowed.status, 0, allowed.stderr);
+});
+
 test("where no rule can allow it, none is recommended", patience, async () => {
   writeFileSync(at(".env"), "A=1\n");
   const secret = await probe.run(play({ read: at(".env") }));

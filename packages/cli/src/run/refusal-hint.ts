@@ -16,6 +16,9 @@ export function refusalHint(refusals: readonly Refusal[]): string {
     // what is typed for a run is about what the agent does by itself, too
     const flags = shown.map((rule) => `--allow ${quoted(rule.replace(/^any:/, ""))}`).join(" ");
     const more = rules.length > shown.length ? " and so on" : "";
+    const isLine = rules.some((rule) => rule.endsWith("exec **"));
+    if (isLine)
+      return `a shell line is allowed only where every command is, with --allow "exec **"; or run it at a terminal, where you are asked`;
     return `allow it for this run with ${flags}${more}, or for good with parley permissions add allow ${quoted(first)}`;
   }
   const forbidden = refusals.find(({ by }) => by !== "nobody");

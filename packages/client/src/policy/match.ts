@@ -56,7 +56,7 @@ function isShell({ shellLine }: Subject): boolean {
 }
 
 const everyCommand = "*";
-const everyLine = "**";
+export const everyLine = "**";
 
 function matchesCommand(rule: Rule, pattern: string, subject: Subject, place: Place): boolean {
   if (pattern === everyLine) return true;

@@ -4,7 +4,7 @@ import { join, relative } from "node:path";
 import type { Scope, Subject } from "../subject.ts";
 import { joinWords } from "./command-words.ts";
 import type { Verdict } from "./decide.ts";
-import { lineText } from "./match.ts";
+import { everyLine, lineText } from "./match.ts";
 import type { RuleTarget } from "./rule.ts";
 import { parseRule, ruleText } from "./rule-text.ts";
 
@@ -47,16 +47,18 @@ function canBeWritten(target: RuleTarget): boolean {
   }
 }
 
-/** The rule that allows exactly this, as people write it: below a root a path is short. Undefined where none can. */
+/** The narrowest rule that allows this, as people write it: below a root a path is short. Undefined where none can. */
 export function ruleFor(subject: Subject, roots: readonly string[]): string | undefined {
   const target = targetOf(subject);
+  if (target === undefined || subject.labelOnly) return undefined;
+  const of = subject.origin === "claim" ? "any:" : "";
   // no rule with words is for a whole shell line
-  if (target === undefined || subject.labelOnly || subject.shellLine !== undefined || !canBeWritten(target))
-    return undefined;
+  if (subject.shellLine !== undefined) return `${of}exec ${everyLine}`;
+  if (!canBeWritten(target)) return undefined;
   const { operation, pattern } = target;
   const root = roots.find((each) => subject.path?.startsWith(join(each, "/")));
   const short = subject.path === undefined || root === undefined ? pattern : relative(root, subject.path);
-  return `${subject.origin === "claim" ? "any:" : ""}${operation} ${short}`;
+  return `${of}${operation} ${short}`;
 }
 
 /** The rule that is about exactly this. Undefined where none can say it. */
