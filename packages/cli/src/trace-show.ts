@@ -1,10 +1,11 @@
-// `parley trace show FILE`: a trace for people, one line per message and event, or one JSON object per line.
+// `parley trace show FILE [RECORD]`: a trace for people, one line per message and event, or one JSON object per line.
 
 import { isTraceMessage, type TraceEvent, type TraceHeader, type TraceMessage } from "@parley/acp/testing";
 import type { Invocation } from "./command.ts";
 import { leaveWithReader } from "./reader-gone.ts";
 import { missingFile, withTraceErrors } from "./trace-failure.ts";
 import { traceItems } from "./trace-lines.ts";
+import { showRecord } from "./trace-record.ts";
 import { printable, WirePrinter } from "./wire-printer.ts";
 
 /** What a line of the wire is, as far as it can be told. */
@@ -18,10 +19,11 @@ interface Facts {
 }
 
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
-  const [path] = positionals;
+  const [path, record] = positionals;
   if (path === undefined) return missingFile("trace show", json);
   leaveWithReader();
   return withTraceErrors(path, json, async () => {
+    if (record !== undefined) return showRecord(path, record, json);
     const output = json ? jsonOutput() : proseOutput();
     const reader = new Correlator();
     for await (const item of traceItems(path, { follow: values.follow === true })) {

@@ -82,6 +82,32 @@ test("the replay of a recorded agent gives a client the view that the live one g
   assert.match(again.stderr, /file already exists/);
 });
 
+test("one record is shown whole, and a number that is none is told with the last", posix, () => {
+  const trace = folder.file("whole.trace");
+  const text = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "x/y",
+    params: { long: "a".repeat(500), b: "\u202e" },
+  });
+  const lines = [
+    { parley: "trace", version: 1 },
+    { t: 1, from: "client", bytes: text.length + 1, text },
+    { t: 2, event: "end" },
+  ];
+  writeFileSync(trace, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const shown = parley("trace", "show", trace, "1");
+  assert.equal(shown.status, 0, shown.stderr);
+  assert.match(shown.stdout, /^# record 1, 1 ms, client → agent, \d+ bytes\n\{\n {2}"jsonrpc"/);
+  assert.match(shown.stdout, /"long": "a{500}"/);
+  assert.ok(!shown.stdout.includes("\u202e"));
+  const { data } = JSON.parse(parley("trace", "show", "--json", trace, "1").stdout);
+  assert.deepEqual([data.record, data.message.params.long.length], [1, 500]);
+  const none = parley("trace", "show", trace, "10");
+  assert.deepEqual([none.status, /there is no record 10 in .*; the last is 2/.test(none.stderr)], [1, true]);
+  assert.equal(parley("trace", "show", trace, "ten").status, 2);
+});
+
 test(
   "an agent that does something else than the recorded one is said to, with the record",
   posix,

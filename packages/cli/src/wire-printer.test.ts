@@ -76,3 +76,18 @@ test("a line is cut to the width of the terminal, and text that is not JSON is s
   assert.ok(long.endsWith("…"));
   assert.equal(line("client", "this is no JSON"), "    7 ms  client → agent  not JSON  this is no JSON");
 });
+
+test("a line is as wide as the terminal, however long its method and its note are", () => {
+  const wire = new WirePrinter({ columns: 73, colour: false });
+  const method = "session/request_permission";
+  const note = " after 12345.6 ms [s2]";
+  const request = JSON.stringify({ id: 17, method, params: { sessionId: "x".repeat(90) } });
+  const answer = JSON.stringify({ id: 17, result: { outcome: { outcome: "selected", optionId: "yes" } } });
+  for (const shown of [
+    wire.line({ from: "agent", text: request, ms: 7 }),
+    wire.line({ from: "client", text: answer, ms: 12345, note }),
+  ]) {
+    assert.ok(shown.length <= 73, shown);
+  }
+  assert.ok(wire.line({ from: "client", text: answer, ms: 12345, note }).includes(note));
+});

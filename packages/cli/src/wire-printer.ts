@@ -40,10 +40,12 @@ export class WirePrinter {
   line({ from, text, ms, note = "" }: Crossing): string {
     const arrow = from === "client" ? "client → agent" : "client ← agent";
     const { label: name, detail, mood } = this.#describe(from, text);
-    const label = `${name}${note}`;
     const head = `${ms.toFixed(0).padStart(5)} ms  ${arrow}  `;
-    const room = Math.max(10, this.#columns - head.length - label.length - 2);
-    const shown = detail.length > room ? `${detail.slice(0, room - 1)}…` : detail;
+    const most = this.#columns - head.length;
+    const label = `${cut(name, Math.max(10, most - note.length))}${note}`;
+    const room = most - label.length - 2;
+    // a few letters of it would say nothing
+    const shown = room < 10 ? "" : cut(detail, room);
     return `${this.#paint("dim", head)}${this.#paint(mood, label)}  ${shown}`.trimEnd();
   }
 
@@ -72,6 +74,10 @@ export class WirePrinter {
   #paint(colour: keyof typeof ansi, text: string): string {
     return this.#colour ? `${ansi[colour]}${text}${ansi.off}` : text;
   }
+}
+
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
 function parse(text: string): Message | undefined {

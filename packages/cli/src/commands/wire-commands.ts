@@ -71,8 +71,9 @@ export const wireCommands: readonly Command[] = [
     summary: "print a trace, one line per message and event",
     details:
       "Every line has the number of its record, the time since the start, who sent it and what it is;\n" +
-      'answers have the time that they took. With --json: one object per line, the last is "end".',
-    positionals: "FILE",
+      'answers have the time that they took. With --json: one object per line, the last is "end".\n' +
+      "With the number of a record: all of that one.",
+    positionals: "FILE [RECORD]",
     completes: "file",
     options: {
       follow: { type: "boolean", short: "f", summary: "go on with what a running tap adds, up to its end" },
