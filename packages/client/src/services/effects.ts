@@ -9,6 +9,7 @@ import type { Authority, Shown } from "../policy/authorize.ts";
 import type { Decision } from "../policy/gate-options.ts";
 import { contentHash, type GateSession } from "../policy/gate-session.ts";
 import { ownChoices } from "../policy/question.ts";
+import { summaryOf } from "../policy/summary.ts";
 import type { Subject } from "../subject.ts";
 
 /** What a person is shown, and what must still be so when the answer has come: the version of a file, say. */
@@ -50,10 +51,12 @@ export class Effects {
 
   async perform<Result>(
     state: GateSession,
+    /** What the agent asks for, in its own words: for the log, where that leads outside. */
+    wanted: Subject,
     prepare: () => Promise<Prepared<Result>>,
     signal: AbortSignal = new AbortController().signal,
   ): Promise<Result> {
-    let prepared = await prepare();
+    let prepared = await prepare().catch((error: unknown) => this.#impossible(state, wanted, error));
     for (let round = 0; round < maxRounds; round++) {
       const { subject, content } = prepared;
       let look: Look | undefined;
@@ -86,6 +89,24 @@ export class Effects {
   /** Of an agent that runs its own tools: there is nothing to announce, only an answer. */
   answered(decision: Decision): void {
     for (const subject of decision.subjects) this.#write(decision, subject, "decision");
+  }
+
+  /** No rule is asked about what lies outside; that it was tried is worth knowing. */
+  #impossible(state: GateSession, subject: Subject, error: unknown): never {
+    if (error instanceof RequestError && error.code === errorCodes.outsideWorkspace) {
+      const { sessionId } = state.session;
+      const reason = "it leads outside the workspace";
+      const decision: Decision = {
+        sessionId,
+        subjects: [subject],
+        summary: summaryOf(subject),
+        effect: "deny",
+        by: "default",
+        reason,
+      };
+      this.#write(decision, subject, "refused");
+    }
+    throw error;
   }
 
   async #announced<Result>(

@@ -362,3 +362,27 @@ test("a session may have sixteen questions open; the next is refused at once (TH
   const [first] = await Promise.all(waiting);
   assert.match(String(first), /aborted/);
 });
+
+test("what leads outside is refused without asking, and written down", async (t) => {
+  const cwd = folder(t, {});
+  const other = folder(t, { b: "else" });
+  symlinkSync(join(other, "b"), join(cwd, "link"));
+  const audit = auditLog(join(folder(t), "audit"));
+  await withFiles(t, cwd, { audit }, async (files) => {
+    assert.equal(await code(files.readText(join(cwd, "link"))), -32061);
+    assert.equal(await code(files.writeText(join(other, "b"), "mine")), -32061);
+    // a file that is not there is nobody's refusal
+    assert.equal(await code(files.readText(join(cwd, "none"))), -32002);
+  });
+  audit.close();
+  const { entries } = verifyAudit(audit.path);
+  assert.deepEqual(
+    entries
+      .filter(({ kind }) => kind === "refused")
+      .map(({ operation, target, reason }) => [operation, target, reason]),
+    [
+      ["read", join(cwd, "link"), "it leads outside the workspace"],
+      ["write", join(other, "b"), "it leads outside the workspace"],
+    ],
+  );
+});

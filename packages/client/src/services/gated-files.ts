@@ -108,9 +108,20 @@ export function gatedFiles(state: GateSession, effects: Effects, options: Servic
   return {
     canRead: true,
     canWrite: true,
-    readText: (path, given = {}) => effects.perform(state, () => prepareRead(path, given), given.signal),
+    readText: (path, given = {}) =>
+      effects.perform(
+        state,
+        { origin: "op", operation: "read", path },
+        () => prepareRead(path, given),
+        given.signal,
+      ),
     writeText: (path, content, given = {}) =>
-      effects.perform(state, () => prepareWrite(path, content, given), given.signal),
+      effects.perform(
+        state,
+        { origin: "op", operation: "write", path },
+        () => prepareWrite(path, content, given),
+        given.signal,
+      ),
     async close() {
       isClosed = true;
       await Promise.all([opened.local?.close(), opened.observer?.close()]);

@@ -57,7 +57,10 @@ export function gatedTerminals(
   };
 
   return {
-    create: (given) => effects.perform(state, () => prepare(given), given.signal),
+    create(given) {
+      const { command, args, cwd = state.session.cwd, signal } = given;
+      return effects.perform(state, commandSubject("op", command, args, cwd), () => prepare(given), signal);
+    },
     async close() {
       isClosed = true;
       await opened?.close();
