@@ -111,6 +111,22 @@ suite("interoperability bugs", { concurrency: 2 }, () => {
     assert.deepEqual([status, stdout], [0, "fine\n\n… Build (not finished)\n"]);
   });
 
+  test("bug 8: what an agent says before its session is answered for is printed", patience, async () => {
+    const update = { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "early " } };
+    const early = { jsonrpc: "2.0", method: "session/update", params: { sessionId: "early-bird", update } };
+    const replies = [{ method: "session/new", before: [early], result: { sessionId: "early-bird" } }];
+    const prompted = { method: "session/prompt", result: { stopReason: "end_turn" } };
+    const ran = await probe.run({ ...v1, wire: { replies: [...replies, prompted] } });
+    assert.deepEqual([ran.status, ran.stdout.trim()], [0, "early"], ran.stderr);
+  });
+
+  test("bug 12: a request that nobody knows is refused, and no agent waits for it", patience, async () => {
+    // the scripted agent fails when it is told no; without an answer it would wait for ever
+    const ran = await probe.run([{ call: { method: "vendor/ask" } }, { say: "allowed" }]);
+    assert.deepEqual([ran.status, ran.stdout], [1, ""]);
+    assert.match(ran.stderr, /^parley: the agent answered with an error: /);
+  });
+
   test("bug 9: a last chunk in the same write as the answer is printed", patience, async () => {
     const { stdout } = await probe.run({
       ...v1,
