@@ -4,7 +4,7 @@ import type { AgentConfig } from "@parley/agent";
 import type { Invocation } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { readConfig } from "./config-file.ts";
-import { printable } from "./wire-printer.ts";
+import { printable } from "./printable.ts";
 
 const modes = ["ask", "code", "architect", "chat"] as const;
 

@@ -30,7 +30,7 @@ async function printSetup(editor: string): Promise<number> {
   const launcher = fileURLToPath(new URL("../bin/parley", import.meta.url));
   const setup = setupFor(editor, launcher);
   if (setup === undefined) {
-    const { printable } = await import("./wire-printer.ts");
+    const { printable } = await import("./printable.ts");
     return refuse(`--setup takes one of ${editors.join(", ")}, got ${printable(editor)}`);
   }
   // stdout is the block alone, so that it can be piped

@@ -9,7 +9,8 @@ import { ConnectionError, RequestError } from "@parley/acp";
 import { spawnTransport } from "@parley/acp/node";
 import { type ClientPeer, clientPeer } from "@parley/acp/v1";
 import type { Invocation } from "./command.ts";
-import { printable, WirePrinter } from "./wire-printer.ts";
+import { printable } from "./printable.ts";
+import { WirePrinter } from "./wire-printer.ts";
 
 const launcher = fileURLToPath(new URL("../bin/parley", import.meta.url));
 

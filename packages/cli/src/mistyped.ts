@@ -3,7 +3,7 @@
 import type { Command, Option } from "./command.ts";
 import { type CommandError, usageError } from "./command-error.ts";
 import { nearestWord } from "./nearest-word.ts";
-import { printable } from "./wire-printer.ts";
+import { printable } from "./printable.ts";
 
 /** The commands of two words that begin with this one. */
 export function familyOf(name: string, commands: readonly Command[]): readonly Command[] {

@@ -7,7 +7,7 @@ import { agentCredentials } from "./agents/agent-credentials.ts";
 import { usageError } from "./command-error.ts";
 import { type Config, readConfig, toldAsFailure } from "./config-file.ts";
 import { launcher } from "./installation.ts";
-import { printable } from "./wire-printer.ts";
+import { printable } from "./printable.ts";
 
 /** What the config says of the agents and of the client. */
 export interface AgentSettings {

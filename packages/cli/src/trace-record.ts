@@ -2,8 +2,8 @@
 
 import { isTraceMessage, type TraceRecord } from "@parley/acp/testing";
 import { CommandError, usageError } from "./command-error.ts";
+import { printable } from "./printable.ts";
 import { traceItems } from "./trace-lines.ts";
-import { printable } from "./wire-printer.ts";
 
 export async function showRecord(path: string, given: string, json: boolean): Promise<number> {
   const wanted = /^[1-9]\d{0,14}$/.test(given) ? Number(given) : undefined;

@@ -2,11 +2,12 @@
 
 import { isTraceMessage, type TraceEvent, type TraceHeader, type TraceMessage } from "@parley/acp/testing";
 import type { Invocation } from "./command.ts";
+import { printable } from "./printable.ts";
 import { leaveWithReader } from "./reader-gone.ts";
 import { missingFile, withTraceErrors } from "./trace-failure.ts";
 import { traceItems } from "./trace-lines.ts";
 import { showRecord } from "./trace-record.ts";
-import { printable, WirePrinter } from "./wire-printer.ts";
+import { WirePrinter } from "./wire-printer.ts";
 
 /** What a line of the wire is, as far as it can be told. */
 interface Facts {

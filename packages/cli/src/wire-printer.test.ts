@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Crossing, printable, WirePrinter } from "./wire-printer.ts";
+import { printable } from "./printable.ts";
+import { type Crossing, WirePrinter } from "./wire-printer.ts";
 
 function printer(columns = 200): (from: Crossing["from"], message: unknown) => string {
   const wire = new WirePrinter({ columns, colour: false });

@@ -1,5 +1,7 @@
 // Shows JSON-RPC messages to a person, one line each, as they cross.
 
+import { printable } from "./printable.ts";
+
 export interface Crossing {
   readonly from: "client" | "agent";
   readonly text: string;
@@ -112,12 +114,3 @@ function brief(value: unknown): string {
   if (priority !== undefined && typeof content === "string") return `${content} (${String(status)})`;
   return `{${fields(value)}}`;
 }
-
-/** What a peer wrote must not move the cursor or turn the text around. */
-export function printable(text: string): string {
-  return text.replace(moving, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
-}
-
-const moving =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  /[\u0000-\u001f\u007f-\u009f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;

@@ -7,7 +7,7 @@ import { usageError } from "../command-error.ts";
 import { changeConfig } from "../config/change-config.ts";
 import { readAgents } from "../named-agent.ts";
 import { printAnswer } from "../print-answer.ts";
-import { printable } from "../wire-printer.ts";
+import { printable } from "../printable.ts";
 
 export async function run({ positionals, argv, values, json }: Invocation): Promise<number> {
   const [name, extra] = positionals.slice(0, positionals.length - argv.length);

@@ -4,8 +4,8 @@ import { type AgentEntry, findProgram } from "@parley/client";
 import type { Invocation } from "../command.ts";
 import { readAgents } from "../named-agent.ts";
 import { printAnswer } from "../print-answer.ts";
+import { printable } from "../printable.ts";
 import { leaveWithReader } from "../reader-gone.ts";
-import { printable } from "../wire-printer.ts";
 
 export async function run({ json }: Invocation): Promise<number> {
   leaveWithReader();

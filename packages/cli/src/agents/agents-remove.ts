@@ -5,7 +5,7 @@ import { usageError } from "../command-error.ts";
 import { changeConfig } from "../config/change-config.ts";
 import { readAgents } from "../named-agent.ts";
 import { printAnswer } from "../print-answer.ts";
-import { printable } from "../wire-printer.ts";
+import { printable } from "../printable.ts";
 
 export async function run({ positionals, json }: Invocation): Promise<number> {
   const [name = ""] = positionals;

@@ -3,8 +3,8 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline/promises";
 import type { Asker, LoginCommand, LoginMethod } from "@parley/client";
+import { printable } from "../printable.ts";
 import { askSecret } from "../secret-input.ts";
-import { printable } from "../wire-printer.ts";
 
 export function terminalAsker(): Asker {
   return { chooseLogin, credential, terminalLogin };

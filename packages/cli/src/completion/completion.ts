@@ -2,7 +2,7 @@
 
 import type { Command, Invocation } from "../command.ts";
 import { usageError } from "../command-error.ts";
-import { printable } from "../wire-printer.ts";
+import { printable } from "../printable.ts";
 import { bashCompletion } from "./bash-completion.ts";
 import { fishCompletion } from "./fish-completion.ts";
 import { zshCompletion } from "./zsh-completion.ts";

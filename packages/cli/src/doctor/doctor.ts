@@ -4,7 +4,7 @@ import type { Invocation } from "../command.ts";
 import { usageError } from "../command-error.ts";
 import { readAgents } from "../named-agent.ts";
 import { printAnswer } from "../print-answer.ts";
-import { printable } from "../wire-printer.ts";
+import { printable } from "../printable.ts";
 import { examineAgents } from "./examine-agents.ts";
 import { examineConfig, examineFolders, examineModel, examineNode } from "./examine-machine.ts";
 import { examineServers } from "./examine-mcp.ts";

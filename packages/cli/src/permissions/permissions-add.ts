@@ -7,7 +7,7 @@ import type { Invocation } from "../command.ts";
 import { usageError } from "../command-error.ts";
 import { permissionsPath, policyPath } from "../data-folder.ts";
 import { printAnswer } from "../print-answer.ts";
-import { printable } from "../wire-printer.ts";
+import { printable } from "../printable.ts";
 import { ruleJson, ruleLine } from "./permissions-list.ts";
 
 const help = "see parley help permissions add";

@@ -6,7 +6,7 @@ import { canonicalPath, commandSubject, type Subject } from "@parley/client";
 import type { Invocation } from "../command.ts";
 import { usageError } from "../command-error.ts";
 import { printAnswer } from "../print-answer.ts";
-import { printable } from "../wire-printer.ts";
+import { printable } from "../printable.ts";
 import { openGate } from "./open-gate.ts";
 import { ruleJson } from "./permissions-list.ts";
 

@@ -5,7 +5,7 @@ import { type Rule, rememberedRules, ruleText } from "@parley/client";
 import type { Invocation } from "../command.ts";
 import { permissionsPath, policyPath } from "../data-folder.ts";
 import { printAnswer } from "../print-answer.ts";
-import { printable } from "../wire-printer.ts";
+import { printable } from "../printable.ts";
 import { configuredRules, workspacePolicyOf } from "./policy-rules.ts";
 
 export async function run({ values, json }: Invocation): Promise<number> {

@@ -3,9 +3,9 @@
 import { type AuditEntry, verifyAudit } from "@parley/client";
 import type { Invocation } from "../command.ts";
 import { printAnswer } from "../print-answer.ts";
+import { printable } from "../printable.ts";
 import { leaveWithReader } from "../reader-gone.ts";
 import { countOption } from "../sessions/count-option.ts";
-import { printable } from "../wire-printer.ts";
 import { auditFiles } from "./audit-files.ts";
 
 interface Line {

@@ -5,7 +5,7 @@ import type { Invocation } from "../command.ts";
 import { CommandError, usageError } from "../command-error.ts";
 import { permissionsPath } from "../data-folder.ts";
 import { printAnswer } from "../print-answer.ts";
-import { printable } from "../wire-printer.ts";
+import { printable } from "../printable.ts";
 
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
   const remembered = rememberedRules(permissionsPath());

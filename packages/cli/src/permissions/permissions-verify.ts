@@ -4,7 +4,7 @@ import { type AuditReport, verifyAudit } from "@parley/client";
 import type { Invocation } from "../command.ts";
 import { CommandError } from "../command-error.ts";
 import { printAnswer } from "../print-answer.ts";
-import { printable } from "../wire-printer.ts";
+import { printable } from "../printable.ts";
 import { auditFiles } from "./audit-files.ts";
 
 export async function run({ positionals, json }: Invocation): Promise<number> {

@@ -3,7 +3,7 @@
 import { fstatSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { usageError } from "../command-error.ts";
-import { printable } from "../wire-printer.ts";
+import { printable } from "../printable.ts";
 
 export interface PromptSource {
   /** What stood on the command line. "-" is stdin. */

@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 import type { McpServer } from "@parley/acp";
 import type { Invocation } from "../command.ts";
 import { usageError } from "../command-error.ts";
-import { printable } from "../wire-printer.ts";
+import { printable } from "../printable.ts";
 import type { PromptSource } from "./prompt-source.ts";
 
 export const formats = ["text", "json", "quiet"] as const;

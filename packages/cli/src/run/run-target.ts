@@ -4,7 +4,7 @@ import { commandEntry } from "@parley/client";
 import type { HistoryAgent, HistorySession } from "@parley/client/history";
 import { usageError } from "../command-error.ts";
 import { type ChosenAgent, chooseAgent } from "../named-agent.ts";
-import { printable } from "../wire-printer.ts";
+import { printable } from "../printable.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { RunHistory } from "./run-recorder.ts";
 

@@ -1,12 +1,12 @@
 // What an agent says, made safe for a terminal: no escape sequences, no control characters, nothing that turns text
 // around or hides in it. Sequences may be cut anywhere between two pieces, so this remembers where it is.
 
-const suspicious =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/;
+import { byNumber, hiddenMarks } from "../printable.ts";
+
+/** A line feed and a tab are what text is made of. */
+const suspicious = new RegExp(`[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f${hiddenMarks}]`);
 const allSuspicious = new RegExp(suspicious, "g");
-/** Marks that turn text around or take no room; joiners stay, which scripts and emoji need. */
-const hidden = /[\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/;
+const hidden = new RegExp(`[${hiddenMarks}]`);
 /** A sequence that does not end is text after all; nobody may hide the rest of an answer behind one. */
 const longestSequence = 4096;
 
@@ -76,10 +76,6 @@ export function safeText(text: string): string {
 /** For what will be in a file: nothing is left out, since a sequence may hold whole lines that somebody runs. */
 export function safeSource(text: string): string {
   return text.replaceAll("\r\n", "\n").replaceAll(allSuspicious, byNumber);
-}
-
-function byNumber(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 /** And for one that must stay on its line. */

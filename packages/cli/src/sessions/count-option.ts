@@ -2,7 +2,7 @@
 
 import type { Invocation } from "../command.ts";
 import { usageError } from "../command-error.ts";
-import { printable } from "../wire-printer.ts";
+import { printable } from "../printable.ts";
 
 export function countOption(values: Invocation["values"], name: string, otherwise: number): number {
   const given = values[name];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { History, HistorySession } from "@parley/client/history";
 import { CommandError, usageError } from "../command-error.ts";
 import { dataFolder } from "../data-folder.ts";
-import { printable } from "../wire-printer.ts";
+import { printable } from "../printable.ts";
 
 export function historyPath(): string {
   return join(dataFolder(), "history.db");

@@ -8,9 +8,9 @@ import type { Invocation } from "../command.ts";
 import { CommandError, usageError } from "../command-error.ts";
 import { knownSecrets } from "../known-secrets.ts";
 import { printAnswer } from "../print-answer.ts";
+import { printable } from "../printable.ts";
 import { leaveWithReader } from "../reader-gone.ts";
 import { safeText } from "../run/safe-text.ts";
-import { printable } from "../wire-printer.ts";
 import { oneSession, sessionNamed, withHistory } from "./opened-history.ts";
 
 const formats = ["markdown", "json"] as const;

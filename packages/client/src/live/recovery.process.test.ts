@@ -181,7 +181,7 @@ test("what was denied or failed is tried again where the user says so", patience
 });
 
 test("a file that was not found is no lost session", patience, async (t) => {
-  const { entry } = scripted(t, { play: { otherwise: fails(-32002, 'cannot find "/work/notes.txt"') } });
+  const { entry } = scripted(t, { play: { otherwise: fails(-32002, 'cannot find "/project/notes.txt"') } });
   const { agent, kinds } = await live(t, entry, { asker: { newSession: () => assert.fail("asked") } });
   const session = await agent.open({ cwd });
   assert.partialDeepStrictEqual(await session.prompt("hi").outcome, { error: { code: -32002 } });

@@ -7,6 +7,20 @@ import type { TestContext } from "node:test";
 import { type AgentDefinition, agent, type ClientSession, client, memoryPair } from "@parley/acp";
 import { type Effect, type Gate, type GateOptions, parseRule, permissionGate, type Rule } from "../index.ts";
 
+/** What an agent could call what it does. */
+export const toolKinds = [
+  "read",
+  "edit",
+  "delete",
+  "move",
+  "search",
+  "execute",
+  "think",
+  "fetch",
+  "switch_mode",
+  "other",
+] as const;
+
 /** `allow read src`, `deny claim:exec rm *`: the effect first, as people say it. */
 export function rules(...texts: readonly string[]): Rule[] {
   return texts.map((text) => {

@@ -9,7 +9,7 @@ import {
   parseRule,
   rememberedRules,
 } from "../index.ts";
-import { folder, rules, talk } from "./gate-probe.ts";
+import { folder, rules, talk, toolKinds } from "./gate-probe.ts";
 
 const options: PermissionOption[] = [
   { optionId: "yes-please", name: "Go ahead", kind: "allow_once" },
@@ -195,20 +195,6 @@ test("what was forbidden while the question was open is forbidden", async (t) =>
   assert.deepEqual(got, [refused]);
 });
 
-/** What an agent could call it, and what its input says that it is. */
-const kinds = [
-  "read",
-  "edit",
-  "delete",
-  "move",
-  "search",
-  "execute",
-  "think",
-  "fetch",
-  "switch_mode",
-  "other",
-] as const;
-
 test("no label is taken for what is done: ten kinds, four scopes (TH2)", async (t) => {
   const real = [
     { command: "rm -rf /" },
@@ -216,7 +202,7 @@ test("no label is taken for what is done: ten kinds, four scopes (TH2)", async (
     { url: "https://evil.example/" },
     { server: "evil", tool: "run" },
   ];
-  const starts = kinds.flatMap((kind) =>
+  const starts = toolKinds.flatMap((kind) =>
     [...real, undefined].map((rawInput) => ({
       title: "Read README.md",
       kind,

@@ -6,21 +6,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import type { ToolKind } from "@parley/acp";
 import { type PermissionQuestion, parseRule, type Rule } from "../index.ts";
+import { toolKinds } from "../policy/gate-probe.ts";
 import { type Attempt, ground, hostile, tally } from "./hostile-probe.ts";
 
 const patience = { timeout: 120_000 };
-const kinds: readonly ToolKind[] = [
-  "read",
-  "edit",
-  "delete",
-  "move",
-  "search",
-  "execute",
-  "think",
-  "fetch",
-  "switch_mode",
-  "other",
-];
 const scopes = ["once", "session", "workspace", "always"] as const;
 
 /** Harmless by its label; harmful by what it says that it does. */
@@ -57,7 +46,7 @@ test("no label opens a door: ten kinds, four scopes, five real operations (TH2)"
       return scope === "once" ? rule : { ...rule, scope };
     });
     const { attempt, gate } = await hostile(t, root, { rules });
-    const attempts = kinds.flatMap((kind) => harmful.map((rawInput) => labels(kind, rawInput)));
+    const attempts = toolKinds.flatMap((kind) => harmful.map((rawInput) => labels(kind, rawInput)));
     const answers = await attempt(attempts);
     count += attempts.length;
     for (const [at, { value }] of answers.entries())
@@ -80,7 +69,7 @@ test("what is really done is asked about, whatever was said before (TH2, TH3)", 
   const { attempt } = await hostile(t, workspace.root, { asker: { permission } });
   const violations: string[] = [];
   let count = 0;
-  for (const [at, kind] of kinds.entries()) {
+  for (const [at, kind] of toolKinds.entries()) {
     const path = workspace.at(`target-${at}`);
     const lies: Attempt[] = [
       labels(kind, { path: workspace.at("README.md") }),

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { between, introduction, type Message, welcome } from "./raw-peer-probe.ts";
+import { type Message, turnOfVersion2 } from "./raw-peer-probe.ts";
 
 interface Row {
   readonly said: readonly Message[];
@@ -122,34 +122,14 @@ const rows: Readonly<Record<string, Row>> = {
 /** What a client of version 1 is told of it, the turn's answer, and what the log has. */
 async function relayed(said: readonly Message[], losses: "lossy" | "strict") {
   const logged: unknown[] = [];
-  const { client, relayed } = between(
-    (message, peer) => {
-      if (message.method === "initialize") peer.answer(message, welcome(2));
-      if (message.method === "session/new")
-        peer.answer(message, { sessionId: "s", configOptions: [], availableCommands: [] });
-      if (message.method !== "session/prompt") return;
-      peer.answer(message, { messageId: "m" });
-      const running = { sessionUpdate: "state_update", state: "running" };
-      const idle = { sessionUpdate: "state_update", state: "idle", stopReason: "end_turn" };
-      for (const update of [running, ...said, idle])
-        peer.send({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s", update } });
+  const turn = await turnOfVersion2(said, {
+    losses,
+    log: (_level, _message, details) => {
+      const { lost } = (details ?? {}) as { lost?: readonly string[] };
+      logged.push(...(lost ?? []));
     },
-    {
-      losses,
-      log: (_level, _message, details) => {
-        const { lost } = (details ?? {}) as { lost?: readonly string[] };
-        logged.push(...(lost ?? []));
-      },
-    },
-  );
-  await client.ask(1, "initialize", introduction(1));
-  await client.ask(2, "session/new", { cwd: "/w", mcpServers: [] });
-  const { result } = await client.ask(3, "session/prompt", { sessionId: "s", prompt: [text("go")] });
-  await relayed.close();
-  const updates = client.got
-    .filter(({ method }) => method === "session/update")
-    .map(({ params }) => (params as { update: Message }).update);
-  return { updates, result: result as Message, logged };
+  });
+  return { ...turn, logged };
 }
 
 const lostIn = (message: Message | undefined): unknown =>

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { between, introduction, type Message, welcome } from "./raw-peer-probe.ts";
+import { between, introduction, type Message, turnOfVersion2, welcome } from "./raw-peer-probe.ts";
 
 const deadline = { timeout: 20_000 };
 
@@ -91,30 +91,6 @@ for (const odd of [
   );
 }
 
-/** The updates that a client of version 1 sees of what an agent of version 2 says in a turn, and the turn's answer. */
-async function seen(said: readonly object[]): Promise<{ updates: Message[]; result: Message }> {
-  const { client, relayed } = between((message, peer) => {
-    if (message.method === "initialize") peer.answer(message, welcome(2));
-    if (message.method === "session/new")
-      peer.answer(message, { sessionId: "s", configOptions: [], availableCommands: [] });
-    if (message.method !== "session/prompt") return;
-    peer.answer(message, { messageId: "m" });
-    const running = { sessionUpdate: "state_update", state: "running" };
-    const idle = { sessionUpdate: "state_update", state: "idle", stopReason: "end_turn" };
-    for (const update of [running, ...said, idle])
-      peer.send({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s", update } });
-  });
-  await client.ask(1, "initialize", introduction(1));
-  await client.ask(2, "session/new", { cwd: "/w", mcpServers: [] });
-  const prompt = [{ type: "text", text: "go" }];
-  const { result } = await client.ask(3, "session/prompt", { sessionId: "s", prompt });
-  await relayed.close();
-  const updates = client.got
-    .filter(({ method }) => method === "session/update")
-    .map(({ params }) => (params as { update: Message }).update);
-  return { updates, result: result as Message };
-}
-
 const lostIn = ({ _meta }: Message): unknown => (_meta as Message | undefined)?.["parley.dev/lost"];
 
 test("a question about a call that was announced is called what the call is called", deadline, async () => {
@@ -154,7 +130,7 @@ test("a question about a call that was announced is called what the call is call
 });
 
 test("a plan that is a document is one entry", deadline, async () => {
-  const { updates, result } = await seen([
+  const { updates, result } = await turnOfVersion2([
     { sessionUpdate: "plan_update", plan: { planId: "p", type: "markdown", content: "# First\nthen" } },
     { sessionUpdate: "plan_update", plan: { planId: "q", type: "file", uri: "file:///w/plan.md" } },
     { sessionUpdate: "plan_removed", planId: "p" },
@@ -176,7 +152,7 @@ test(
   deadline,
   async () => {
     const pieces = [btoa("one \u001b[3"), btoa("1mtwo\u001b]0;ti"), "!!!", btoa("tle\u0007 three")];
-    const { updates, result } = await seen([
+    const { updates, result } = await turnOfVersion2([
       {
         sessionUpdate: "tool_call_update",
         toolCallId: "1",
@@ -195,7 +171,7 @@ test(
 );
 
 test("a kind of its own and values that are taken back are named among what was lost", deadline, async () => {
-  const { updates } = await seen([
+  const { updates } = await turnOfVersion2([
     { sessionUpdate: "tool_call_update", toolCallId: "1", title: "Dig", kind: "_dig" },
     { sessionUpdate: "tool_call_update", toolCallId: "1", title: null, rawInput: null, content: null },
   ]);

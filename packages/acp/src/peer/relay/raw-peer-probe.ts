@@ -90,3 +90,30 @@ export function between(agent: (message: Message, peer: RawPeer) => void, option
     leave: () => toRelay.close(),
   };
 }
+
+/** The updates that a client of version 1 sees of what an agent of version 2 says in a turn, and the turn's answer. */
+export async function turnOfVersion2(
+  said: readonly object[],
+  options: RelayOptions = {},
+): Promise<{ updates: Message[]; result: Message }> {
+  const { client, relayed } = between((message, peer) => {
+    if (message.method === "initialize") peer.answer(message, welcome(2));
+    if (message.method === "session/new")
+      peer.answer(message, { sessionId: "s", configOptions: [], availableCommands: [] });
+    if (message.method !== "session/prompt") return;
+    peer.answer(message, { messageId: "m" });
+    const running = { sessionUpdate: "state_update", state: "running" };
+    const idle = { sessionUpdate: "state_update", state: "idle", stopReason: "end_turn" };
+    for (const update of [running, ...said, idle])
+      peer.send({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s", update } });
+  }, options);
+  await client.ask(1, "initialize", introduction(1));
+  await client.ask(2, "session/new", { cwd: "/w", mcpServers: [] });
+  const prompt = [{ type: "text", text: "go" }];
+  const { result } = await client.ask(3, "session/prompt", { sessionId: "s", prompt });
+  await relayed.close();
+  const updates = client.got
+    .filter(({ method }) => method === "session/update")
+    .map(({ params }) => (params as { update: Message }).update);
+  return { updates, result: result as Message };
+}
