@@ -6,8 +6,11 @@ import { LastMessage } from "./last-message.ts";
 import type { Output } from "./output.ts";
 import type { RunPrinter } from "./run-printer.ts";
 
+/** So much of the last message is in the last line; all of it has been printed before. */
+const longestText = 4 * 1024 * 1024;
+
 export function jsonPrinter(output: Output): RunPrinter {
-  const last = new LastMessage();
+  const last = new LastMessage(longestText);
   const print = (type: string, fields: object) => output.write(`${jsonText({ v: 1, type, ...fields })}\n`);
   let ids: { readonly session?: string; readonly sessionId?: string } = {};
   return {
@@ -31,6 +34,7 @@ export function jsonPrinter(output: Output): RunPrinter {
         ...(stopReason === undefined ? {} : { stopReason }),
         ...ids,
         text: last.text,
+        ...(last.isTruncated ? { textTruncated: true } : {}),
         ...(usage === undefined ? {} : { usage }),
         ...(error === undefined ? {} : { error }),
         durationMs: Math.round(durationMs),

@@ -3,8 +3,19 @@
 import type { Entry } from "@parley/acp";
 
 export class LastMessage {
+  readonly #longest: number;
   #messageId: string | undefined;
   #text = "";
+  #isTruncated = false;
+
+  /** Of a message that is longer, so many characters are kept. */
+  constructor(longest = Number.POSITIVE_INFINITY) {
+    this.#longest = longest;
+  }
+
+  get isTruncated(): boolean {
+    return this.#isTruncated;
+  }
 
   get text(): string {
     return this.#text;
@@ -15,15 +26,22 @@ export class LastMessage {
     const { update } = entry;
     if (update.sessionUpdate === "agent_message_chunk") {
       if (update.messageId !== this.#messageId) this.#begin(update.messageId);
-      if (update.content.type === "text") this.#text += update.content.text;
+      if (update.content.type === "text") this.#add(update.content.text);
     } else if (update.sessionUpdate === "agent_message" && update.content != null) {
       this.#begin(update.messageId);
-      for (const block of update.content) if (block.type === "text") this.#text += block.text;
+      for (const block of update.content) if (block.type === "text") this.#add(block.text);
     }
   }
 
   #begin(messageId: string): void {
     this.#messageId = messageId;
     this.#text = "";
+    this.#isTruncated = false;
+  }
+
+  #add(text: string): void {
+    const room = this.#longest - this.#text.length;
+    this.#isTruncated ||= text.length > room;
+    if (room > 0) this.#text += text.length > room ? text.slice(0, room) : text;
   }
 }

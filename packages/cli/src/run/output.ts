@@ -1,5 +1,5 @@
 // Where `parley run` prints. What comes within one tick is written at once, so that a flood of small updates costs few
-// writes; pipes and terminals block on Linux, which is the back-pressure that a slow reader needs.
+// writes. Terminals block on Linux; what waits for the slow reader of a pipe is bounded by making its source wait.
 
 export interface Output {
   write(text: string): void;
@@ -30,6 +30,34 @@ export function bufferedOutput(stream: NodeJS.WriteStream, before: () => void = 
     },
     flush,
   };
+}
+
+/** So much may wait for whoever reads our output. */
+const longestQueue = 1024 * 1024;
+
+/** Somebody who may read slower than an agent talks (F6). */
+export class SlowReader {
+  readonly #stream: NodeJS.WriteStream;
+  #isWaitedFor = false;
+
+  constructor(stream: NodeJS.WriteStream) {
+    this.#stream = stream;
+  }
+
+  get isBehind(): boolean {
+    return this.#stream.writableLength > longestQueue;
+  }
+
+  /** Makes the source wait until all is read, if too much is waiting by now. */
+  holdBack(source: { pause(): void; resume(): void }): void {
+    if (this.#isWaitedFor || !this.isBehind) return;
+    this.#isWaitedFor = true;
+    source.pause();
+    this.#stream.once("drain", () => {
+      this.#isWaitedFor = false;
+      source.resume();
+    });
+  }
 }
 
 /** One line at the bottom of a terminal that says what is going on; whatever is printed next takes its place. */

@@ -19,6 +19,7 @@ import { eventTeller } from "./event-teller.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { lateGate } from "./late-gate.ts";
 import { describeAgent, runErrorFrom, startAgent, takeSession, withoutSecrets } from "./live-session.ts";
+import { SlowReader } from "./output.ts";
 import { painter } from "./paint.ts";
 import { type PromptText, readPrompt } from "./prompt-source.ts";
 import { exitCodes, RunError, type RunFacts } from "./run-ending.ts";
@@ -43,6 +44,7 @@ export class PromptRun {
   /** Aborts when the run is to end, for whatever reason. */
   readonly #stopping = new AbortController();
   readonly #spoken = Promise.withResolvers<void>();
+  readonly #reader = new SlowReader(process.stdout);
   #gate: OpenedGate | undefined;
   #history: RunHistory | undefined;
   #recorder: RunRecorder | undefined;
@@ -264,7 +266,13 @@ export class PromptRun {
       this.#hasSpoken = true;
       this.#spoken.resolve();
     }
+    if (this.#stopping.signal.aborted) {
+      // what comes now is not waited for, and must not pile up
+      if (!this.#reader.isBehind) this.#printer.entry(entry);
+      return;
+    }
     this.#printer.entry(entry);
+    if (this.#live !== undefined) this.#reader.holdBack(this.#live);
   }
 
   #timeOut(ms: number): void {
@@ -276,6 +284,8 @@ export class PromptRun {
   #stop(): void {
     this.#printer.progress("stopping (Ctrl-C again ends the agent)");
     this.#stopping.abort();
+    // its answer has to be read, whoever reads ours
+    this.#live?.resume();
     // one that does not stop is ended by the live agent
     if (this.#prompt === undefined) this.#end();
     else this.#prompt.cancel();

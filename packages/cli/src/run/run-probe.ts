@@ -105,11 +105,11 @@ export class RunProbe {
   }
 
   /** Processes that a test started, directly or not, and that still live. */
-  leftovers(): string[] {
+  leftovers(mark: string = this.mark): string[] {
     return readdirSync("/proc").filter((pid) => {
       if (!/^\d+$/.test(pid)) return false;
       try {
-        return readFileSync(`/proc/${pid}/environ`, "utf8").includes(this.mark);
+        return readFileSync(`/proc/${pid}/environ`, "utf8").includes(mark);
       } catch {
         // it has gone, or is somebody else's
         return false;

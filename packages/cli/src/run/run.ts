@@ -2,7 +2,7 @@
 // exit code how it ended.
 
 import type { Invocation } from "../command.ts";
-import { watchInterrupts } from "./interrupts.ts";
+import { type Interrupts, watchInterrupts } from "./interrupts.ts";
 import { printerFor } from "./printer-for.ts";
 import { PromptRun } from "./prompt-run.ts";
 import { endingOf, exitCodes } from "./run-ending.ts";
@@ -25,12 +25,32 @@ export async function runPrompt(options: RunOptions): Promise<number> {
     const durationMs = performance.now() - started;
     if (interrupts.outputError === undefined)
       printer.end({ exitCode, outcome: facts.outcome, error, durationMs });
-    // when it is written, or could not be
-    await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
+    const isTimedOut = facts.timedOutMs !== undefined;
+    // a reader that does not read cannot keep us either; what it has not read by now, it does not get
+    if (!(await written(interrupts, isTimedOut))) process.exit(isTimedOut ? exitCode : exitCodes.cancelled);
+    if (interrupts.isReaderGone) return 128 + 13;
     if (interrupts.outputError === undefined) return exitCode;
     process.stderr.write(`parley: the output cannot be written: ${interrupts.outputError}\n`);
     return exitCodes.agentError;
   } finally {
     interrupts.dispose();
   }
+}
+
+/** How long a run that was ended waits for whoever reads its output. */
+const patienceMs = 1_000;
+
+/** Resolves when all output is written, or could not be; with false when the run is to end and nobody reads it. */
+function written(interrupts: Interrupts, isLate: boolean): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  let timer: NodeJS.Timeout | undefined;
+  const giveUp = () => resolve(false);
+  const hurry = () => {
+    timer ??= setTimeout(giveUp, patienceMs);
+  };
+  interrupts.first.addEventListener("abort", hurry);
+  interrupts.second.addEventListener("abort", giveUp);
+  if (interrupts.first.aborted || isLate) hurry();
+  process.stdout.write("", () => resolve(true));
+  return promise.finally(() => clearTimeout(timer));
 }

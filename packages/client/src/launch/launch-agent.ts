@@ -12,6 +12,7 @@ import { agentEnvironment, passedKeys, withoutKeys } from "../agents/environment
 import { abortable } from "./abortable-transport.ts";
 import { noticingEcho } from "./echo-notice.ts";
 import { LaunchError } from "./launch-error.ts";
+import { pausable } from "./pausable-transport.ts";
 import { type AgentLink, reachCommand, reachRemote } from "./reach-agent.ts";
 
 /** What happens until an agent can be used, for whoever waits in front of a screen. */
@@ -58,6 +59,9 @@ export interface LaunchedAgent {
   readonly handshakeMs: number;
   /** The last that it wrote to stderr. */
   stderrTail(): string;
+  /** Reads nothing more of it until `resume`: it has to wait. A message that was already read may still arrive. */
+  pause(): void;
+  resume(): void;
   /** Ends the agent and everything that it started. */
   close(): Promise<void>;
 }
@@ -76,17 +80,18 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
     const lastLine = link.stderrTail().trimEnd().split("\n").at(-1) ?? "";
     onProgress?.({ kind: "waiting", elapsedMs: Math.round(performance.now() - started), lastLine });
   }, waitingEveryMs);
-  const reached = noticingEcho(link.transport);
+  const held = pausable(noticingEcho(link.transport));
   const { transport, settled } =
-    signal === undefined ? { transport: reached, settled() {} } : abortable(reached, signal);
+    signal === undefined ? { transport: held.transport, settled() {} } : abortable(held.transport, signal);
   try {
     const ours = { ...offered(entry, definition), handshakeTimeoutMs: timeoutMs };
     const agent = await client(ours).connect(transport);
     const handshakeMs = performance.now() - started;
     const name = agent.info?.title ?? agent.info?.name ?? entry.name;
     onProgress?.({ kind: "ready", handshakeMs, agent: name, version: agent.version });
-    const { pid } = link;
-    return { entry, agent, pid, handshakeMs, stderrTail: link.stderrTail, close: () => agent.close() };
+    const { pid, stderrTail } = link;
+    const { pause, resume } = held;
+    return { entry, agent, pid, handshakeMs, stderrTail, pause, resume, close: () => agent.close() };
   } catch (error) {
     if (signal?.aborted) throw givenUp(entry);
     throw failure(entry, link, error, timeoutMs);

@@ -32,6 +32,7 @@ export class LiveAgent implements LoginTarget {
   #crashes: number[] = [];
   #loggingIn: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
+  #isPaused = false;
   /** The end of the process that another one takes the place of. */
   #leaving: Promise<void> = Promise.resolve();
   readonly #stop = new AbortController();
@@ -86,6 +87,25 @@ export class LiveAgent implements LoginTarget {
     const { agent } = await this.ready();
     await agent.logout();
     this.#credentials = {};
+  }
+
+  /** Whether nothing is read of the agent. */
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  /**
+   * Reads nothing more of the agent until `resume`: it has to wait, answers included. For whoever cannot take what it says
+   * as fast as it says it.
+   */
+  pause(): void {
+    this.#isPaused = true;
+    this.#launched?.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#launched?.resume();
   }
 
   /** Ends the agent and everything that it started. */
@@ -187,6 +207,7 @@ export class LiveAgent implements LoginTarget {
       throw new ConnectionError("closed", `${this.entry.name} was closed`);
     }
     this.#launched = launched;
+    if (this.#isPaused) launched.pause();
     // it cannot fail: `closed` never rejects
     void launched.agent.closed.then((reason) => this.#ended(launched, reason));
     return launched;

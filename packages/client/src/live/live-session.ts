@@ -319,8 +319,8 @@ export class LiveSession {
     let told = -1;
     let seen = this.#seq;
     return setInterval(() => {
-      // silence is a whole interval in which nothing was counted
-      if (seen === this.#seq && told !== this.#seq) {
+      // silence is a whole interval in which nothing was counted, and somebody listened
+      if (seen === this.#seq && told !== this.#seq && !this.#live.isPaused) {
         told = this.#seq;
         onEvent?.({ kind: "quiet", ms: quietMs });
       }
