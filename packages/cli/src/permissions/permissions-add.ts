@@ -2,7 +2,7 @@
 
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { directoryIdentity, parsePolicy, type Rule, RuleError, rememberedRules } from "@parley/client";
+import { directoryIdentity, parseRule, type Rule, RuleError, rememberedRules } from "@parley/client";
 import type { Invocation } from "../command.ts";
 import { usageError } from "../command-error.ts";
 import { permissionsPath, policyPath } from "../data-folder.ts";
@@ -33,17 +33,17 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
   return 0;
 }
 
+/** One rule, and no line of a file: a # is part of it. */
 function parsed(text: string): Rule {
-  if (text.trim() === "")
-    throw usageError("which rule? type: parley permissions add allow exec npm test", help);
+  const [, effect = "", rule = ""] = /^\s*(\S+)\s*([\s\S]*)$/.exec(text) ?? [];
+  if (effect === "") throw usageError("which rule? type: parley permissions add allow exec npm test", help);
+  if (effect !== "allow" && effect !== "ask" && effect !== "deny")
+    throw usageError(`a rule begins with allow, ask or deny, got "${printable(effect.slice(0, 50))}"`, help);
   try {
-    const [rule] = parsePolicy(text, "user", "the rule").rules;
-    if (rule !== undefined) return rule;
+    return parseRule(rule, { effect, origin: "user" });
   } catch (error) {
-    if (!(error instanceof RuleError)) throw error;
-    throw usageError(printable(error.message.replace(/^the rule:1: /, "")), help);
+    throw error instanceof RuleError ? usageError(printable(error.message), help) : error;
   }
-  throw usageError(`${printable(text)} is no rule`, help);
 }
 
 function scopeOf(given: unknown): "workspace" | "always" {

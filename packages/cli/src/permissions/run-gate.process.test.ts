@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { AgentStep } from "@parley/acp/testing";
-import { patience, RunProbe } from "../run/run-probe.ts";
+import { eventsOf, patience, RunProbe } from "../run/run-probe.ts";
 
 const probe = new RunProbe();
 const at = (name: string) => join(probe.cwd, name);
@@ -44,6 +44,33 @@ test(
     const { status, stderr } = await probe.run(steps, ["--add-dir", join(other, "nothing")]);
     assert.equal(status, 2);
     assert.match(stderr, /--add-dir .*nothing is no directory/);
+  },
+);
+
+test(
+  "what an agent wanted outside the workspace is told, once each, and is a refusal",
+  patience,
+  async () => {
+    const outside = (name: string) => join(probe.folder, name);
+    const steps: AgentStep[] = [
+      { read: outside("x.txt") },
+      { read: outside("x.txt") },
+      { write: outside("y.txt"), content: "" },
+      { run: { command: "pwd", args: [], cwd: probe.folder } },
+      { say: "done" },
+    ];
+    const text = await probe.run(play(...steps));
+    assert.equal(text.status, 3, text.stderr);
+    assert.equal(text.stdout.match(/read .*x\.txt: refused \(it leads outside the workspace\)/g)?.length, 1);
+    assert.match(
+      text.stderr,
+      /^parley: refused by policy, 4 times: read .*x\.txt \(outside the workspace\)\n {2}write .*y\.txt \(outside the workspace\)\n {2}run pwd .*\n.*--add-dir DIR/,
+    );
+    const quiet = await probe.run(play(...steps), ["--format", "quiet"]);
+    assert.deepEqual([quiet.status, quiet.stdout], [3, "done\n"]);
+    assert.match(quiet.stderr, /x\.txt[\s\S]*y\.txt/);
+    const end = eventsOf(await probe.run(play(...steps), ["--json"])).at(-1);
+    assert.deepEqual([end?.["exitCode"], end?.["refused"]], [3, 4]);
   },
 );
 
@@ -118,6 +145,39 @@ test(
   },
 );
 
+test("what a refusal recommends works as it is written, and means nothing else", patience, async () => {
+  const other = join(probe.folder, "second");
+  mkdirSync(other);
+  mkdirSync(at("sub"));
+  writeFileSync(at("sub/it.sh"), "#!/bin/sh\necho it ran\n", { mode: 0o755 });
+  const inSub = { run: { command: "./it.sh", args: ["a # 'b'"], cwd: at("sub") }, as: "out" };
+  const cases: { readonly step: AgentStep; readonly notThat?: AgentStep }[] = [
+    {
+      step: { write: at("same.txt"), content: "new" },
+      notThat: { write: join(other, "same.txt"), content: "new" },
+    },
+    { step: { write: at("it's $HOME #1.txt"), content: "new" } },
+    { step: inSub },
+  ];
+  for (const { step, notThat } of cases) {
+    const first = await probe.run(play(step), ["--add-dir", other]);
+    assert.equal(first.status, 3);
+    const [, flags = "", add = ""] =
+      /^parley: allow it for this run with (--allow .+), or for good with parley (permissions add .+)$/m.exec(
+        first.stderr,
+      ) ?? [];
+    const run = (given: string, steps: AgentStep) =>
+      probe.typed(`run --no-history hello --add-dir "$OTHER" ${given} -- "$@"`, probe.agent(play(steps)), {
+        env: { OTHER: other },
+      });
+    const again = await run(flags, step);
+    assert.equal(again.status, 0, `${flags}: ${again.stderr}`);
+    assert.equal((await probe.typed(add)).status, 0, add);
+    if (notThat === undefined) assert.equal((await run("", step)).status, 0, add);
+    else assert.equal((await run(flags, notThat)).status, 3, add);
+  }
+});
+
 test("for a shell line the hint says that the rule allows every command", patience, async () => {
   const refused = await probe.parley(["run", "--no-history", "run pwd | wc -l"]);
   assert.match(refused.stderr, /only where every command is, with --allow "exec \*\*"/);
@@ -134,4 +194,13 @@ test("where no rule can allow it, none is recommended", patience, async () => {
   assert.match(denied.stderr, /no --allow goes beyond that: deny any:write c\.txt \(--deny\)/);
   const question = await probe.run(play({ tool: { title: "Magic" }, steps: [{ ask: true }] }));
   assert.match(question.stderr, /no --allow is for that/);
+});
+
+test("refusals without end are counted to the last, and shown to an end", patience, async () => {
+  const steps = Array.from({ length: 1_203 }, (_, at) => ({ read: join(probe.folder, `no-${at}`) }));
+  const { status, stdout, stderr } = await probe.run(play(...steps, { say: "done" }));
+  assert.equal(status, 3);
+  assert.ok(stdout.split("\n").length < 150, stdout);
+  assert.match(stderr, /^parley: refused by policy, 1203 times: /);
+  assert.ok(stderr.split("\n").length < 12, stderr);
 });

@@ -27,7 +27,7 @@ export function jsonPrinter(output: Output): RunPrinter {
     },
     decision: (decision) => print("decision", decision),
     notice: (message) => print("notice", { message }),
-    end({ exitCode, outcome, error, durationMs }) {
+    end({ exitCode, outcome, refused, error, durationMs }) {
       const { stopReason, usage } = outcome ?? {};
       print("end", {
         exitCode,
@@ -36,6 +36,7 @@ export function jsonPrinter(output: Output): RunPrinter {
         text: last.text,
         ...(last.isTruncated ? { textTruncated: true } : {}),
         ...(usage === undefined ? {} : { usage }),
+        ...(refused ? { refused } : {}),
         ...(error === undefined ? {} : { error }),
         durationMs: Math.round(durationMs),
       });

@@ -92,6 +92,7 @@ export class PromptRun {
       wasInterrupted: this.#interrupts.first.aborted,
       timedOutMs: this.#timedOutMs,
       refusals: this.#gate?.gate.refusals ?? [],
+      refused: this.#gate?.gate.refused ?? 0,
       showsStderr: this.#options.showsStderr,
       outcome: this.#outcome,
       failure,

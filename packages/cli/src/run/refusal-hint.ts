@@ -1,15 +1,40 @@
-// What to do about something that was refused: the rule to paste, where a rule can allow it at all.
+// What was refused, and what to do about it: the rule to paste, where a rule can allow it at all.
 
 import type { Decision } from "@parley/client";
 import { safeLine } from "./safe-text.ts";
 
-/** Of a refusal, what the hint is made from. */
+/** Of a refusal, what is told of it. */
 export type Refusal = Pick<Decision, "summary" | "by" | "reason" | "allowedBy">;
 
 const shownRules = 3;
+const shownRefusals = 5;
+
+/** One line for each thing that was refused, however often it was. `count` is how often anything was. */
+export function refusalMessage(refusals: readonly Refusal[], count: number): string {
+  const all = [...new Set(refusals.map(({ summary, by }) => `${safeLine(summary)}${boundary[by] ?? ""}`))];
+  const times = count > all.length ? `, ${count} times` : "";
+  const more = all.length > shownRefusals ? ["and more"] : [];
+  const [first = "", ...rest] = [...all.slice(0, shownRefusals), ...more];
+  return `refused by policy${times}: ${[first, ...rest.map((each) => `  ${each}`)].join("\n")}`;
+}
+
+const boundary: Readonly<Record<string, string>> = { boundary: " (outside the workspace)" };
 
 export function refusalHint(refusals: readonly Refusal[]): string {
-  const rules = [...new Set(refusals.flatMap(({ allowedBy = [] }) => allowedBy))];
+  const outside = refusals.some(({ by }) => by === "boundary");
+  const inside = refusals.filter(({ by }) => by !== "boundary");
+  const hints = [
+    ...(inside.length === 0 ? [] : [ruleHint(inside)]),
+    ...(outside ? ["--add-dir DIR lets the agent into a directory outside the workspace"] : []),
+  ];
+  return hints.join("; ");
+}
+
+function ruleHint(refusals: readonly Refusal[]): string {
+  const rules = [...new Set(refusals.flatMap(({ allowedBy = [] }) => allowedBy))].filter(
+    // what cannot be shown as it is cannot be typed either
+    (rule) => safeLine(rule) === rule,
+  );
   const [first] = rules;
   if (first !== undefined) {
     const shown = rules.slice(0, shownRules);
@@ -19,7 +44,10 @@ export function refusalHint(refusals: readonly Refusal[]): string {
     const isLine = rules.some((rule) => rule.endsWith("exec **"));
     if (isLine)
       return `a shell line is allowed only where every command is, with --allow "exec **"; or run it at a terminal, where you are asked`;
-    return `allow it for this run with ${flags}${more}, or for good with parley permissions add allow ${quoted(first)}`;
+    const part = refusals.every(({ allowedBy }) => allowedBy !== undefined) ? "it" : "a part of it";
+    const good = `parley permissions add allow ${quoted(first)}`;
+    const each = rules.length > 1 ? " (and so each of them)" : "";
+    return `allow ${part} for this run with ${flags}${more}, or for good with ${good}${each}`;
   }
   const forbidden = refusals.find(({ by }) => by !== "nobody");
   if (forbidden !== undefined) return `no --allow goes beyond that: ${safeLine(forbidden.reason)}`;
@@ -28,6 +56,5 @@ export function refusalHint(refusals: readonly Refusal[]): string {
 
 /** As a shell takes it for one word. */
 function quoted(text: string): string {
-  const line = safeLine(text);
-  return /["$`\\!]/.test(line) ? `'${line.replaceAll("'", "'\\''")}'` : `"${line}"`;
+  return /["$`\\!]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : `"${text}"`;
 }

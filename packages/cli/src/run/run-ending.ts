@@ -1,7 +1,7 @@
 // How a run ended: one exit code, and words for it. The order of the codes is the order of what matters to a script.
 
 import type { Outcome } from "@parley/acp";
-import { type Refusal, refusalHint } from "./refusal-hint.ts";
+import { type Refusal, refusalHint, refusalMessage } from "./refusal-hint.ts";
 import type { RunFailure } from "./run-printer.ts";
 import { safeLine } from "./safe-text.ts";
 
@@ -33,8 +33,10 @@ export class RunError extends Error {
 export interface RunFacts {
   readonly wasInterrupted: boolean;
   readonly timedOutMs: number | undefined;
-  /** What a rule refused, in words; a refusal by a person is not among them. */
+  /** What policy refused, in words; a refusal by a person is not among them. The first of them. */
   readonly refusals: readonly Refusal[];
+  /** How many there were. */
+  readonly refused: number;
   /** What the agent wrote to stderr was shown. */
   readonly showsStderr: boolean;
   readonly outcome: Outcome | undefined;
@@ -78,11 +80,11 @@ export function endingOf(facts: RunFacts): Ending {
 
 function endingOfOutcome(
   outcome: Outcome | undefined,
-  { refusals, showsStderr }: Pick<RunFacts, "refusals" | "showsStderr">,
+  { refusals, refused, showsStderr }: Pick<RunFacts, "refusals" | "refused" | "showsStderr">,
 ): Ending {
   const { stopReason = "error", error } = outcome ?? {};
   // some agents end a turn as cancelled when a permission is refused
-  const wasRefused = refusals.length > 0;
+  const wasRefused = refused > 0;
   if (stopReason === "cancelled" && !wasRefused) {
     return ending(exitCodes.cancelled, "cancelled", "the agent says that the turn was cancelled");
   }
@@ -96,15 +98,10 @@ function endingOfOutcome(
     return ending(exitCodes.agentError, "agent_error", words, hint);
   }
   if (!wasRefused) return { exitCode: exitCodes.ok, error: undefined };
-  const shown = refusals
-    .slice(0, 3)
-    .map(({ summary }) => safeLine(summary))
-    .join("; ");
-  const more = refusals.length > 3 ? ` and ${refusals.length - 3} more` : "";
   return ending(
     exitCodes.refused,
     "permission_refused",
-    `refused by policy: ${shown}${more}`,
+    refusalMessage(refusals, refused),
     refusalHint(refusals),
   );
 }

@@ -25,6 +25,8 @@ export interface RunEnd {
   readonly exitCode: number;
   /** Absent when no prompt was answered. */
   readonly outcome: Outcome | undefined;
+  /** How often policy refused something. */
+  readonly refused?: number;
   readonly error: RunFailure | undefined;
   readonly durationMs: number;
 }
@@ -34,7 +36,7 @@ export interface RunDecision {
   /** One line. */
   readonly what: string;
   readonly effect: "allow" | "deny" | "cancelled";
-  readonly by: "rule" | "default" | "user" | "nobody" | "approval";
+  readonly by: "rule" | "default" | "boundary" | "user" | "nobody" | "approval";
   /** Names the rule where one fired. */
   readonly reason: string;
 }

@@ -63,7 +63,16 @@ export class RunProbe {
   }
 
   parley(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-    const child = spawn(launcher, args, {
+    return this.#start(launcher, args, options);
+  }
+
+  /** As it is typed into a shell; `args` are "$@". */
+  typed(line: string, args: readonly string[] = [], options: RunOptions = {}): Promise<Ran> {
+    return this.#start("/bin/sh", ["-c", `"$0" ${line}`, launcher, ...args], options);
+  }
+
+  #start(program: string, args: readonly string[], options: RunOptions): Promise<Ran> {
+    const child = spawn(program, args, {
       cwd: options.cwd ?? this.cwd,
       env: {
         ...process.env,

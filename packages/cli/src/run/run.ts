@@ -24,7 +24,7 @@ export async function runPrompt(options: RunOptions): Promise<number> {
     const { exitCode, error } = endingOf(facts);
     const durationMs = performance.now() - started;
     if (interrupts.outputError === undefined)
-      printer.end({ exitCode, outcome: facts.outcome, error, durationMs });
+      printer.end({ exitCode, outcome: facts.outcome, refused: facts.refused, error, durationMs });
     const isTimedOut = facts.timedOutMs !== undefined;
     // a reader that does not read cannot keep us either; what it has not read by now, it does not get
     if (!(await written(interrupts, isTimedOut))) process.exit(isTimedOut ? exitCode : exitCodes.cancelled);

@@ -21,6 +21,8 @@ export interface TextPrinterOptions {
   readonly showsPrompts?: boolean;
 }
 
+const maxRefusals = 100;
+
 type Block = "none" | "message" | "thought" | "event";
 
 export function textPrinter(options: TextPrinterOptions): RunPrinter {
@@ -33,6 +35,7 @@ class TextPrinter implements RunPrinter {
   readonly #shownCalls = new Set<string>();
   /** How many of them could be seen. */
   #calls = 0;
+  readonly #shownRefusals = new Set<string>();
   readonly #shownPrompts = new Set<string>();
   readonly #shownPlan = new Map<string, string>();
   #safe = new SafeText();
@@ -80,6 +83,9 @@ class TextPrinter implements RunPrinter {
     if (effect !== "deny" || by === "user") return;
     const { paint } = this.#options;
     const why = paint("dim", ` (${safeLine(reason)})`);
+    // once each, and not without end: the end of the run counts them
+    if (this.#shownRefusals.has(what) || this.#shownRefusals.size >= maxRefusals) return;
+    this.#shownRefusals.add(what);
     this.#event(`${paint("yellow", "?")} ${safeLine(what)}: ${paint("red", "refused")}${why}`);
   }
 

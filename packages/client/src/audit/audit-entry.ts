@@ -27,7 +27,7 @@ export interface AuditFacts {
   /** Which rule fired, or why else. */
   readonly reason?: string;
   readonly scope?: string;
-  /** "rule", "default", "user", "nobody" or "approval". */
+  /** The `by` of a Decision. */
   readonly by?: string;
   /** Of an outcome: the intent that it belongs to. */
   readonly of?: number;

@@ -44,10 +44,10 @@ export interface Decision {
   readonly summary: string;
   readonly effect: Exclude<Effect, "ask"> | "cancelled";
   /**
-   * `rule`, `default`; `user`: a person was asked; `nobody`: there was none to ask, or no answer came; `approval`: a
-   * person had just allowed the agent exactly this.
+   * `rule`, `default`; `boundary`: it leads outside the session's directories, and no rule is asked; `user`: a person was
+   * asked; `nobody`: there was none to ask, or no answer came; `approval`: a person had just allowed the agent exactly this.
    */
-  readonly by: "rule" | "default" | "user" | "nobody" | "approval";
+  readonly by: "rule" | "default" | "boundary" | "user" | "nobody" | "approval";
   /** Names the rule that fired, where one did. */
   readonly reason: string;
   readonly rule?: Rule;
@@ -71,7 +71,9 @@ export interface Gate {
   observe(session: GatedSession, update: Update): void;
   /** The user cancelled: what was allowed and not yet done is not allowed any more. */
   cancelled(session: GatedSession): void;
-  /** What policy refused, or nobody was there to allow; not what a person refused. */
+  /** What policy refused, or nobody was there to allow; not what a person refused. The first 1,000. */
   readonly refusals: readonly Decision[];
+  /** How many there were. */
+  readonly refused: number;
   onDecision(listener: (decision: Decision) => void): () => void;
 }

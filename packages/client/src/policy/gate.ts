@@ -27,8 +27,9 @@ export function permissionGate(given: GateOptions = {}): Gate {
   >();
   const listeners = new Set<(decision: Decision) => void>();
   const refusals: Decision[] = [];
+  let refused = 0;
   const report = (decision: Decision): void => {
-    if (decision.effect === "deny" && decision.by !== "user" && refusals.length < maxRefusals)
+    if (decision.effect === "deny" && decision.by !== "user" && ++refused <= maxRefusals)
       refusals.push(decision);
     for (const listener of listeners) listener(decision);
   };
@@ -86,6 +87,9 @@ export function permissionGate(given: GateOptions = {}): Gate {
     observe: (session, update) => known(session).state.observe(update),
     cancelled: (session) => known(session).state.forgetApprovals(),
     refusals,
+    get refused() {
+      return refused;
+    },
     onDecision(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -1,6 +1,6 @@
 // How far an answer may reach, and the rule that remembers it.
 
-import { join, relative } from "node:path";
+import { resolve } from "node:path";
 import type { Scope, Subject } from "../subject.ts";
 import { joinWords } from "./command-words.ts";
 import type { Verdict } from "./decide.ts";
@@ -40,25 +40,28 @@ function reachOf(subject: Subject): readonly Scope[] {
 /** What is kept in a file must be read again. */
 function canBeWritten(target: RuleTarget): boolean {
   try {
-    parseRule(ruleText(target), { effect: "allow", origin: "remembered" });
-    return true;
+    const read = parseRule(ruleText(target), { effect: "allow", origin: "remembered" });
+    return read.pattern === target.pattern;
   } catch {
     return false;
   }
 }
 
-/** The narrowest rule that allows this, as people write it: below a root a path is short. Undefined where none can. */
-export function ruleFor(subject: Subject, roots: readonly string[]): string | undefined {
-  const target = targetOf(subject);
+/** The narrowest rule that allows this, as people write it. Undefined where none can. */
+export function ruleFor(subject: Subject): string | undefined {
+  const target = targetOf(fromAnywhere(subject));
   if (target === undefined || subject.labelOnly) return undefined;
   const of = subject.origin === "claim" ? "any:" : "";
   // no rule with words is for a whole shell line
   if (subject.shellLine !== undefined) return `${of}exec ${everyLine}`;
-  if (!canBeWritten(target)) return undefined;
-  const { operation, pattern } = target;
-  const root = roots.find((each) => subject.path?.startsWith(join(each, "/")));
-  const short = subject.path === undefined || root === undefined ? pattern : relative(root, subject.path);
-  return `${of}${operation} ${short}`;
+  return canBeWritten(target) ? `${of}${target.operation} ${target.pattern}` : undefined;
+}
+
+/** A program that is named by its place has the same one wherever the command runs. */
+function fromAnywhere(subject: Subject): Subject {
+  const { argv: [program = "", ...words] = [], cwd } = subject;
+  if (cwd === undefined || !/[\\/]/.test(program)) return subject;
+  return { ...subject, argv: [resolve(cwd, program), ...words] };
 }
 
 /** The rule that is about exactly this. Undefined where none can say it. */

@@ -56,7 +56,8 @@ export class Effects {
     prepare: () => Promise<Prepared<Result>>,
     signal: AbortSignal = new AbortController().signal,
   ): Promise<Result> {
-    let prepared = await prepare().catch((error: unknown) => this.#impossible(state, wanted, error));
+    const prepareInside = () => prepare().catch((error: unknown) => this.#impossible(state, wanted, error));
+    let prepared = await prepareInside();
     for (let round = 0; round < maxRounds; round++) {
       const { subject, content } = prepared;
       let look: Look | undefined;
@@ -69,7 +70,7 @@ export class Effects {
       if (decision.effect !== "allow") throw this.#refused(decision, signal);
       if (decision.by === "user") {
         const shownStamp: string | undefined = look?.stamp;
-        prepared = await prepare();
+        prepared = await prepareInside();
         const isSame =
           JSON.stringify(prepared.subject) === JSON.stringify(subject) &&
           (await prepared.look?.())?.stamp === shownStamp;
@@ -101,9 +102,10 @@ export class Effects {
         subjects: [subject],
         summary: summaryOf(subject),
         effect: "deny",
-        by: "default",
+        by: "boundary",
         reason,
       };
+      this.#report(decision);
       this.#write(decision, subject, "refused");
     }
     throw error;
