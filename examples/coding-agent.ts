@@ -57,5 +57,4 @@ rmSync(folder, { recursive: true });
 // 2 notes.txt
 // [exit code 0]
 // ```
-// _This is the offline model: fixed rules, no AI. For real help configure a model, see `parley help agent`._
 // (end_turn) notes.txt: goodbye world

@@ -42,6 +42,7 @@ export async function answerPrompt(turn: Turn, setting: AgentSetting): Promise<T
     });
   if (reading.type === "local") return local(reading.command, reading.argument);
   checkImages(reading.prompt);
+  const isFirst = !work.transcript.messages.some(({ role }) => role === "assistant");
   let asked = reading.prompt;
   let hasWords = false;
   try {
@@ -78,6 +79,7 @@ export async function answerPrompt(turn: Turn, setting: AgentSetting): Promise<T
       },
       maxRequests: setting.maxRequests,
     });
+    if (isFirst && model().facts.id === offlineModelId) await tellOffline(turn);
     nameSession(turn, work);
     return end;
   } catch (error) {
@@ -89,6 +91,16 @@ export async function answerPrompt(turn: Turn, setting: AgentSetting): Promise<T
 /** The offline model says itself what it cannot see: no other model may be there to be chosen. */
 function takenBy({ facts }: Model): Pick<Model["facts"], "name" | "takesImages" | "takesAudio"> {
   return facts.id === offlineModelId ? { ...facts, takesImages: true, takesAudio: true } : facts;
+}
+
+const offlineTitle = "This is the offline model: fixed rules, no AI";
+const offlineHelp = "For real help configure a model, see `parley help agent`.";
+
+/** Beside the answer, which a script may use as it is; at its end where the client shows nothing beside it. */
+async function tellOffline(turn: Turn): Promise<void> {
+  if (turn.client.features.notices) return turn.notice("info", offlineTitle, offlineHelp);
+  const text = `\n\n_${offlineTitle}. ${offlineHelp}_`;
+  await turn.say({ type: "text", text, annotations: { audience: ["user"] } });
 }
 
 function nameSession(turn: Turn, work: SessionWork): void {

@@ -94,6 +94,7 @@ for (const version of ["v1", "v2"] as const) {
       const reading = send(client, sessionId, "read notes.txt");
       assert.equal(await reading.ended, "end_turn");
       await reading.shown(/hello world/);
+      await reading.shown(/offline model: fixed rules/);
 
       const editing = send(client, sessionId, 'replace "hello" with "goodbye" in notes.txt');
       assert.match(JSON.stringify(await editing.asked()), /Edit notes\.txt/);

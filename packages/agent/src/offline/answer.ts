@@ -6,9 +6,6 @@ import { tokensOfMessages, tokensOfText } from "../session/tokens.ts";
 import { requestScript } from "./request-script.ts";
 import type { Step } from "./script.ts";
 
-const notice =
-  "\n\n_This is the offline model: fixed rules, no AI. For real help configure a model, see `parley help agent`._";
-
 export function* answer(request: ModelRequest): Generator<ModelEvent> {
   const { messages, tools } = request;
   const asked = lastIndexOfUser(messages);
@@ -30,10 +27,7 @@ export function* answer(request: ModelRequest): Generator<ModelEvent> {
     }
     next = script.next(follower.outcomes);
   }
-  if (next.done) {
-    const isFirst = !messages.slice(0, asked).some(({ role }) => role === "assistant");
-    return yield* speak(`${unseen(messages[asked])}${next.value}${isFirst ? notice : ""}`, request);
-  }
+  if (next.done) return yield* speak(`${unseen(messages[asked])}${next.value}`, request);
   yield* act(next.value, work.length, request);
 }
 

@@ -24,7 +24,8 @@ export function userParts(
   return parts;
 }
 
-function isForModel(block: ContentBlock): boolean {
+/** Not where it is annotated for the user only. */
+export function isForModel(block: ContentBlock): boolean {
   const audience = (block as { annotations?: { audience?: readonly string[] | null } | null }).annotations
     ?.audience;
   return audience == null || audience.length === 0 || audience.includes("assistant");

@@ -14,7 +14,7 @@ import type { MediaPart, TextPart, ToolOutcome } from "../model/model.ts";
 import { remembered } from "../permissions/question.ts";
 import { readPrompt } from "./commands.ts";
 import { keptKey } from "./compaction.ts";
-import { userParts } from "./prompt-content.ts";
+import { isForModel, userParts } from "./prompt-content.ts";
 import type { SessionWork } from "./session-work.ts";
 import type { SpokenPart, Transcript } from "./transcript.ts";
 
@@ -108,7 +108,7 @@ class Rebuilding {
   update(update: Update): void {
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
-        if (this.#isLocal || update.content.type !== "text") return;
+        if (this.#isLocal || update.content.type !== "text" || !isForModel(update.content)) return;
         // words behind calls are the next answer
         if (this.#hasCalls()) this.end();
         this.#text += update.content.text;

@@ -17,7 +17,10 @@ suite("the prompt", { concurrency: 2 }, () => {
   test("our own agent answers offline, out of the box", patience, async () => {
     const { status, stdout, stderr } = await probe.parley(["run", "read notes.txt"]);
     assert.equal(status, 0, stderr);
-    assert.match(stdout, /^✓ Read notes\.txt\n\n`notes\.txt`:\n```\nhello world\n```\n/);
+    assert.match(
+      stdout,
+      /^✓ Read notes\.txt\n\n`notes\.txt`:\n```\nhello world\n```\n\n! This is the offline model/,
+    );
     assert.equal(stderr, "");
   });
 
@@ -180,6 +183,8 @@ suite("how it ends", { concurrency: 2 }, () => {
   test("quiet prints the last message and nothing else", patience, async () => {
     const steps = [{ think: "hm" }, { say: "first" }, { tool: { title: "Look" } }, { say: "second" }];
     assert.equal((await probe.run(steps, ["--format", "quiet"])).stdout, "second\n");
+    const own = await probe.parley(["run", "--format", "quiet", "read notes.txt"]);
+    assert.deepEqual([own.stdout, own.stderr], ["`notes.txt`:\n```\nhello world\n```\n", ""]);
   });
 
   test("a refusal, an error and a limit of the agent's are 1, in words", patience, async () => {
