@@ -20,6 +20,7 @@ export {
   launchAgent,
 } from "./launch/launch-agent.ts";
 export { LaunchError, type LaunchErrorDetails, type LaunchErrorKind } from "./launch/launch-error.ts";
+export type { Unread } from "./launch/watched-input.ts";
 export type {
   Asker,
   ElicitationQuestion,

@@ -32,12 +32,13 @@ async function noneLeft(): Promise<void> {
 
 suite("interoperability bugs", { concurrency: 2 }, () => {
   test("bug 1: what is no JSON on an agent's stdout is skipped", patience, async () => {
-    const { status, stdout } = await probe.run({
+    const { status, stdout, stderr } = await probe.run({
       ...v1,
       wire: { greeting: ["\u001b[32mmigrating the database\u001b[0m", '"a string"', "[1,2]", "42"] },
       otherwise: [{ raw: "Performing a one-time migration..." }, { say: "fine" }],
     });
     assert.deepEqual([status, stdout], [0, "fine\n"]);
+    assert.match(stderr, /wrote 5 lines to stdout that are no message, skipped; the first begins: migrating/);
   });
 
   test("bug 3: an agent that ignores a cancel is ended, and so is what it started", patience, async () => {

@@ -67,10 +67,10 @@ const expectations: readonly [
   [18, "killed", ends(1, "fine\n", /SIGKILL/)],
   [19, "batch-ends-the-agent", ends(0)],
   [19, "answers-twice", ends(0)],
-  [19, "banner", ends(0)],
+  [19, "banner", ends(0, "fine\n", /^parley: the agent wrote 3 lines to stdout that are no message.*\n$/)],
   [19, "byte-order-mark", ends(0)],
   [19, "blank-lines", ends(0)],
-  [19, "broken-json", ends(0)],
+  [19, "broken-json", ends(0, "fine\n", /^parley: the agent wrote a line to stdout that is no message.*\n$/)],
   [19, "flood", ends(0, `${"x".repeat(5000)}\n`)],
 ];
 

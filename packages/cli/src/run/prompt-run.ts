@@ -28,6 +28,7 @@ import type { RunPrinter } from "./run-printer.ts";
 import { RunHistory, type RunRecorder } from "./run-recorder.ts";
 import { type RunTarget, runTarget } from "./run-target.ts";
 import { sessionServers } from "./session-servers.ts";
+import { UnreadNotes } from "./unread-notes.ts";
 
 /** How long an agent may take to end its turn after it was told to, before it is ended itself. */
 const stopMs = 5_000;
@@ -45,6 +46,7 @@ export class PromptRun {
   readonly #stopping = new AbortController();
   readonly #spoken = Promise.withResolvers<void>();
   readonly #reader = new SlowReader(process.stdout);
+  readonly #unread = new UnreadNotes();
   #gate: OpenedGate | undefined;
   #history: RunHistory | undefined;
   #recorder: RunRecorder | undefined;
@@ -88,6 +90,7 @@ export class PromptRun {
       await this.#history?.close();
       this.#gate?.close();
     }
+    for (const line of this.#unread.lines) this.#printer.notice(line);
     return {
       wasInterrupted: this.#interrupts.first.aborted,
       timedOutMs: this.#timedOutMs,
@@ -148,7 +151,8 @@ export class PromptRun {
         onEvent: (event) => {
           if (event.kind === "starting" || event.kind === "connecting")
             setImmediate(() => this.#prepare(underWay));
-          tell(event);
+          if (event.kind === "unread") this.#unread.add(event);
+          else tell(event);
         },
       },
     );

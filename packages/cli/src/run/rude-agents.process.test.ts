@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { patience, RunProbe } from "./run-probe.ts";
+import { eventsOf, patience, RunProbe } from "./run-probe.ts";
 
 const probe = new RunProbe();
 
@@ -62,3 +62,46 @@ test(
     ]);
   },
 );
+
+test("what an agent wrote to stdout and nobody could read is told in one line", patience, async () => {
+  const scenario = {
+    wire: { greeting: ["Welcome to \u001b[31mmy agent\u001b[0m!"] },
+    otherwise: [
+      { say: "one " },
+      { raw: "debug: 1" },
+      { raw: "42" },
+      { raw: '{"jsonrpc":"2.0",' },
+      { say: "two" },
+    ],
+  };
+  const text = await probe.run(scenario);
+  assert.deepEqual([text.status, text.stdout], [0, "one two\n"]);
+  assert.equal(
+    text.stderr,
+    "parley: the agent wrote 4 lines to stdout that are no message, skipped; the first begins: Welcome to my agent!\n",
+  );
+  const notices = eventsOf(await probe.run(scenario, ["--json"])).filter(({ type }) => type === "notice");
+  assert.match(String(notices[0]?.["message"]), /wrote 4 lines to stdout/);
+  assert.equal(notices.length, 1);
+});
+
+test("a message that is too large to be read is told", patience, async () => {
+  const { status, stdout, stderr } = await probe.run([
+    { say: "x", size: 33 * 1024 * 1024 },
+    { say: "small" },
+  ]);
+  assert.deepEqual([status, stdout], [0, "small\n"]);
+  assert.match(
+    stderr,
+    /^parley: the agent sent a message too large to be read, refused; it begins \(346\d{5} bytes\): \{"jsonrpc"[^\n]{70,90}…\n$/,
+  );
+});
+
+test("what a program prints that never becomes an agent is told too", patience, async () => {
+  const { status, stderr } = await probe.parley(["run", "--no-history", "x", "--", "echo", "usage: echo"]);
+  assert.equal(status, 5);
+  assert.match(
+    stderr,
+    /^parley: the agent wrote a line to stdout that is no message, skipped; it begins: usage: echo\n/,
+  );
+});

@@ -90,7 +90,10 @@ class TextPrinter implements RunPrinter {
   }
 
   notice(text: string): void {
-    this.#options.status?.(undefined);
+    const { status } = this.#options;
+    // where people watch, what the agent says and what we say do not share a line
+    if (status !== undefined && !this.#atLineStart) this.#write("\n");
+    status?.(undefined);
     this.#options.output.flush();
     this.#options.complain(text);
   }

@@ -10,10 +10,10 @@ import {
 import type { AgentEntry, CommandEntry } from "../agents/agent-entry.ts";
 import { agentEnvironment, passedKeys, withoutKeys } from "../agents/environment.ts";
 import { abortable } from "./abortable-transport.ts";
-import { noticingEcho } from "./echo-notice.ts";
 import { LaunchError } from "./launch-error.ts";
 import { pausable } from "./pausable-transport.ts";
 import { type AgentLink, reachCommand, reachRemote } from "./reach-agent.ts";
+import { type Unread, watchedInput } from "./watched-input.ts";
 
 /** What happens until an agent can be used, for whoever waits in front of a screen. */
 export type LaunchEvent =
@@ -47,6 +47,8 @@ export interface LaunchOptions {
   readonly onProgress?: (event: LaunchEvent) => void;
   /** Sees all of its stderr. */
   readonly onStderr?: (text: string) => void;
+  /** Sees what it wrote to its stdout that could not be read. */
+  readonly onUnread?: (unread: Unread) => void;
   /** Gives up. */
   readonly signal?: AbortSignal;
 }
@@ -80,7 +82,7 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
     const lastLine = link.stderrTail().trimEnd().split("\n").at(-1) ?? "";
     onProgress?.({ kind: "waiting", elapsedMs: Math.round(performance.now() - started), lastLine });
   }, waitingEveryMs);
-  const held = pausable(noticingEcho(link.transport));
+  const held = pausable(watchedInput(link.transport, (unread) => options.onUnread?.(unread)));
   const { transport, settled } =
     signal === undefined ? { transport: held.transport, settled() {} } : abortable(held.transport, signal);
   try {

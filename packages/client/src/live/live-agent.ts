@@ -4,6 +4,7 @@ import { type ConnectedAgent, ConnectionError, type SessionList } from "@parley/
 import type { AgentEntry } from "../agents/agent-entry.ts";
 import { type LaunchedAgent, launchAgent } from "../launch/launch-agent.ts";
 import { LaunchError } from "../launch/launch-error.ts";
+import type { Unread } from "../launch/watched-input.ts";
 import { clientDefinition } from "./client-definition.ts";
 import { pause } from "./deadline.ts";
 import type { LiveOptions, LivePlace } from "./live-options.ts";
@@ -200,7 +201,11 @@ export class LiveAgent implements LoginTarget {
       env: { ...env, ...this.#credentials },
       ...(onEvent === undefined
         ? {}
-        : { onProgress: onEvent, onStderr: (text: string) => onEvent({ kind: "stderr", text }) }),
+        : {
+            onProgress: onEvent,
+            onStderr: (text: string) => onEvent({ kind: "stderr", text }),
+            onUnread: (unread: Unread) => onEvent({ kind: "unread", ...unread }),
+          }),
     });
     if (this.#closing !== undefined) {
       await launched.close();

@@ -11,6 +11,7 @@ import type {
   Update,
 } from "@parley/acp";
 import type { LaunchEvent, LaunchOptions } from "../launch/launch-agent.ts";
+import type { Unread } from "../launch/watched-input.ts";
 import type { Asker } from "./asker.ts";
 import type { Problem } from "./problem.ts";
 import type { SessionSetup } from "./session-setup.ts";
@@ -45,6 +46,8 @@ export interface Recorder {
 export type LiveEvent =
   | LaunchEvent
   | { readonly kind: "stderr"; readonly text: string }
+  /** It wrote something to stdout that could not be read; once for each line. */
+  | ({ readonly kind: "unread" } & Unread)
   | { readonly kind: "crashed"; readonly message: string; readonly stderr: string }
   | { readonly kind: "restarting"; readonly reason: string }
   /** After a restart; `new` means that the agent has forgotten what was said before. */
@@ -60,7 +63,8 @@ export type LiveEvent =
     }
   | { readonly kind: "warning"; readonly message: string };
 
-export interface LiveOptions extends Omit<LaunchOptions, "definition" | "onProgress" | "onStderr"> {
+export interface LiveOptions
+  extends Omit<LaunchOptions, "definition" | "onProgress" | "onStderr" | "onUnread"> {
   /** Who we are, and anything else that `client()` takes; questions, files and terminals come from below. */
   readonly client: Omit<
     ClientDefinition,

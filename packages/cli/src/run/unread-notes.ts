@@ -1,0 +1,33 @@
+// What an agent wrote and nobody could read, counted while it comes and told once, in two lines at most.
+
+import type { LiveEvent } from "@parley/client";
+import { safeLine } from "./safe-text.ts";
+
+type Unread = Extract<LiveEvent, { kind: "unread" }>;
+
+const shownChars = 80;
+
+export class UnreadNotes {
+  readonly #first = new Map<Unread["why"], Unread>();
+  readonly #counts = { noise: 0, too_large: 0 };
+
+  add(unread: Unread): void {
+    this.#counts[unread.why] += 1;
+    if (!this.#first.has(unread.why)) this.#first.set(unread.why, unread);
+  }
+
+  /** For the user, when the run is over. */
+  get lines(): readonly string[] {
+    return [...this.#first.values()].map(({ why, bytes, head }) => {
+      const count = this.#counts[why];
+      const what =
+        why === "noise"
+          ? `wrote ${count === 1 ? "a line" : `${count} lines`} to stdout that ${count === 1 ? "is" : "are"} no message, skipped`
+          : `sent ${count === 1 ? "a message" : `${count} messages`} too large to be read, refused`;
+      const line = safeLine(head);
+      const shown = line.length > shownChars ? `${line.slice(0, shownChars)}…` : line;
+      const size = why === "noise" ? "" : ` (${bytes} bytes)`;
+      return `the agent ${what}; ${count === 1 ? "it begins" : "the first begins"}${size}: ${shown}`;
+    });
+  }
+}
