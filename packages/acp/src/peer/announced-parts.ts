@@ -29,6 +29,12 @@ export class AnnouncedParts {
     return [...this.#open].filter((id) => !this.#background.has(id));
   }
 
+  /** The agent has gone: nobody knows how far its calls came (F1). */
+  leaveBehind(out: { update(update: Update): void }): void {
+    for (const toolCallId of [...this.#open])
+      out.update({ sessionUpdate: "tool_call_update", toolCallId, status: "failed" });
+  }
+
   titleOf(toolCallId: string): string | undefined {
     return this.#titles.get(toolCallId);
   }

@@ -35,6 +35,8 @@ export class ClientWire {
   readonly #edition: ClientEdition;
   readonly #sessions = new Map<string, LiveSession>();
   readonly #services = new Map<string, ClientServices>();
+  /** Of sessions that have been closed. */
+  readonly #ending = new Set<Promise<void>>();
   readonly #orphans: OrphanUpdates;
   #updateRow: BoundMethod | undefined;
   /** Addresses that the user was asked to visit, and whose flow is not over as far as we know. */
@@ -54,7 +56,7 @@ export class ClientWire {
     this.#edition = edition;
     this.closed = connection.closed.then(async (reason) => {
       for (const session of this.#sessions.values()) session.connectionEnded(reason);
-      await Promise.all([...this.#services.values()].map((services) => services.close()));
+      await Promise.all([...[...this.#services.values()].map((each) => each.close()), ...this.#ending]);
       return reason;
     });
   }
@@ -80,9 +82,12 @@ export class ClientWire {
     this.#sessions.delete(sessionId);
     const services = this.#services.get(sessionId);
     this.#services.delete(sessionId);
-    services
-      ?.close()
-      .catch((error: unknown) => this.log("error", "closing a session's terminals failed", { error }));
+    if (services === undefined) return;
+    const ending = services
+      .close()
+      .catch((error: unknown) => this.log("error", "closing a session's terminals failed", { error }))
+      .finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
   }
 
   naming<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -128,8 +133,10 @@ export class ClientWire {
     return this.#connection.notify(extensionName(method), params);
   }
 
-  close(reason?: string): Promise<void> {
-    return this.#connection.close(reason);
+  /** With all that its sessions ran here. */
+  async close(reason?: string): Promise<void> {
+    await this.#connection.close(reason);
+    await this.closed;
   }
 
   // ---- what the agent sends

@@ -132,9 +132,8 @@ export class LiveSession implements ClientSession, ClientSessionSink {
     for (const ask of this.#asks) ask.abort();
     void this.#link.notify("session/cancel", { sessionId: this.sessionId });
     // what the agent says of them later replaces it (C26, C27)
-    for (const toolCallId of this.parts.openCalls()) {
+    for (const toolCallId of this.parts.openCalls())
       this.update({ sessionUpdate: "tool_call_update", toolCallId, status: "cancelled" });
-    }
   }
 
   async cancelToolCall(toolCallId: string): Promise<void> {
@@ -241,6 +240,7 @@ export class LiveSession implements ClientSession, ClientSessionSink {
 
   connectionEnded(reason: ConnectionError): void {
     this.#ended = reason;
+    this.parts.leaveBehind(this);
     // first, so that it is seen by whoever follows a prompt
     this.#edition.interrupted(this);
     for (const { sent, number } of [...this.#open]) {
@@ -302,12 +302,12 @@ export class LiveSession implements ClientSession, ClientSessionSink {
     const entry = this.#find(number);
     if (entry === undefined) return;
     this.#take(entry);
-    if (error instanceof RequestError) {
-      const { messageId } = entry;
-      const outcome = entry.prompt.refuse(error);
-      // version 1 answers with the error what version 2 reports as an end: the history has both
-      if (messageId !== "") this.record({ kind: "outcome", messageId, outcome });
-    } else entry.prompt.fail(error);
+    const { messageId } = entry;
+    const refused = error instanceof RequestError ? entry.prompt.refuse(error) : undefined;
+    // version 1 answers with the error what version 2 reports as an end: the history has both
+    const outcome = refused ?? { stopReason: "_interrupted" };
+    if (messageId !== "") this.record({ kind: "outcome", messageId, outcome });
+    if (refused === undefined) entry.prompt.fail(error);
     this.#sendNext();
   }
 
@@ -315,12 +315,10 @@ export class LiveSession implements ClientSession, ClientSessionSink {
 
   /** What an answer says about a session reaches listeners the way a change of it does. */
   #announce({ configOptions, availableCommands }: SessionFace): void {
-    if (configOptions.length > 0) {
+    if (configOptions.length > 0)
       this.update({ sessionUpdate: "config_option_update", configOptions: [...configOptions] });
-    }
-    if (availableCommands.length > 0) {
+    if (availableCommands.length > 0)
       this.update({ sessionUpdate: "available_commands_update", availableCommands: [...availableCommands] });
-    }
   }
 
   #sendNext(): void {
@@ -344,7 +342,10 @@ export class LiveSession implements ClientSession, ClientSessionSink {
       .prompt(this.sessionId, entry, controller.signal, (result) =>
         this.#edition.promptAnswered(number, result, this),
       )
-      .catch((error: Error) => this.#edition.promptFailed(number, error, this));
+      .catch((error: Error) => {
+        if (!(error instanceof RequestError)) this.parts.leaveBehind(this);
+        this.#edition.promptFailed(number, error, this);
+      });
   }
 
   #stateChanged(state: string): void {

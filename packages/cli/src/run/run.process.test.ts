@@ -427,14 +427,30 @@ test("F4 an agent that is stopped dead is ended within seconds of a cancel", pat
   assert.deepEqual(probe.leftovers(), []);
 });
 
-test("F1 F2 of an agent that is killed in a turn the history has all that it said", patience, async () => {
-  const command = probe.agent([{ say: "so far so good" }, { crash: { signal: "SIGKILL" } }]);
-  const { status, stderr } = await probe.parley(["run", "--session", "killed", "go", "--", ...command]);
-  assert.equal(status, 1);
-  assert.match(stderr, /SIGKILL/);
-  const { stdout } = await probe.parley(["sessions", "show", "killed"]);
-  assert.match(stdout, /> go\n\nso far so good\n/);
-});
+const killed = { crash: { signal: "SIGKILL" } };
+
+for (const [point, steps, shown] of [
+  ["before it says anything", [killed], /^$/],
+  ["in the middle of a line", [{ crash: { signal: "SIGKILL", half: '{"jsonrpc":"2.0","met' } }], /^$/],
+  ["in a message", [{ say: "so far so good" }, killed], /^so far so good\n$/],
+  ["in a tool call", [{ tool: { title: "Look" }, steps: [killed] }], /^✗ Look\n$/],
+] as const) {
+  test(`F1 F2 an agent that is killed ${point} is told of, and the history is whole`, patience, async () => {
+    const name = point.replaceAll(" ", "-");
+    const command = probe.agent(steps);
+    const ran = await probe.parley(["run", "--session", name, "go", "--", ...command]);
+    assert.equal(ran.status, 1);
+    assert.match(ran.stdout, shown);
+    assert.match(
+      ran.stderr,
+      /^parley: the agent has gone: .*SIGKILL.*\nparley: it wrote nothing to stderr; try again\n$/,
+    );
+    const { stdout } = await probe.parley(["sessions", "show", name]);
+    assert.match(stdout, /^> go$/m);
+    assert.ok(stdout.trimEnd().endsWith(ran.stdout.trimEnd()), stdout);
+    assert.deepEqual(probe.leftovers(), []);
+  });
+}
 
 test("npm start shows a whole turn without a terminal, and says how to go on", patience, async () => {
   const { status, stdout, stderr } = await probe.parley(["tour"]);

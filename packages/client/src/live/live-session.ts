@@ -264,6 +264,8 @@ export class LiveSession {
   }
 
   async #send(prompt: QueuedPrompt): Promise<Outcome> {
+    /** Why the session had to be taken up again. */
+    let crash: unknown;
     for (;;) {
       if (prompt.signal.aborted) return { stopReason: "cancelled" };
       let failure: unknown;
@@ -291,12 +293,16 @@ export class LiveSession {
       if (failure instanceof LaunchError) throw failure;
       const problem = problemOf(failure);
       // whoever keeps the agent has seen its end too
-      if (problem.kind === "crash") await this.#owner?.agent.closed;
+      if (problem.kind === "crash") {
+        crash = failure;
+        await this.#owner?.agent.closed;
+      }
       const hasSpoken = this.#filter?.hasSpoken ?? false;
       if (await recover(this.#recovery(prompt), problem, hasSpoken)) continue;
       if (prompt.signal.aborted) return { stopReason: "cancelled" };
       if (outcome !== undefined) return outcome;
-      throw this.#withStderr(failure);
+      // a process that was started anew and does not know the session is not what went wrong
+      throw this.#withStderr(problem.kind === "session_not_found" ? (crash ?? failure) : failure);
     }
   }
 
