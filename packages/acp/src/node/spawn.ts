@@ -24,6 +24,8 @@ export interface SpawnOptions {
   readonly graceMs?: number;
   /** How long it may take after SIGTERM, before SIGKILL. Default 2000. */
   readonly killMs?: number;
+  /** Ends it and all that it started at once, by SIGKILL, also while it is given time to leave. */
+  readonly kill?: AbortSignal;
   /** How much of its stderr is kept for error reports. Default 16 KiB. */
   readonly stderrTailBytes?: number;
   /** Sees all of its stderr, in pieces that never split a character. */
@@ -128,6 +130,10 @@ class SpawnedAgent implements AgentProcess {
     child.stderr.on("error", () => {
       // as for stdout
     });
+    const { kill } = this.#options;
+    const endNow = () => group.endNow();
+    kill?.addEventListener("abort", endNow, { once: true });
+    if (kill?.aborted) endNow();
     child.once("exit", (code, signal) => {
       this.#status = { ...(code === null ? {} : { exitCode: code }), ...(signal === null ? {} : { signal }) };
       this.#exit.resolve(this.#status);
@@ -136,6 +142,7 @@ class SpawnedAgent implements AgentProcess {
     });
     // 'close' comes when the process has ended and its stdout and stderr have been read to the end.
     child.once("close", () => this.#endExited());
+    void this.#ended.promise.then(() => kill?.removeEventListener("abort", endNow));
   }
 
   /** A listener's mistake is its own: it must not end the agent, which goes on talking. */

@@ -31,7 +31,7 @@ import { sessionServers } from "./session-servers.ts";
 import { UnreadNotes } from "./unread-notes.ts";
 
 /** How long an agent may take to end its turn after it was told to, before it is ended itself. */
-const stopMs = 5_000;
+const stopMs = 3_000;
 /** How long an agent that said nothing may take to say something after all. */
 const lateMs = 1_000;
 
@@ -70,7 +70,8 @@ export class PromptRun {
     const { timeoutMs } = this.#options;
     const timer = timeoutMs === undefined ? undefined : setTimeout(() => this.#timeOut(timeoutMs), timeoutMs);
     const stop = () => this.#stop();
-    const kill = () => this.#kill();
+    // its process is killed by the signal itself
+    const kill = () => this.#end();
     this.#interrupts.first.addEventListener("abort", stop);
     this.#interrupts.second.addEventListener("abort", kill);
     let failure: RunError | undefined;
@@ -148,6 +149,7 @@ export class PromptRun {
         ...(recorder === undefined ? {} : { recorder }),
         env: { ...target.credentials, ...env },
         signal: this.#stopping.signal,
+        kill: this.#interrupts.second,
         onEvent: (event) => {
           if (event.kind === "starting" || event.kind === "connecting")
             setImmediate(() => this.#prepare(underWay));
@@ -299,17 +301,6 @@ export class PromptRun {
   #end(): void {
     // it is waited for at the end of the run
     void this.#live?.close();
-  }
-
-  #kill(): void {
-    this.#end();
-    const pid = this.#live?.pid;
-    if (pid === undefined) return;
-    try {
-      process.kill(-pid, "SIGKILL");
-    } catch {
-      // it has gone by itself
-    }
   }
 }
 

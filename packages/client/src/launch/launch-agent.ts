@@ -51,6 +51,8 @@ export interface LaunchOptions {
   readonly onUnread?: (unread: Unread) => void;
   /** Gives up. */
   readonly signal?: AbortSignal;
+  /** Ends the agent and everything that it started at once, whatever it is given time for. */
+  readonly kill?: AbortSignal;
 }
 
 export interface LaunchedAgent {

@@ -118,6 +118,25 @@ test("an agent that never answers is ended at the deadline, and its stderr is sh
   while (runs(pid())) await turnOfTheLoop(10);
 });
 
+test("an agent that is killed is not given any time, whatever it is doing", patience, async (t) => {
+  const { folder } = scripted(t);
+  const deaf = 'trap "" TERM; echo $$ > "$0/pid"; echo deaf >&2; while :; do sleep 1; done';
+  const entry = { ...commandEntry(["/bin/sh", "-c", deaf, folder]), quirks: { graceMs: 1_000_000 } };
+  const stop = new AbortController();
+  const kill = new AbortController();
+  const starting = launchAgent(entry, {
+    definition,
+    signal: stop.signal,
+    kill: kill.signal,
+    onStderr() {
+      stop.abort();
+      setImmediate(() => kill.abort());
+    },
+  });
+  await assert.rejects(starting, { kind: "aborted" });
+  assert.equal(runs(Number(readFileSync(join(folder, "pid"), "utf8"))), false);
+});
+
 test("a start that is given up leaves nothing behind", patience, async (t) => {
   const { entry, pid } = silent(t);
   const stop = new AbortController();

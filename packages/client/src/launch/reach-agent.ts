@@ -16,13 +16,18 @@ export interface AgentLink {
 interface ReachOptions {
   readonly cwd?: string;
   readonly onStderr?: (text: string) => void;
+  readonly kill?: AbortSignal;
 }
+
+/** How long an agent may take to leave when its stdin has ended, and then after SIGTERM: somebody may wait for it. */
+const graceMs = 1_500;
+const killMs = 1_500;
 
 /** `environment` is all that the program gets. Throws a LaunchError when there is no such program. */
 export function reachCommand(
   entry: CommandEntry,
   environment: Readonly<Record<string, string>>,
-  { cwd, onStderr }: ReachOptions,
+  { cwd, onStderr, kill }: ReachOptions,
 ): AgentLink {
   const { path, folder } = program(entry, environment, cwd ?? process.cwd());
   // the interpreter that its first line names is usually beside it
@@ -32,7 +37,9 @@ export function reachCommand(
     env: { ...withoutOurs(), ...environment, ...reachable },
     ...(cwd === undefined ? {} : { cwd }),
     ...(onStderr === undefined ? {} : { onStderr }),
-    ...(entry.quirks?.graceMs === undefined ? {} : { graceMs: entry.quirks.graceMs }),
+    graceMs: entry.quirks?.graceMs ?? graceMs,
+    killMs,
+    ...(kill === undefined ? {} : { kill }),
   });
   return { transport, pid: child.pid, stderrTail: () => child.stderrTail() };
 }
