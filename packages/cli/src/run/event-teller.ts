@@ -4,7 +4,20 @@ import type { LiveEvent } from "@parley/client";
 import type { RunPrinter } from "./run-printer.ts";
 import { safeLine, safeText } from "./safe-text.ts";
 
-export function eventTeller(printer: RunPrinter, isVerbose: boolean): (event: LiveEvent) => void {
+export interface TellerOptions {
+  readonly isVerbose: boolean;
+  /** Of the whole run. */
+  readonly timeoutMs: number | undefined;
+}
+
+/** Whoever sees no progress is told after so long what is waited for. */
+const silenceMs = 5_000;
+
+export function eventTeller(
+  printer: RunPrinter,
+  { isVerbose, timeoutMs }: TellerOptions,
+): (event: LiveEvent) => void {
+  let waitsFor = "";
   /** The death of an agent is worth a word of its own only when it comes back: else it is how the run ended. */
   let death = "";
   return (event) => {
@@ -19,7 +32,13 @@ export function eventTeller(printer: RunPrinter, isVerbose: boolean): (event: Li
       case "waiting": {
         const line = safeLine(event.lastLine);
         const seconds = Math.round(event.elapsedMs / 1000);
-        return printer.progress(`waiting for the agent, ${seconds} s${line === "" ? "" : `: ${line}`}`);
+        const said = line === "" ? "" : `: ${line}`;
+        printer.progress(`waiting for the agent, ${seconds} s${said}`);
+        if (printer.showsProgress || event.elapsedMs < silenceMs || waitsFor === event.what) return;
+        waitsFor = event.what;
+        const most = Math.round(Math.min(event.timeoutMs, timeoutMs ?? event.timeoutMs) / 1000);
+        const what = event.what === "session" ? "open the session" : "start";
+        return printer.notice(`waiting for the agent to ${what}, ${most} s at most${said}`);
       }
       case "ready":
         return printer.progress("opening the session");

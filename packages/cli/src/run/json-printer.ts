@@ -14,6 +14,7 @@ export function jsonPrinter(output: Output): RunPrinter {
   const print = (type: string, fields: object) => output.write(`${jsonText({ v: 1, type, ...fields })}\n`);
   let ids: { readonly session?: string; readonly sessionId?: string } = {};
   return {
+    showsProgress: false,
     progress: () => undefined,
     pause: () => output.flush(),
     started({ session, sessionId, ...rest }) {

@@ -131,7 +131,7 @@ export class PromptRun {
     // a rule that cannot be meant is told before anything is started
     configuredRules({ policy, allow, deny });
     const [asker, version] = await Promise.all([this.#asker(target), ownVersion()]);
-    const tell = eventTeller(this.#printer, showsStderr);
+    const tell = eventTeller(this.#printer, { isVerbose: showsStderr, timeoutMs: this.#options.timeoutMs });
     const underWay = Promise.withResolvers<void>();
     // while the agent's process starts there is time for what is needed later
     const opening = underWay.promise.then(() => this.#openGate(target, asker));

@@ -12,6 +12,7 @@ export function quietPrinter(
 ): RunPrinter {
   const last = new LastMessage();
   return {
+    showsProgress: false,
     progress: () => undefined,
     pause: () => output.flush(),
     started: () => undefined,

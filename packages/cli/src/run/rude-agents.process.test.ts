@@ -105,3 +105,22 @@ test("what a program prints that never becomes an agent is told too", patience, 
     /^parley: the agent wrote a line to stdout that is no message, skipped; it begins: usage: echo\n/,
   );
 });
+
+test("who sees no progress is told what a slow agent is waited for, and how long", patience, async () => {
+  const starting = ["sh", "-c", "echo loading the model >&2; exec sleep 600"];
+  const opening = probe.agent({ wire: { replies: [{ method: "session/new", answer: "never" }] } });
+  const run = (command: readonly string[], ...args: string[]) =>
+    probe.parley(["run", "--no-history", "--timeout", "8", ...args, "x", "--", ...command]);
+  const [text, json, session] = await Promise.all([run(starting), run(starting, "--json"), run(opening)]);
+  const waiting = /^parley: waiting for the agent to start, 8 s at most: loading the model\n/;
+  assert.match(text.stderr, waiting);
+  assert.equal(text.stderr.match(/waiting/g)?.length, 1);
+  assert.deepEqual(
+    eventsOf(json).map(({ type, message }) => [type, message]),
+    [
+      ["notice", "waiting for the agent to start, 8 s at most: loading the model"],
+      ["end", undefined],
+    ],
+  );
+  assert.match(session.stderr, /^parley: waiting for the agent to open the session, 8 s at most\n/);
+});

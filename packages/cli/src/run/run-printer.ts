@@ -42,6 +42,8 @@ export interface RunDecision {
 }
 
 export interface RunPrinter {
+  /** Whether anybody sees what is told as progress. */
+  readonly showsProgress: boolean;
   /** The agent is being started, is being asked, waits for something: shown while it lasts, where that is possible. */
   progress(text: string): void;
   /** Something else is about to write to the terminal. */

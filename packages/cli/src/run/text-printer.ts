@@ -48,6 +48,10 @@ class TextPrinter implements RunPrinter {
     this.#options = options;
   }
 
+  get showsProgress(): boolean {
+    return this.#options.status !== undefined;
+  }
+
   progress(text: string): void {
     this.#options.status?.(text);
   }

@@ -13,6 +13,7 @@ import { abortable } from "./abortable-transport.ts";
 import { LaunchError } from "./launch-error.ts";
 import { pausable } from "./pausable-transport.ts";
 import { type AgentLink, reachCommand, reachRemote } from "./reach-agent.ts";
+import { tellWaiting, type WaitingEvent } from "./waiting.ts";
 import { type Unread, watchedInput } from "./watched-input.ts";
 
 /** What happens until an agent can be used, for whoever waits in front of a screen. */
@@ -24,8 +25,7 @@ export type LaunchEvent =
       readonly keys: readonly string[];
     }
   | { readonly kind: "connecting"; readonly agent: string; readonly url: string }
-  /** It takes longer than one would think; `lastLine` is the last that it wrote to stderr. */
-  | { readonly kind: "waiting"; readonly elapsedMs: number; readonly lastLine: string }
+  | WaitingEvent
   | {
       readonly kind: "ready";
       readonly handshakeMs: number;
@@ -71,7 +71,6 @@ export interface LaunchedAgent {
 }
 
 const defaultHandshakeMs = 60_000;
-const waitingEveryMs = 3_000;
 
 /** Rejects with a LaunchError that says what to do; nothing of the agent is left then. */
 export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Promise<LaunchedAgent> {
@@ -80,10 +79,7 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
   if (signal?.aborted) throw givenUp(entry);
   const started = performance.now();
   const link = entry.transport === "stdio" ? startProgram(entry, options) : startRemote(entry, options);
-  const waiting = setInterval(() => {
-    const lastLine = link.stderrTail().trimEnd().split("\n").at(-1) ?? "";
-    onProgress?.({ kind: "waiting", elapsedMs: Math.round(performance.now() - started), lastLine });
-  }, waitingEveryMs);
+  const answered = tellWaiting({ what: "initialize", timeoutMs }, link.stderrTail, onProgress);
   const held = pausable(watchedInput(link.transport, (unread) => options.onUnread?.(unread)));
   const { transport, settled } =
     signal === undefined ? { transport: held.transport, settled() {} } : abortable(held.transport, signal);
@@ -100,7 +96,7 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
     if (signal?.aborted) throw givenUp(entry);
     throw failure(entry, link, error, timeoutMs);
   } finally {
-    clearInterval(waiting);
+    answered();
     settled();
   }
 }

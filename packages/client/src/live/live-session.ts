@@ -5,6 +5,7 @@ import type { ClientSession, Entry, Outcome, SessionPlace, Update } from "@parle
 import { type AvailableCommand, ConnectionError, type Meta, type SessionConfigOption } from "@parley/acp";
 import type { LaunchedAgent } from "../launch/launch-agent.ts";
 import { LaunchError } from "../launch/launch-error.ts";
+import { tellWaiting } from "../launch/waiting.ts";
 import { within } from "./deadline.ts";
 import { EntryFilter } from "./entry-filter.ts";
 import type { LiveAgent } from "./live-agent.ts";
@@ -217,12 +218,13 @@ export class LiveSession {
         };
         const work = call(launched.agent, { ...place, onEntry });
         const message = `${this.#live.entry.name} did not answer within ${timeoutMs} ms`;
+        const answered = tellWaiting({ what: "session", timeoutMs }, launched.stderrTail, onEvent);
         const session = await within(
           timeoutMs,
           work,
           message,
           (late) => void late.close().catch(() => undefined),
-        );
+        ).finally(answered);
         filter.activated();
         this.#inner = session;
         this.#owner = launched;

@@ -1,0 +1,29 @@
+// Somebody waits for an agent longer than one would think.
+
+export interface WaitingEvent {
+  readonly kind: "waiting";
+  /** What it is to answer. */
+  readonly what: "initialize" | "session";
+  readonly elapsedMs: number;
+  /** When it is given up. */
+  readonly timeoutMs: number;
+  /** The last that it wrote to stderr. */
+  readonly lastLine: string;
+}
+
+const everyMs = 3_000;
+
+/** Tells every three seconds, until what it returns is called. */
+export function tellWaiting(
+  { what, timeoutMs }: Pick<WaitingEvent, "what" | "timeoutMs">,
+  stderrTail: () => string,
+  tell: ((event: WaitingEvent) => void) | undefined,
+): () => void {
+  const started = performance.now();
+  const timer = setInterval(() => {
+    const lastLine = stderrTail().trimEnd().split("\n").at(-1) ?? "";
+    const elapsedMs = Math.round(performance.now() - started);
+    tell?.({ kind: "waiting", what, elapsedMs, timeoutMs, lastLine });
+  }, everyMs);
+  return () => clearInterval(timer);
+}
