@@ -10,20 +10,38 @@ import { safeText } from "./run/safe-text.ts";
 
 /** Gives the exit code. */
 export async function runCommandLine(argv: readonly string[]): Promise<number> {
-  const json = beforeTerminator(argv).includes("--json");
+  const flags = beforeTerminator(argv);
+  const isRun = flags.find((flag) => flag !== "--json") === "run";
+  const json = flags.includes("--json") || (isRun && wantsEvents(flags));
   try {
     return (await dispatch(argv, json)) ?? 0;
   } catch (error) {
-    if (error instanceof CommandError) {
-      fail({ code: error.code, message: error.message, hint: error.hint }, json);
-      return error.exitCode;
-    }
-    // A bug or a failure that the command did not foresee; the stack is what a report needs.
-    const message = error instanceof Error ? error.message : String(error);
-    if (json) fail({ code: "internal", message, hint: "run it again without --json to see the stack" }, json);
-    else process.stderr.write(`parley: ${error instanceof Error ? (error.stack ?? message) : message}\n`);
-    return 1;
+    const failure = failureOf(error, json);
+    const { exitCode, ...told } = failure;
+    // the last line of a run is its end, however early that comes
+    const end = { v: 1, type: "end", exitCode, text: "", error: told, durationMs: 0 };
+    if (json) process.stdout.write(`${jsonText(isRun ? end : { v: 1, error: told })}\n`);
+    else process.stderr.write(safeText(`parley: ${told.message}\n${told.hint && `parley: ${told.hint}\n`}`));
+    return exitCode;
   }
+}
+
+function failureOf(error: unknown, json: boolean) {
+  if (error instanceof CommandError) {
+    const { code, message, hint, exitCode } = error;
+    return { code, message, hint, exitCode };
+  }
+  // A bug or a failure that the command did not foresee; the stack is what a report needs.
+  const { message, stack = message } = error instanceof Error ? error : new Error(String(error));
+  return json
+    ? { code: "internal", message, hint: "run it again without JSON to see the stack", exitCode: 1 }
+    : { code: "internal", message: stack, hint: "", exitCode: 1 };
+}
+
+function wantsEvents(flags: readonly string[]): boolean {
+  return flags.some(
+    (flag, at) => flag === "--format=json" || (flag === "--format" && flags[at + 1] === "json"),
+  );
 }
 
 async function dispatch(argv: readonly string[], json: boolean): Promise<number | undefined> {
@@ -123,11 +141,6 @@ async function showVersion(json: boolean): Promise<number> {
 function answer(text: string, data: object, json: boolean): number {
   printAnswer(text, data, json);
   return 0;
-}
-
-function fail(error: { code: string; message: string; hint: string }, json: boolean): void {
-  if (json) process.stdout.write(`${jsonText({ v: 1, error })}\n`);
-  else process.stderr.write(safeText(`parley: ${error.message}\nparley: ${error.hint}\n`));
 }
 
 /** What follows `--` belongs to the command. */

@@ -178,6 +178,18 @@ suite("how it ends", { concurrency: 2 }, () => {
     assert.equal(ran.stderr, "");
     const { error } = eventsOf(ran).at(-1) as unknown as { error: { code: string } };
     assert.equal(error.code, "setup");
+    for (const flags of [
+      ["--json", "--cwd", "nowhere"],
+      ["--format", "json", "--timeout", "soon"],
+      ["--format=json", "--bogus"],
+      ["--json", "--format", "xml"],
+    ]) {
+      const { status, stdout, stderr } = await probe.parley(["run", ...flags, "x"]);
+      assert.deepEqual([status, stderr], [2, ""]);
+      const { v, type, exitCode, error, ...rest } = JSON.parse(stdout);
+      assert.deepEqual([v, type, exitCode, error.code], [1, "end", 2, "usage"]);
+      assert.deepEqual(rest, { text: "", durationMs: 0 });
+    }
   });
 
   test("quiet prints the last message and nothing else", patience, async () => {
