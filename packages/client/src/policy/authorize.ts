@@ -59,7 +59,9 @@ export class Authority {
   /** For whoever was not there to be asked: what to write so that it need not be asked. */
   #allowedBy(state: GateSession, subjects: readonly Subject[]): Pick<Decision, "allowedBy"> {
     const asked = this.#verdicts(state, subjects).filter(({ verdict }) => verdict.effect === "ask");
-    const rules = asked.map(({ subject, verdict }) => (verdict.always ? undefined : ruleFor(subject)));
+    const rules = asked.map(({ subject, verdict }) =>
+      verdict.always ? undefined : ruleFor(subject, state.roots),
+    );
     return rules.length > 0 && rules.every((rule) => rule !== undefined)
       ? { allowedBy: [...new Set(rules)] }
       : {};

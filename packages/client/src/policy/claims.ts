@@ -6,6 +6,7 @@ import type { PermissionAsk, ToolCallUpdate } from "@parley/acp";
 import type { Operation, Subject } from "../subject.ts";
 import { canonicalPath } from "./canonical-path.ts";
 import { commandSubject } from "./command-subject.ts";
+import { notableVariables } from "./command-tricks.ts";
 
 type Call = Partial<Omit<ToolCallUpdate, "toolCallId">>;
 type Input = Readonly<Record<string, unknown>>;
@@ -54,41 +55,76 @@ function fromCall(call: Call, cwd: string): Subject[] {
       subjects.push({ origin: "claim", operation, labelOnly: true });
   }
   const placed = new Set(subjects.flatMap(({ path }) => (path === undefined ? [] : [path])));
-  for (const { path } of call.locations ?? []) {
+  for (const { path } of (call.locations ?? []).slice(0, maxSubjects)) {
     const where = canonicalPath(resolve(cwd, path));
     if (placed.has(where) || known.has("exec")) continue;
     subjects.push({ origin: "claim", operation: labelled[0] ?? "other", path: where, labelOnly: true });
   }
-  return distinct(subjects);
+  return distinct(within(subjects));
+}
+
+/** So many things at once nobody can judge, and each path costs a look at the disk. */
+const maxSubjects = 1_000;
+
+function within(subjects: readonly Subject[]): readonly Subject[] {
+  if (subjects.length <= maxSubjects) return subjects;
+  return [...subjects.slice(0, maxSubjects), { origin: "claim", operation: "other", labelOnly: true }];
 }
 
 function commands(input: Input, cwd: string): Subject[] {
   const directory = directoryKeys.map((key) => input[key]).find((value) => typeof value === "string");
   const where = canonicalPath(typeof directory === "string" ? resolve(cwd, directory) : cwd);
+  const env = notableVariables(variablesOf(input));
+  const args = input["args"] ?? input["arguments"] ?? undefined;
   return commandKeys.flatMap((key) => {
     const value = input[key];
+    const claim = (command: string, words: readonly string[] | undefined): Subject =>
+      commandSubject("claim", command, words, where, env);
     if (typeof value === "string" && value !== "") {
-      const args = input["args"];
-      return [commandSubject("claim", value, isWords(args) && args.length > 0 ? args : undefined, where)];
+      if (args === undefined || (Array.isArray(args) && args.length === 0)) return [claim(value, undefined)];
+      if (typeof args === "string") return [claim(`${value} ${args}`, undefined)];
+      if (isWords(args)) return [claim(value, args)];
+      // further words that nobody can read: whatever they are, no rule allows them
+      return [{ ...claim(value, listOf(args)), labelOnly: true }];
     }
-    return isWords(value) && value.length > 0
-      ? [commandSubject("claim", value[0] ?? "", value.slice(1), where)]
-      : [];
+    if (!Array.isArray(value) || value.length === 0) return [];
+    const [program = "", ...words] = value.map(String);
+    return isWords(value) ? [claim(program, words)] : [{ ...claim(program, words), labelOnly: true }];
   });
+}
+
+/** What the agent says that it sets for a command: a record, or a list of names and values. */
+function variablesOf(input: Input): Record<string, string> {
+  const env = input["env"] ?? input["environment"];
+  const pairs = Array.isArray(env)
+    ? env.map((each): [unknown, unknown] => (isRecord(each) ? [each["name"], each["value"]] : [each, ""]))
+    : isRecord(env)
+      ? Object.entries(env)
+      : [];
+  return Object.fromEntries(pairs.map(([name, value]) => [String(name), String(value)]));
 }
 
 function tools(call: Call, input: Input): Subject[] {
   const meta = call._meta?.["claudeCode"];
-  const names = [call.name, call.title, isRecord(meta) ? meta["toolName"] : undefined];
-  const found: Subject[] = names.flatMap((name): Subject[] => {
+  const found = new Map<string, Subject>();
+  const add = (name: unknown, more: Pick<Subject, "labelOnly"> = {}): void => {
     const [, server = "", tool = ""] = /^mcp__(.+?)__(\S+)$/.exec(typeof name === "string" ? name : "") ?? [];
-    return server === "" ? [] : [{ origin: "claim", operation: "mcp", tool: { server, name: tool } }];
-  });
+    if (server !== "" && !found.has(`${server}/${tool}`))
+      found.set(`${server}/${tool}`, {
+        origin: "claim",
+        operation: "mcp",
+        tool: { server, name: tool },
+        ...more,
+      });
+  };
   const server = input["server"] ?? input["server_name"] ?? input["serverName"];
   const tool = input["tool"] ?? input["tool_name"] ?? input["toolName"];
-  if (typeof server === "string" && typeof tool === "string")
-    found.push({ origin: "claim", operation: "mcp", tool: { server, name: tool } });
-  return found;
+  if (typeof server === "string" && typeof tool === "string") add(`mcp__${server}__${tool}`);
+  add(call.name);
+  add(isRecord(meta) ? meta["toolName"] : undefined);
+  // what it is titled is no more than a label
+  add(call.title, { labelOnly: true });
+  return [...found.values()];
 }
 
 function hosts(input: Input): Subject[] {
@@ -101,11 +137,25 @@ function hosts(input: Input): Subject[] {
   });
 }
 
-/** Undefined for a file. */
-function hostOf(text: string): string | undefined {
+const ports: Readonly<Record<string, string>> = {
+  "http:": "80",
+  "https:": "443",
+  "ws:": "80",
+  "wss:": "443",
+  "ftp:": "21",
+};
+
+/** With the port where the address says it, by number or by scheme. Undefined for a file. */
+function hostOf(address: string): string | undefined {
+  // as browsers read it: line ends do not count, and slashes may lean or be missing
+  const text = address.replaceAll(/[\t\r\n]/g, "").trim();
   if (/^file:/i.test(text)) return undefined;
-  const url = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`);
-  return url === null || url.host === "" ? undefined : url.host;
+  const isWhole = /^(?:(?:https?|wss?|ftp):|[a-z][a-z\d+.-]*:\/\/)/i.test(text);
+  const url = URL.parse(isWhole ? text : `http://${text}`);
+  // user@host:path, as git and scp write it
+  if (url === null || url.host === "") return /^(?:[^@/\s]*@)?([\w.-]+)/.exec(text)?.[1]?.toLowerCase();
+  const port = url.port === "" && isWhole ? ports[url.protocol] : url.port;
+  return port === undefined || port === "" ? url.hostname : `${url.hostname}:${port}`;
 }
 
 function paths(call: Call, input: Input, cwd: string): Subject[] {
@@ -132,8 +182,10 @@ function paths(call: Call, input: Input, cwd: string): Subject[] {
     path: canonicalPath(placeOf(path, cwd)),
   });
   return [
-    ...changed.map((path) => claim(meant.has("delete") ? "delete" : "write", path)),
-    ...named.flatMap((path) => [...meant].map((operation) => claim(operation, path))),
+    ...changed.slice(0, maxSubjects + 1).map((path) => claim(meant.has("delete") ? "delete" : "write", path)),
+    ...named
+      .slice(0, maxSubjects + 1)
+      .flatMap((path) => [...meant].map((operation) => claim(operation, path))),
   ];
 }
 

@@ -1,23 +1,31 @@
-// The files that a command names, as far as its words tell.
+// The files that a command names, as far as its words tell, and whether it only reads.
 
 import { resolve } from "node:path";
 import type { Subject } from "../subject.ts";
 import { canonicalPath } from "./canonical-path.ts";
-import { splitWords } from "./command-words.ts";
+import { commandTrick, isTooLong, programName } from "./command-tricks.ts";
+import { commandsInLine, splitWords } from "./command-words.ts";
 
-/** As many words are looked at. */
-const maxWords = 256;
+/** As many names are looked up: each costs a look at the disk. */
+const maxNames = 4_000;
 
-/** Canonical. What a shell would make of a word beyond its quotes is not known here. */
-export function pathsInCommand({ argv = [], shellLine, cwd }: Subject, root: string): string[] {
+/** Canonical; undefined: too many to look at. What a shell would make of a word beyond its quotes is not known here. */
+export function pathsInCommand(subject: Subject, root: string): readonly string[] | undefined {
+  if (isTooLong(subject)) return undefined;
+  const { argv = [], shellLine, cwd } = subject;
   const inLine = shellLine === undefined ? [] : wordsOfLine(shellLine);
-  const words = [...argv.slice(1), ...inLine].slice(0, maxWords);
-  const paths = words.flatMap((word) => {
-    // `--file=x`, `if=x`, `@x`
-    const [, value = ""] = /^[^=]*=(.+)$/.exec(word) ?? [];
-    return [word, value, word.replace(/^@/, "")].filter((each) => each !== "" && !each.startsWith("-"));
-  });
-  return [...new Set(paths)].map((path) => canonicalPath(resolve(cwd ?? root, path)));
+  const names = new Set<string>();
+  for (const word of [...argv.slice(1), ...inLine]) {
+    for (const name of namesIn(word)) if (name !== "" && !name.startsWith("-")) names.add(name);
+    if (names.size > maxNames) return undefined;
+  }
+  return [...names].map((path) => canonicalPath(resolve(cwd ?? root, path)));
+}
+
+/** `--file=x`, `if=x`, `@x`, `f=@x`, `host:x`, `-fx` */
+function namesIn(word: string): string[] {
+  const [, glued = ""] = /^-\w(.+)$/s.exec(word) ?? [];
+  return [word, glued, ...(/[=@:,]/.test(word) ? word.split(/[=@:,]/, maxNames + 1) : [])];
 }
 
 function wordsOfLine(line: string): string[] {
@@ -25,4 +33,21 @@ function wordsOfLine(line: string): string[] {
     .split(/[;|&\r\n(){}`<>]|\$\(/)
     .flatMap((piece) => splitWords(piece) ?? piece.split(/\s+/))
     .filter((word) => word !== "");
+}
+
+/** They change nothing that they name. */
+const readers =
+  /^(?:cat|bat|head|tail|nl|ls|stat|file|wc|grep|egrep|fgrep|rg|find|diff|cmp|md5sum|sha\d*sum|du|jq|od|hexdump|strings|test|\[|readlink|realpath|basename|dirname|echo|printf|cd|pwd|true)$/;
+const gitReaders = /^(?:add|blame|commit|diff|grep|log|ls-files|show|status)$/;
+
+/** Whether it is known to change none of the files that it names. */
+export function onlyReads({ argv, shellLine }: Subject): boolean {
+  if (shellLine === undefined) return argv !== undefined && isReader(argv);
+  return !shellLine.includes(">") && commandsInLine(shellLine).every(isReader);
+}
+
+function isReader(argv: readonly string[]): boolean {
+  const program = programName(argv[0] ?? "");
+  if (commandTrick(argv) !== undefined) return false;
+  return program === "git" ? gitReaders.test(argv[1] ?? "") : readers.test(program);
 }

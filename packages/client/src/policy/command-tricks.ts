@@ -2,57 +2,22 @@
 // does one thing; it must not stand for whatever this program is told to run.
 
 import { basename } from "node:path";
+import type { Subject } from "../subject.ts";
+import { runningWord } from "./command-options.ts";
+import { commandsInLine } from "./command-words.ts";
 
 const shells = /^(?:ba|z|k|da|a|fi|c|tc)?sh$|^(?:busybox|cmd|powershell|pwsh)$/;
 /** They run what follows them. */
 const runners =
-  /^(?:env|sudo|doas|su|nohup|setsid|nice|ionice|timeout|xargs|parallel|stdbuf|unshare|chroot|time|watch|strace|ltrace|script|flock|exec|eval|command|ssh|docker|podman|kubectl|npx|bunx|uvx|pipx|corepack)$/;
+  /^(?:env|sudo|doas|su|runuser|pkexec|setpriv|capsh|sg|nohup|setsid|nice|ionice|chrt|taskset|numactl|prlimit|timeout|xargs|parallel|stdbuf|unbuffer|unshare|nsenter|chroot|fakeroot|proot|bwrap|firejail|systemd-run|dbus-run-session|xvfb-run|time|watch|watchexec|entr|nodemon|strace|ltrace|gdb|valgrind|perf|script|expect|screen|tmux|flock|at|batch|exec|eval|command|builtin|coproc|trap|ssh|sshpass|mosh|docker|podman|kubectl|npx|pnpx|bunx|uvx|pipx|corepack|tsx|ts-node|run-parts|ld-linux.*|toybox)$/;
 
-/** Options of programs that name something to run. */
-const runningOptions: readonly (readonly [RegExp, RegExp])[] = [
-  [
-    /^git$/,
-    /^(?:-c|-c.+|--config-env.*|--exec-path.*|--upload-pack.*|--receive-pack.*|-u|--exec.*|--ext-diff|--open-files-in-pager.*|-O.*)$/,
-  ],
-  [/^find$/, /^-(?:exec|execdir|ok|okdir|delete|fprint|fprintf|fls|fprint0)$/],
-  [/^(?:python|python\d[\d.]*|perl|ruby|lua|php|osascript)$/, /^-(?:c|e|E|r|m|-eval.*)$|^-[A-Za-z]*[ce]$/],
-  [/^(?:node|bun|deno)$/, /^(?:-e|-p|-pe|--eval.*|--print.*|-r|--require.*|--import.*|--loader.*|eval)$/],
-  [
-    /^(?:tar|bsdtar)$/,
-    /^(?:--checkpoint-action.*|--to-command.*|-I|--use-compress-program.*|--rsh-command.*|-F|--info-script.*)$/,
-  ],
-  [/^rsync$/, /^(?:-e|-e.+|--rsh.*|--rsync-path.*)$/],
-  [/^(?:vi|vim|nvim|emacs|ed|ex)$/, /^(?:-c|\+.*|--cmd|--eval.*|-l|--load.*)$/],
-  [/^(?:awk|gawk|mawk|sed)$/, /^.*(?:system|getline|\|).*$|^.*e\s*$/],
-  [/^(?:make|gmake)$/, /^(?:-f|--file.*|--eval.*|SHELL=.*|-C)$/],
-  [/^(?:npm|pnpm|yarn)$/, /^(?:--script-shell.*|--node-options.*)$/],
-  [/^go$/, /^(?:-exec.*|-toolexec.*)$/],
-  [/^cargo$/, /^--config.*$/],
-  [/^(?:curl|wget)$/, /^(?:-K|--config.*|--use-askpass.*)$/],
-  [/^(?:less|more|man)$/, /^(?:-P.*|--pager.*|\+!.*)$/],
-];
-
-/** `npm exec` and its like: first words that run what follows. */
-const runningWords: readonly (readonly [RegExp, RegExp])[] = [
-  [/^(?:npm|pnpm|yarn|bun)$/, /^(?:exec|x|dlx|explore)$/],
-  [/^deno$/, /^(?:eval|x)$/],
-  [/^(?:uv|poetry|pipenv|hatch|rye)$/, /^(?:run|tool)$/],
-];
-
-/** Why a rule for the beginning of an argv does not reach this command; undefined where it does. */
-export function commandTrick(argv: readonly string[]): string | undefined {
+/** Why a rule for the first `given` words of an argv does not reach this command; undefined where it does. */
+export function commandTrick(argv: readonly string[], given = 1): string | undefined {
   const program = programName(argv[0] ?? "");
   if (shells.test(program)) return `${program} runs what it is given`;
   if (runners.test(program)) return `${program} runs another command`;
-  for (const [programs, options] of runningOptions) {
-    if (!programs.test(program)) continue;
-    const option = argv.slice(1).find((word) => options.test(word));
-    if (option !== undefined) return `${program} ${option} can run another command`;
-  }
-  const word = argv.slice(1).find((each) => !each.startsWith("-")) ?? "";
-  if (runningWords.some(([programs, words]) => programs.test(program) && words.test(word)))
-    return `${program} ${word} runs another command`;
-  return undefined;
+  const word = runningWord(program, argv, given);
+  return word === undefined ? undefined : `${program} ${word} can run another command`;
 }
 
 export function programName(word: string): string {
@@ -68,37 +33,76 @@ export function shellScript(argv: readonly string[]): string | undefined {
   return at < 0 ? undefined : argv[at + 1];
 }
 
-/** The command itself, and what it would run in turn as far as its words say. */
-export function commandsWithin(argv: readonly string[]): (readonly string[])[] {
-  const program = programName(argv[0] ?? "");
-  if (!runners.test(program) && !shells.test(program)) return [argv];
-  return argv.map((_, at) => argv.slice(at));
+/** A command that begins at a word of others. */
+export interface CommandPart {
+  readonly words: readonly string[];
+  readonly from: number;
 }
 
-/** Variables by which a command can be made to do something else (N185). */
-const steering =
-  /^(?:LD_.*|DYLD_.*|NODE_.*|BASH_.*|ENV|ZDOTDIR|SHELL|SHELLOPTS|PS4|PROMPT_COMMAND|IFS|PATH|PATHEXT|COMSPEC|GIT_.*|SSH_.*|PAGER|.*_PAGER|EDITOR|VISUAL|BROWSER|.*_EDITOR|PYTHON.*|PERL.*|RUBY.*|JAVA_.*|JDK_.*|_JAVA_OPTIONS|MAVEN_OPTS|GRADLE_OPTS|CLASSPATH|LUA_.*|PHP.*|npm_config_.*|NPM_CONFIG_.*|YARN_.*|CARGO_.*|RUSTC.*|RUSTFLAGS|GOFLAGS|GOPROXY|MAKEFLAGS|MAKEFILES|CC|CXX|HOME|XDG_.*|TMPDIR|.*_PROXY|.*_proxy|SSL_.*|PARLEY_.*)$/i;
+const deepest = 4;
+const maxWords = 4_000;
+const maxLine = 100_000;
+
+/** More than is looked at: whatever may be in the rest, no rule allows it. */
+export function isTooLong({ argv = [], shellLine = "" }: Pick<Subject, "argv" | "shellLine">): boolean {
+  return argv.length > maxWords || shellLine.length > maxLine;
+}
+
+const known = new WeakMap<object, readonly CommandPart[]>();
+
+/** All commands in what is about to be run, as far as they can be told. */
+export function commandsOf(subject: Pick<Subject, "argv" | "shellLine">): readonly CommandPart[] {
+  const found = known.get(subject);
+  if (found !== undefined) return found;
+  const { argv, shellLine } = subject;
+  const commands = [
+    ...(argv === undefined ? [] : [argv.slice(0, maxWords)]),
+    ...(shellLine === undefined ? [] : commandsInLine(shellLine.slice(0, maxLine))),
+  ];
+  const parts = commands.flatMap((words) => [...commandsWithin(words)]);
+  known.set(subject, parts);
+  return parts;
+}
+
+/** The command itself, and what it would run in turn as far as its words say; a word with blanks may be a line. */
+function* commandsWithin(words: readonly string[], depth = 0): Generator<CommandPart> {
+  yield { words, from: 0 };
+  if (commandTrick(words) === undefined) return;
+  for (let from = 1; from < words.length; from++) yield { words, from };
+  if (depth < deepest)
+    for (const word of words.slice(1))
+      if (/\s/.test(word)) for (const inner of commandsInLine(word)) yield* commandsWithin(inner, depth + 1);
+}
+
+/** Variables by which a command can be made to do something else (N185): known ones, and what is called like them. */
+const steering = [
+  /^(?:LD|DYLD|NODE|BASH|GIT|SSH|JAVA|JDK|JVM|LUA|YARN|PNPM|NPM|CARGO|GO|XDG|SSL|OPENSSL|PARLEY|LESS|FZF|RIPGREP|DOCKER|PIP|UV|POETRY|BUNDLE|GEM|DENO|BUN|TS_NODE|TSX|COREPACK|ELECTRON|ERL|ELIXIR|MIX|GTK|QT|GIO|JULIA|DOTNET|CORECLR|COR|CMAKE|PKG_CONFIG|GCC|GCONV|GLIBC|MALLOC|NIX|CONDA|DIRENV|MISE|ASDF|NVM|DBUS|SUDO|KRB5|R|TERMINFO|TF|ANSIBLE)_.*$/i,
+  /^(?:PYTHON|PERL|RUBY|PHP|RUSTC|RUSTUP|LESS|MAN|VIM|KUBE|MSBUILD|GUILE|OCAML|CAML|STACK|CABAL|IPYTHON|MAKE|GO|CPP|LUA).*$/i,
+  /^(?:ENV|ZDOTDIR|SHELL|SHELLOPTS|PS4|PROMPT.*|IFS|COMSPEC|PAGER|EDITOR|VISUAL|BROWSER|CC|CXX|LD|AR|AS|FC|HOME|TMPDIR|TMP|TEMP|TERMINFO|TERMCAP|EXINIT|FCEDIT|HISTFILE|HOSTALIASES|VIRTUAL_ENV|USERPROFILE|APPDATA|LOCALAPPDATA|PROGRAMDATA|SYSTEMROOT|WINDIR|DISPLAY)$/i,
+  /(?:PATH|PATHEXT|OPTIONS|OPTS|FLAGS|ARGS|RSH|COMMAND|CMD|CONFIG|CONF|RC|INIT|PRELOAD|MODULES?|PLUGINS?|PAGER|EDITOR|SHELL|WRAPPER|LAUNCHER|PROXY|ASKPASS|LOADER|_HOME|_DIR|_ROOT|_EXEC|_HOOK|_HOOKS|_PREFIX|_RUNNER|_LINKER)$/i,
+];
 
 /** Set by many agents, so that nothing waits for a person. */
-const harmless: Readonly<Record<string, RegExp>> = {
-  CI: /^/,
-  PAGER: /^(?:cat)?$/,
-  GIT_PAGER: /^(?:cat)?$/,
-  GH_PAGER: /^(?:cat)?$/,
-  GIT_TERMINAL_PROMPT: /^0$/,
-  GIT_EDITOR: /^true$/,
-  TERM: /^/,
-  NO_COLOR: /^/,
-  FORCE_COLOR: /^/,
-  COLUMNS: /^/,
-  LINES: /^/,
-};
+const harmless: ReadonlyMap<string, RegExp> = new Map([
+  ["CI", /^/],
+  ["PAGER", /^(?:cat)?$/],
+  ["GIT_PAGER", /^(?:cat)?$/],
+  ["GH_PAGER", /^(?:cat)?$/],
+  ["GIT_TERMINAL_PROMPT", /^0$/],
+  ["GIT_EDITOR", /^true$/],
+  ["NODE_ENV", /^(?:test|development|production)$/],
+  ["TERM", /^[\w.+-]*$/],
+  ["NO_COLOR", /^/],
+  ["FORCE_COLOR", /^/],
+  ["COLUMNS", /^/],
+  ["LINES", /^/],
+]);
 
 /** The names of what an agent sets for a command, without what cannot matter. */
 export function notableVariables(env: Readonly<Record<string, string>>): string[] {
-  return Object.entries(env).flatMap(([name, value]) => (harmless[name]?.test(value) ? [] : [name]));
+  return Object.entries(env).flatMap(([name, value]) => (harmless.get(name)?.test(value) ? [] : [name]));
 }
 
 export function steeringVariables(names: readonly string[]): string[] {
-  return names.filter((name) => steering.test(name));
+  return names.filter((name) => steering.some((pattern) => pattern.test(name)));
 }

@@ -52,8 +52,16 @@ export function plainWords(line: string): string[] | undefined {
  * substitutions and behind `then`, `do` and the like. For rules that forbid; far too little for one that allows.
  */
 export function commandsInLine(line: string): string[][] {
+  const whole = line.replaceAll(/\\\r?\n/g, " ");
+  // a redirection may stand in front of a command; what looks like one may be in quotes, so it counts with and without
+  const bare = whole
+    .replaceAll(/\d{0,9}[<>]&[\d-]*/g, " ")
+    .replaceAll(/&?\d{0,9}(?:<<<|<<-?|>>|>\||<>|>|<)(?!\()\s*(?:'[^']*'|"[^"]*"|[^\s;|&()<>`'"]+)/g, " ");
+  return [...pieces(whole), ...(bare === whole ? [] : pieces(bare))];
+}
+
+function pieces(line: string): string[][] {
   return line
-    .replaceAll(/\\\r?\n/g, " ")
     .split(/[;|&\r\n(){}`]|\$\(|<\(|>\(/)
     .map((piece) => splitWords(piece) ?? piece.split(/\s+/))
     .map((words) => words.filter((word) => word !== ""))
@@ -61,20 +69,7 @@ export function commandsInLine(line: string): string[][] {
     .filter((words) => words.length > 0);
 }
 
-const reserved = new Set([
-  "then",
-  "do",
-  "else",
-  "elif",
-  "if",
-  "while",
-  "until",
-  "!",
-  "time",
-  "exec",
-  "eval",
-  "command",
-]);
+const reserved = new Set(["then", "do", "else", "elif", "if", "while", "until", "!"]);
 
 function isPreamble(word: string): boolean {
   return reserved.has(word) || /^\w+=/.test(word);

@@ -2,7 +2,7 @@
 // nothing is said about is asked, except reading below the roots.
 
 import type { Effect, Operation, Subject } from "../subject.ts";
-import { pathsInCommand } from "./command-paths.ts";
+import { onlyReads, pathsInCommand } from "./command-paths.ts";
 import { steeringVariables } from "./command-tricks.ts";
 import { matches, type Place } from "./match.ts";
 import type { Rule, RuleOrigin } from "./rule.ts";
@@ -71,7 +71,11 @@ function namedInCommand(subject: Subject, circumstances: Circumstances): Verdict
   const forbidden = circumstances.rules.filter(
     ({ effect, operation }) => effect === "deny" && ["read", "write", "delete"].includes(operation),
   );
-  for (const path of pathsInCommand(subject, circumstances.roots[0] ?? "/")) {
+  const paths = pathsInCommand(subject, circumstances.roots[0] ?? "/");
+  if (paths === undefined)
+    return { effect: "ask", reason: "the command has more words than can be looked at", always: true };
+  const access = onlyReads(subject) ? "read" : "write";
+  for (const path of paths) {
     const rule = forbidden.find((each) =>
       matches(each, { origin: subject.origin, operation: each.operation as Operation, path }, circumstances),
     );
@@ -83,7 +87,7 @@ function namedInCommand(subject: Subject, circumstances: Circumstances): Verdict
         always: true,
       };
     }
-    if (circumstances.isProtected(path, "read")) {
+    if (circumstances.isProtected(path, access)) {
       return { effect: "ask", reason: `the command names ${path}, which is protected`, always: true };
     }
   }

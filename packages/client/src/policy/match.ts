@@ -1,9 +1,9 @@
 // Whether a rule is about what is about to happen.
 
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { Subject } from "../subject.ts";
-import { commandsWithin, commandTrick, programName } from "./command-tricks.ts";
-import { commandsInLine, splitWords } from "./command-words.ts";
+import { type CommandPart, commandsOf, commandTrick, programName } from "./command-tricks.ts";
+import { splitWords } from "./command-words.ts";
 import { matchesPath } from "./path-pattern.ts";
 import type { Rule } from "./rule.ts";
 
@@ -29,11 +29,13 @@ export function matches(rule: Rule, subject: Subject, place: Place): boolean {
     case "read":
     case "write":
     case "delete":
-      return subject.path !== undefined && matchesPath(pattern, subject.path, place.roots);
+      return (
+        subject.path !== undefined && matchesPath(pattern, subject.path, place.roots, rule.effect === "allow")
+      );
     case "exec":
       return matchesCommand(rule, pattern, subject, place);
     case "network":
-      return subject.host !== undefined && matchesHost(pattern, subject.host);
+      return subject.host !== undefined && matchesHost(pattern, subject.host, rule.effect !== "allow");
     case "mcp":
       return (
         subject.tool !== undefined && matchesTool(pattern, `${subject.tool.server}/${subject.tool.name}`)
@@ -71,7 +73,9 @@ function matchesCommand(rule: Rule, pattern: string, subject: Subject, place: Pl
   const isPrefix = words.at(-1) === "*" && !pattern.endsWith("'*'");
   const wanted = isPrefix ? words.slice(0, -1) : words;
   if (isPrefix ? argv.length < wanted.length : argv.length !== wanted.length) return false;
-  if (isPrefix && (isShell(subject) || commandTrick(argv) !== undefined)) return false;
+  if (isPrefix && (isShell(subject) || commandTrick(argv, wanted.length) !== undefined)) return false;
+  // what an agent runs elsewhere is another project's: the same words do something else there
+  if (rule.cwd === undefined && !isBelowRoots(subject.cwd, place)) return false;
   return wanted.every((word, at) =>
     at === 0 ? isProgram(word, argv[0] ?? "", subject, place) : word === argv[at],
   );
@@ -89,27 +93,46 @@ export function lineText(line: string): string {
   return `line: ${line}`;
 }
 
+/** Below one of the session's directories; what says nothing of where is. */
+export function isBelowRoots(path: string | undefined, { roots }: Pick<Place, "roots">): boolean {
+  return path === undefined || roots.some((root) => path === root || path.startsWith(join(root, "/")));
+}
+
 /** Generous: whatever could be this command is. */
-function forbids(pattern: string, { argv, shellLine }: Subject): boolean {
+function forbids(pattern: string, subject: Subject): boolean {
   const words = splitWords(pattern) ?? [];
   const isPrefix = words.at(-1) === "*";
   const wanted = isPrefix ? words.slice(0, -1) : words;
-  const direct = argv === undefined ? [] : commandsWithin(argv);
-  const inLine = shellLine === undefined ? [] : commandsInLine(shellLine).flatMap(commandsWithin);
-  return [...direct, ...inLine].some((command) => {
-    if (isPrefix ? command.length < wanted.length : command.length !== wanted.length) return false;
-    return wanted.every((word, at) =>
-      at === 0
-        ? programName(word) === programName(command[0] ?? "") || word === command[0]
-        : word === command[at],
-    );
-  });
+  return commandsOf(subject).some((part) => isForbidden(part, wanted, isPrefix));
 }
 
-function matchesHost(pattern: string, host: string): boolean {
+/** As many options may stand between two words of a rule. */
+const maxBetween = 16;
+
+/** `git -C x push` is `git push`: options, with their values, may stand in between. */
+function isForbidden({ words, from }: CommandPart, wanted: readonly string[], isPrefix: boolean): boolean {
+  const [program, ...further] = wanted;
+  if (program === undefined) return true;
+  const got = words[from] ?? "";
+  if (program !== got && programName(program) !== programName(got)) return false;
+  let at = from + 1;
+  for (const word of further) {
+    const last = at + maxBetween;
+    while (at < last && words[at] !== word && words[at]?.startsWith("-")) {
+      at++;
+      if (words[at] !== word && words[at]?.startsWith("-") === false) at++;
+    }
+    if (words[at] !== word) return false;
+    at++;
+  }
+  return isPrefix || at === words.length;
+}
+
+/** Generous: where no port is said it may be the one that is meant. */
+function matchesHost(pattern: string, host: string, isGenerous: boolean): boolean {
   const [, wantedName = "", wantedPort] = /^(.*?)(?::(\d+))?$/.exec(pattern.toLowerCase()) ?? [];
   const [, name = "", port] = /^(.*?)(?::(\d+))?$/.exec(host.toLowerCase().replace(/\.(?=:|$)/, "")) ?? [];
-  if (wantedPort !== undefined && wantedPort !== port) return false;
+  if (wantedPort !== undefined && wantedPort !== port && !(isGenerous && port === undefined)) return false;
   if (wantedName === "*") return true;
   return wantedName.startsWith("*.") ? name.endsWith(wantedName.slice(1)) : name === wantedName;
 }

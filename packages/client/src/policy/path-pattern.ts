@@ -2,15 +2,46 @@
 // Compared name by name and without backtracking: a repository may bring rules, and must not hold us up with one.
 
 import { homedir } from "node:os";
-import { isAbsolute, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { canonicalPath } from "./canonical-path.ts";
 
 /** `roots` are canonical. A pattern that is not absolute is looked for below each of them. */
-export function matchesPath(pattern: string, path: string, roots: readonly string[]): boolean {
+export function matchesPath(
+  pattern: string,
+  path: string,
+  roots: readonly string[],
+  isAllowing: boolean,
+): boolean {
   const full = pattern === "~" || pattern.startsWith("~/") ? join(homedir(), pattern.slice(1)) : pattern;
   const bases = isAbsolute(full) ? [full] : roots.map((root) => resolve(root, full));
-  const names = namesOf(path);
-  return bases.some((base) => matchesNames(namesOf(canonicalPattern(base)), names));
+  return bases.some((base) => {
+    const place = isAllowing ? placeBelowRoot(base, roots) : undefined;
+    if (place === undefined) return matchesNames(namesOf(canonicalPattern(base)), namesOf(path));
+    const near = relative(place.root, path);
+    return (
+      near !== ".." &&
+      !near.startsWith(`..${sep}`) &&
+      !isAbsolute(near) &&
+      matchesNames(namesOf(place.rest), namesOf(near))
+    );
+  });
+}
+
+/**
+ * What allows means what it says: a workspace brings its own links, and one called `docs` that leads to everything must
+ * not widen a rule for docs. Outside of the roots links are the user's own.
+ */
+function placeBelowRoot(
+  pattern: string,
+  roots: readonly string[],
+): { readonly root: string; readonly rest: string } | undefined {
+  const above: string[] = [];
+  for (let folder = pattern; folder !== dirname(folder); folder = dirname(folder)) above.unshift(folder);
+  for (const folder of above) {
+    const root = /[*?]/.test(folder) && !roots.includes(folder) ? undefined : canonicalPath(folder);
+    if (root !== undefined && roots.includes(root)) return { root, rest: relative(folder, pattern) };
+  }
+  return undefined;
 }
 
 // Subjects are canonical; what is written is not, as /tmp is not on a Mac.

@@ -20,8 +20,8 @@ const maxRules = 1_000;
 export function parsePolicy(text: string, origin: RuleOrigin, source: string): ParsedPolicy {
   const rules: Rule[] = [];
   const problems: string[] = [];
-  for (const [at, line] of text.split(/\r?\n/).entries()) {
-    const [, effect = "", rest = ""] = /^\s*(\S+)\s*(.*?)\s*$/.exec(withoutComment(line)) ?? [];
+  for (const [at, line] of text.split(/\r\n?|[\n\u2028\u2029]/).entries()) {
+    const [, effect = "", rest = ""] = /^(\S+)\s*([\s\S]*)$/.exec(withoutComment(line).trim()) ?? [];
     if (effect === "") continue;
     const where = `${source}:${at + 1}`;
     if (rules.length >= maxRules) {
@@ -54,5 +54,5 @@ function isEffect(word: string): word is Effect {
 
 /** A `#` at the beginning or after a blank; inside a word it is part of it. */
 function withoutComment(line: string): string {
-  return line.replace(/(?:^|\s)#.*$/, "");
+  return line.replace(/(?:^|\s)#[\s\S]*$/, "");
 }

@@ -81,9 +81,12 @@ export function choicesFor(
   return [...theirs, ...(theirs.some(({ effect }) => effect === "deny") ? [] : [reject]), ...ours];
 }
 
-/** The option that says no more than it must. Undefined: none says just that. */
+/** The option that says no more than it must. Undefined: none says just that, or its id is also that of another. */
 export function optionOf(options: PermissionAsk["options"], effect: "allow" | "deny"): string | undefined {
-  const of = (kind: string) => options.find((option) => option.kind === kind)?.optionId;
+  const ids = new Map<string, number>();
+  for (const { optionId } of options) ids.set(optionId, (ids.get(optionId) ?? 0) + 1);
+  const of = (kind: string) =>
+    options.find((option) => option.kind === kind && ids.get(option.optionId) === 1)?.optionId;
   return effect === "allow" ? of("allow_once") : (of("reject_once") ?? of("reject_always"));
 }
 

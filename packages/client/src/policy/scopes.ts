@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import type { Scope, Subject } from "../subject.ts";
 import { joinWords } from "./command-words.ts";
 import type { Verdict } from "./decide.ts";
-import { everyLine, lineText } from "./match.ts";
+import { everyLine, isBelowRoots, lineText } from "./match.ts";
 import type { RuleTarget } from "./rule.ts";
 import { parseRule, ruleText } from "./rule-text.ts";
 
@@ -48,13 +48,15 @@ function canBeWritten(target: RuleTarget): boolean {
 }
 
 /** The narrowest rule that allows this, as people write it. Undefined where none can. */
-export function ruleFor(subject: Subject): string | undefined {
+export function ruleFor(subject: Subject, roots: readonly string[]): string | undefined {
   const target = targetOf(fromAnywhere(subject));
   if (target === undefined || subject.labelOnly) return undefined;
   const of = subject.origin === "claim" ? "any:" : "";
   // no rule with words is for a whole shell line
   if (subject.shellLine !== undefined) return `${of}exec ${everyLine}`;
-  return canBeWritten(target) ? `${of}${target.operation} ${target.pattern}` : undefined;
+  // nor is one for a directory that is not the session's
+  if (!canBeWritten(target) || !isBelowRoots(subject.cwd, { roots })) return undefined;
+  return `${of}${target.operation} ${target.pattern}`;
 }
 
 /** A program that is named by its place has the same one wherever the command runs. */

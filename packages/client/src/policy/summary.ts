@@ -6,11 +6,11 @@ import { shownLine } from "./shown-text.ts";
 
 export function summaryOf(subject: Subject): string {
   const { operation, path, argv, shellLine, host, tool, mode, cwd } = subject;
-  const where = cwd === undefined ? "" : ` (in ${cwd})`;
+  const where = cwd === undefined ? "" : ` (in ${shownLine(cwd, 2_000)})`;
   switch (operation) {
     case "exec": {
       const command = shellLine ?? (argv === undefined ? undefined : joinWords(argv));
-      return command === undefined ? "run a command" : shownLine(`run ${command}${where}`, 2_000);
+      return command === undefined ? "run a command" : `run ${shownCommand(command)}${where}`;
     }
     case "network":
       return shownLine(`connect to ${host ?? "an address that is not named"}`);
@@ -25,9 +25,26 @@ export function summaryOf(subject: Subject): string {
   }
 }
 
+const longestCommand = 2_000;
+
+/** A line end is another command, and what matters may stand at the end. */
+function shownCommand(command: string): string {
+  const line = (part: string): string =>
+    shownLine(part.trim().replaceAll(/\r\n?|\n/g, " ↵ "), 4 * longestCommand);
+  if (command.length <= longestCommand) return line(command);
+  const half = longestCommand / 2;
+  const left = command.length - longestCommand;
+  return `${line(command.slice(0, half))} … ${left} more characters … ${line(command.slice(-half))}`;
+}
+
+/** As many are told one by one. */
+const mostSummaries = 20;
+
 /** `title` is the agent's own, safe to show: for what nothing else is said of. */
 export function summaryOfAll(subjects: readonly Subject[], title?: string): string {
   const isUnsaid = subjects.every(({ operation }) => operation === "other");
   if (isUnsaid && title !== undefined && title !== "") return `do what it calls "${title}"`;
-  return [...new Set(subjects.map(summaryOf))].join("; ");
+  const all = [...new Set(subjects.map(summaryOf))];
+  const more = all.length - mostSummaries;
+  return [...all.slice(0, mostSummaries), ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
 }
