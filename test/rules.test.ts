@@ -111,8 +111,33 @@ test("no row puts off what a test already cites", () => {
   );
 });
 
+test("what is not offered is called by nothing", () => {
+  const product = files.filter(
+    (file) =>
+      /^packages\/.*\.ts$/.test(file) && !isTest(file) && !/\.gen\.ts$|\/(?:interop|testing)\//.test(file),
+  );
+  assert.ok(product.length > 300);
+  const methods = rows.flatMap(({ proofs }) =>
+    proofs.filter(isNotOffered).flatMap((proof) => methodsIn(proof)),
+  );
+  assert.ok(methods.includes("nes/start"));
+  const called = product.flatMap((file) =>
+    methods.filter((method) => read(file).includes(`"${method}"`)).map((method) => `${file} has ${method}`),
+  );
+  assert.deepEqual(called, []);
+});
+
+/** Neither is a proof. */
 function isLater(proof: string): boolean {
-  return /^later: (?:model|agent|client|gateway|dialects)$/.test(proof);
+  return /^later: (?:model|agent|client|gateway|dialects)$/.test(proof) || isNotOffered(proof);
+}
+
+function isNotOffered(proof: string): boolean {
+  return /^not offered: `[a-z/_]+`(?:, `[a-z/_]+`)*$/.test(proof);
+}
+
+function methodsIn(proof: string): string[] {
+  return [...proof.matchAll(/`([^`]+)`/g)].map(([, method = ""]) => method);
 }
 
 function isProof(file: string, id: string): boolean {

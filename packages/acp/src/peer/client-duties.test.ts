@@ -408,6 +408,39 @@ test("C44 C47 the end of a flow that is unknown or over is ignored; a mode that 
   }
 });
 
+test("C67 whose account it is reaches neither the log nor an id", async () => {
+  for (const version of versions) {
+    const logged: unknown[] = [];
+    const { agent, peer } = await withScriptedAgent(
+      version,
+      {},
+      { log: (...line) => void logged.push(line) },
+    );
+    const session = await agent.open(place);
+    const account = { label: "canary-label", name: "canary-name", email: "canary@example.com", active: true };
+    for (const method of ["auth/status_update", "_auth/status_update"]) {
+      peer.notify(method, { state: "authenticated", accounts: [account] });
+      // and one that nobody can read
+      peer.notify(method, { state: 7, accounts: [{ ...account, active: "canary-active" }, "canary-text"] });
+    }
+    await quiet();
+    assert.doesNotMatch(JSON.stringify(logged), /canary/);
+    assert.doesNotMatch(JSON.stringify([agent, session.sessionId, peer.methods()]), /canary/);
+  }
+});
+
+test("C69 a subagent is only shown: what ends its parent sends nothing to it", async () => {
+  const { agent, peer } = await withScriptedAgent(2, { "session/close": () => ({}) }, { unstable: "*" });
+  const session = await agent.open(place);
+  const child = { sessionId: "child", title: "Tests", state: { state: "running" } };
+  peer.update("s1", { sessionUpdate: "subagent_update", ...child });
+  peer.update("s1", { sessionUpdate: "subagent_update", ...child, capabilities: { cancel: {} } });
+  session.cancel();
+  await session.close();
+  await quiet();
+  assert.doesNotMatch(JSON.stringify(peer.got), /child/);
+});
+
 test("C58 E12 a tool call or a terminal is cancelled by itself only where the agent offers it", async () => {
   const { agent, peer } = await withScriptedAgent(2, {
     "tool_call/cancel": () => ({}),

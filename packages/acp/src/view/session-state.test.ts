@@ -148,7 +148,7 @@ test("the session's title and time are patched", () => {
   assert.deepEqual([view.title, view.updatedAt, view.meta], ["T", undefined, { a: 1, b: 2 }]);
 });
 
-test("a subagent is an item of its parent, patched by its session id", () => {
+test("C66 a subagent is an item of its parent, patched by its session id; one without a state is not idle", () => {
   const view = viewFrom(
     updates(
       { sessionUpdate: "subagent_update", sessionId: "child", title: "Tests", state: { state: "running" } },

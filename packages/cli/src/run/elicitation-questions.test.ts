@@ -33,12 +33,13 @@ const form = (properties: Properties, required: string[] = []): FormQuestion => 
   message: "Tell me more",
   requestedSchema: { type: "object", properties, required },
 });
-const visit = (url: string): ElicitationQuestion => ({
+const visit = (url: string, completed = new AbortController().signal): ElicitationQuestion => ({
   mode: "url",
   message: "Log in there",
   elicitationId: "e",
   url,
   host: new URL(url).host,
+  completed,
 });
 
 test("C39 the asking agent is named, and its question can be declined or cancelled", async () => {
@@ -97,6 +98,20 @@ test("C41 C42 C43 an address is shown with its host and in full, and is left to 
   assert.deepEqual(answer, { action: "decline" });
   assert.deepEqual((await asked(visit("https://example.org/"), ["y"])).answer, { action: "accept" });
   assert.deepEqual((await asked(visit("https://example.org/"), [undefined])).answer, { action: "cancel" });
+});
+
+test("C48 an address can be seen again and given up, for as long as nobody says that it is done", async () => {
+  const address = "https://example.org/login";
+  const again = await asked(visit(address), ["r", "", "what?", "y"]);
+  assert.equal(again.shown.split(address).length - 1, 4);
+  assert.deepEqual(again.answer, { action: "accept" });
+  assert.match(again.shown, /if it does not go on, Ctrl-C cancels/);
+  assert.deepEqual((await asked(visit(address), ["r", "c"])).answer, { action: "cancel" });
+  assert.deepEqual((await asked(visit(address), ["r", "n"])).answer, { action: "decline" });
+  // it is done: whoever was asked need not answer any more
+  const done = await asked(visit(address, AbortSignal.abort()), [undefined]);
+  assert.deepEqual(done.answer, { action: "accept" });
+  assert.match(done.shown, /the agent says that it is done/);
 });
 
 test("C43 a host that looks like another is warned of", async () => {

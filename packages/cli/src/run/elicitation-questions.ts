@@ -14,11 +14,20 @@ export async function askElicitation(
   questions: Questions,
   paint: Paint,
 ): Promise<ElicitationAnswer> {
-  const { ask, write } = questions;
+  const { write } = questions;
   write(`${paint("yellow", "?")} ${safeLine(agent)} asks: ${paint("bold", safeLine(question.message))}\n`);
   if (question.mode === "form") return fillForm(question.requestedSchema, agent, questions);
-  const { host, url } = question;
-  write(`  it wants you to visit ${paint("bold", safeLine(host))}:\n  ${safeLine(url)}\n`);
+  return visit(question, questions, paint);
+}
+
+/** It may never be told that the visit is over: it can be shown again, and given up, for as long as it takes (C48). */
+async function visit(
+  { host, url, completed }: Extract<ElicitationQuestion, { mode: "url" }>,
+  { ask, write }: Questions,
+  paint: Paint,
+): Promise<ElicitationAnswer> {
+  const address = `  it wants you to visit ${paint("bold", safeLine(host))}:\n  ${safeLine(url)}\n`;
+  write(address);
   const [name = host] = host.split(":");
   if (name.split(".").some((part) => part.startsWith("xn--"))) {
     const shown = safeLine(domainToUnicode(name));
@@ -26,7 +35,23 @@ export async function askElicitation(
       `  ${paint("red", "careful")}: ${safeLine(name)} may be shown as ${shown}, and look like another\n`,
     );
   }
-  const answer = await ask("  open it yourself if you agree; y when it is done, n to decline: ");
-  if (answer === undefined) return { action: "cancel" };
-  return { action: /^y(?:es)?$/i.test(answer.trim()) ? "accept" : "decline" };
+  write("  open it yourself if you agree\n");
+  for (;;) {
+    const answer = await ask(
+      "  y when it is done, r to see it again, n to decline, c to cancel: ",
+      completed,
+    );
+    if (completed.aborted) {
+      write("\n  the agent says that it is done\n");
+      return { action: "accept" };
+    }
+    const [letter = ""] = answer?.trim().toLowerCase() ?? "c";
+    if (letter === "y") {
+      write("  told the agent; if it does not go on, Ctrl-C cancels\n");
+      return { action: "accept" };
+    }
+    if (letter === "n") return { action: "decline" };
+    if (letter === "c") return { action: "cancel" };
+    write(address);
+  }
 }

@@ -17,7 +17,7 @@ type Form = Extract<ElicitationAsk, { mode: "form" }>["requestedSchema"];
 /** How the person who answers is reached. */
 export interface Questions {
   /** One line; nothing when the input ends or nobody waits for an answer any more. */
-  ask(question: string): Promise<string | undefined>;
+  ask(question: string, over?: AbortSignal): Promise<string | undefined>;
   write(text: string): void;
 }
 

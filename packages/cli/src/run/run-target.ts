@@ -29,8 +29,15 @@ export async function runTarget(options: RunOptions, history: RunHistory | undef
       "leave the agent out, or give another name to begin a new session",
     );
   }
+  // an agent may hold it to that (C15)
+  if (known !== undefined && isCwdGiven && cwd !== known.cwd) {
+    throw usageError(
+      `the session ${printable(session ?? "")} is in ${printable(known.cwd)}, not in ${printable(cwd)}`,
+      "leave --cwd out, or give another name to begin a new session",
+    );
+  }
   const target = agent === given ? chosen : await chooseAgent(agent.name, agent.command ?? []);
-  return { ...target, agent, cwd: known === undefined || isCwdGiven ? cwd : known.cwd, known };
+  return { ...target, agent, cwd: known?.cwd ?? cwd, known };
 }
 
 function historyAgent(name: string, command: readonly string[]): HistoryAgent {

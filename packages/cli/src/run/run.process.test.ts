@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { eventsOf, interruptAt, launcher, patience, RunProbe } from "./run-probe.ts";
@@ -394,6 +394,31 @@ test("a session goes on by its name, is listed, found, shown, exported and delet
   assert.equal(gone.status, 1);
   assert.equal(JSON.parse(gone.stdout).error.code, "not_found");
 });
+
+test(
+  "C15 a session goes on in its own folder wherever it is gone on with; a name is one of the folder it is used in",
+  patience,
+  async () => {
+    const elsewhere = join(probe.folder, "elsewhere");
+    mkdirSync(elsewhere);
+    const run = async (args: readonly string[], cwd = elsewhere) => {
+      const ran = await probe.parley(["run", "--json", ...args, "read notes.txt"], { cwd });
+      const [start] = eventsOf(ran);
+      return { ...ran, start, isReading: ran.stdout.includes("hello world") };
+    };
+    const first = await run(["--session", "homely"], probe.cwd);
+    const id = String(first.start?.["session"]);
+    const again = await run(["--session", id]);
+    assert.partialDeepStrictEqual(again.start, { session: id, resumed: true, cwd: probe.cwd, protocol: 2 });
+    assert.ok(again.isReading, again.stdout);
+    const moved = await run(["--session", id, "--cwd", elsewhere]);
+    assert.equal(moved.status, 2);
+    assert.match(moved.stdout, /the session \w+ is in .*project, not in .*elsewhere/);
+    const other = await run(["--session", "homely"]);
+    assert.partialDeepStrictEqual(other.start, { resumed: false, cwd: elsewhere });
+    assert.notEqual(other.start?.["session"], id);
+  },
+);
 
 test(
   "a session that another process works in is not kept twice, and the user is told",

@@ -28,7 +28,12 @@ export function terminalAsker(agent: string, paint: Paint, pause: () => void): A
   return {
     permission: inTurn((question: PermissionQuestion) => askPermission(question, paint)),
     elicit: inTurn((question, { signal }) =>
-      askElicitation(question, agent, { ask: (text) => askLine(text, signal), write }, paint),
+      askElicitation(
+        question,
+        agent,
+        { ask: (text, over) => askLine(text, either(signal, over)), write },
+        paint,
+      ),
     ),
     ...(chooseLogin === undefined ? {} : { chooseLogin: inTurn(chooseLogin) }),
     ...(credential === undefined ? {} : { credential: inTurn(credential) }),
@@ -94,6 +99,10 @@ async function askLine(question: string, signal: AbortSignal): Promise<string | 
   } finally {
     lines.close();
   }
+}
+
+function either(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
+  return other === undefined ? one : AbortSignal.any([one, other]);
 }
 
 function write(text: string): void {

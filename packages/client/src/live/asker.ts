@@ -7,7 +7,11 @@ import type { Problem } from "./problem.ts";
 /** A form to fill in, or an address to visit, with the host that would be visited. */
 export type ElicitationQuestion =
   | Extract<ElicitationAsk, { mode: "form" }>
-  | (Extract<ElicitationAsk, { mode: "url" }> & { readonly host: string });
+  | (Extract<ElicitationAsk, { mode: "url" }> & {
+      readonly host: string;
+      /** Aborts when the agent says that what was to be done there is done, which many never say (C48). */
+      readonly completed: AbortSignal;
+    });
 
 /** One way to log in. */
 export interface LoginMethod {

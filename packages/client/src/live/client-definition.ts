@@ -13,13 +13,20 @@ import type { LiveGate, LiveOptions } from "./live-options.ts";
 export function clientDefinition({ client, gate, asker = {}, onEvent }: LiveOptions): ClientDefinition {
   const warn = (message: string) => onEvent?.({ kind: "warning", message });
   const runsLogins = asker.terminalLogin !== undefined;
+  const visits = new Map<string, AbortController>();
   return {
     ...client,
+    elicitationCompleted(elicitationId) {
+      visits.get(elicitationId)?.abort();
+      client.elicitationCompleted?.(elicitationId);
+    },
     ...(runsLogins ? { meta: { "terminal-auth": true, ...client.meta } } : {}),
     ...(gate === undefined ? {} : { permission: gate.permission, ...services(gate) }),
     ...(asker.elicit === undefined
       ? {}
-      : { elicit: (ask: ElicitationAsk, context: AskContext) => elicit(asker, ask, context, warn) }),
+      : {
+          elicit: (ask: ElicitationAsk, context: AskContext) => elicit(asker, ask, context, { warn, visits }),
+        }),
     ...(runsLogins ? { terminalLogin: noLogin } : {}),
   };
 }
@@ -49,13 +56,24 @@ async function elicit(
   asker: Asker,
   ask: ElicitationAsk,
   context: AskContext,
-  warn: (message: string) => void,
+  {
+    warn,
+    visits,
+  }: { readonly warn: (message: string) => void; readonly visits: Map<string, AbortController> },
 ): Promise<ElicitationAnswer> {
   const { elicit: answer } = asker;
   if (answer === undefined) return { action: "decline" };
   if (ask.mode === "form") return answer.call(asker, ask, context);
   const host = visitableHost(ask.url);
-  if (host !== undefined) return answer.call(asker, { ...ask, host }, context);
+  if (host !== undefined) {
+    const visit = new AbortController();
+    visits.set(ask.elicitationId, visit);
+    try {
+      return await answer.call(asker, { ...ask, host, completed: visit.signal }, context);
+    } finally {
+      visits.delete(ask.elicitationId);
+    }
+  }
   warn("the agent asked to visit an address that is neither https nor on this machine; it was declined");
   return { action: "decline" };
 }

@@ -57,6 +57,48 @@ test("a form is filled in, and an address is shown with its host", patience, asy
   assert.equal(events.filter(({ kind }) => kind === "warning").length, 3);
 });
 
+test(
+  "C48 a visit that is never said to be over is cancelled with its prompt, and one that is over is told",
+  patience,
+  async (t) => {
+    const visit = { mode: "url", message: "visit", elicitationId: "e1", url: "https://example.com/" };
+    const params = { sessionId: "{{session}}", ...visit };
+    const raw = (message: object) => ({ raw: JSON.stringify({ jsonrpc: "2.0", ...message }) });
+    const { entry } = scripted(t, {
+      play: {
+        turns: [
+          { when: "never", steps: [{ call: { method: "elicitation/create", params } }] as never },
+          {
+            when: "over",
+            steps: [
+              raw({ id: "ours", method: "elicitation/create", params }),
+              raw({ method: "elicitation/complete", params: { elicitationId: "e1" } }),
+            ] as never,
+          },
+        ],
+      },
+    });
+    const asked = Promise.withResolvers<void>();
+    const over = Promise.withResolvers<void>();
+    const { agent } = await live(t, entry, {
+      asker: {
+        elicit(question) {
+          asked.resolve();
+          if (question.mode === "url") question.completed.addEventListener("abort", () => over.resolve());
+          return new Promise(() => undefined);
+        },
+      },
+    });
+    const session = await agent.open({ cwd });
+    const prompt = session.prompt("never");
+    await asked.promise;
+    prompt.cancel();
+    assert.deepEqual(await prompt.outcome, { stopReason: "cancelled" });
+    await session.prompt("over").outcome;
+    await over.promise;
+  },
+);
+
 test("with nobody there, no forms are offered and permissions are refused at once", patience, async (t) => {
   const steps = [
     { elicit: { mode: "form", message: "who?", requestedSchema: form }, on: { unavailable: say("none ") } },
