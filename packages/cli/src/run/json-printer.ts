@@ -1,6 +1,7 @@
 // `--format json`: one JSON object per line, each with `"v":1` and a type. The last line is always "end".
 
 import type { Entry } from "@parley/acp";
+import { applyEntry, createView } from "@parley/acp/view";
 import { jsonText } from "../json-text.ts";
 import { LastMessage } from "./last-message.ts";
 import type { Output } from "./output.ts";
@@ -11,6 +12,8 @@ const longestText = 4 * 1024 * 1024;
 
 export function jsonPrinter(output: Output): RunPrinter {
   const last = new LastMessage(longestText);
+  // of what it would fold only this is wanted at the end
+  const view = createView();
   const print = (type: string, fields: object) => output.write(`${jsonText({ v: 1, type, ...fields })}\n`);
   let ids: { readonly session?: string; readonly sessionId?: string } = {};
   return {
@@ -23,6 +26,7 @@ export function jsonPrinter(output: Output): RunPrinter {
     },
     entry(entry) {
       last.entry(entry);
+      if (entry.kind === "update" && entry.update.sessionUpdate === "usage_update") applyEntry(view, entry);
       const fields = fieldsOf(entry);
       if (fields !== undefined) print(entry.kind, fields);
     },
@@ -37,6 +41,8 @@ export function jsonPrinter(output: Output): RunPrinter {
         text: last.text,
         ...(last.isTruncated ? { textTruncated: true } : {}),
         ...(usage === undefined ? {} : { usage }),
+        ...(view.usage === undefined ? {} : { context: view.usage }),
+        ...(view.cost === undefined ? {} : { cost: view.cost }),
         ...(refused ? { refused } : {}),
         ...(error === undefined ? {} : { error }),
         durationMs: Math.round(durationMs),

@@ -43,7 +43,7 @@ const expectations: readonly [
   [5, "completed-from-nothing", ends(0, ranOnce)],
   [6, "terminal-nobody-created", ends(0, "✓ ls\n    from-shell\n")],
   [7, "fields-outside-the-schema", ends(0)],
-  [7, "usage-in-the-answer", ends(0)],
+  [7, "usage-in-the-answer", ends(0, "fine\n", "parley: 3 tokens\n")],
   [8, "null-fields", ends(0, "✓ Run ls\n\nfine\n")],
   [8, "null-usage", ends(0, /^(?:fine\n)?$/, /^(?:parley: the agent ended its turn and said nothing\n)?$/)],
   [8, "odd-options", ends(0)],

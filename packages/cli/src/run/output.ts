@@ -70,7 +70,8 @@ export class StatusLine {
   }
 
   draw(text: string): void {
-    const room = Math.max(20, (this.#stream.columns ?? 80) - 4);
+    // some terminals say that they have none
+    const room = Math.max(20, (this.#stream.columns || 80) - 4);
     const shown = text.length > room ? `${text.slice(0, room - 1)}…` : text;
     this.#stream.write(`\r\u001b[K\u001b[2m… ${shown}\u001b[0m`);
     this.#isDrawn = true;

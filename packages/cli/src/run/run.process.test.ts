@@ -492,7 +492,7 @@ for (const [point, steps, shown] of [
 test("npm start shows a whole turn without a terminal, and says how to go on", patience, async () => {
   const { status, stdout, stderr } = await probe.parley(["tour"]);
   assert.equal(status, 0, stderr);
-  assert.match(stdout, /☐ read notes\.txt/, "a plan");
+  assert.match(stdout, /◐ read notes\.txt/, "a plan");
   assert.match(stdout, /✓ Edit notes\.txt\n {4}notes\.txt\n {4}@@/, "a tool call with its diff");
   assert.match(stdout, /Replaced `bread` with `two loaves of bread`/, "an answer");
   assert.match(stdout, /parley run "look around"/, "how to go on");

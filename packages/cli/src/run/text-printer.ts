@@ -2,12 +2,23 @@
 // Nothing is ever drawn again but one status line, and that only on a terminal.
 
 import type { ContentBlock, Entry, Update } from "@parley/acp";
-import { applyEntry, createView, type SessionView } from "@parley/acp/view";
+import {
+  applyEntry,
+  type Changed,
+  type CompactionItem,
+  changesSince,
+  createView,
+  type MessageItem,
+  type SessionView,
+  type ToolCallItem,
+} from "@parley/acp/view";
 import type { Output } from "./output.ts";
 import type { Paint } from "./paint.ts";
+import { PlanLines } from "./plan-lines.ts";
 import type { RunDecision, RunEnd, RunPrinter, RunStart } from "./run-printer.ts";
 import { SafeText, safeLine, safeText } from "./safe-text.ts";
 import { isWorthShowing, titleLine, toolLines } from "./tool-lines.ts";
+import { usageWords } from "./usage-words.ts";
 
 export interface TextPrinterOptions {
   readonly output: Output;
@@ -23,7 +34,12 @@ export interface TextPrinterOptions {
 
 const maxRefusals = 100;
 
+/** So many characters of messages are kept, to know what of a message that comes whole is new. */
+const mostKept = 16 * 1024 * 1024;
+
 type Block = "none" | "message" | "thought" | "event";
+
+type AgentMessage = "agent_message" | "agent_thought";
 
 export function textPrinter(options: TextPrinterOptions): RunPrinter {
   return new TextPrinter(options);
@@ -37,7 +53,9 @@ class TextPrinter implements RunPrinter {
   #calls = 0;
   readonly #shownRefusals = new Set<string>();
   readonly #shownPrompts = new Set<string>();
-  readonly #shownPlan = new Map<string, string>();
+  readonly #shownCompactions = new Set<string>();
+  readonly #plans: PlanLines;
+  #kept = 0;
   #safe = new SafeText();
   #block: Block = "none";
   #messageId: string | undefined;
@@ -46,6 +64,7 @@ class TextPrinter implements RunPrinter {
 
   constructor(options: TextPrinterOptions) {
     this.#options = options;
+    this.#plans = new PlanLines(options.paint);
   }
 
   get showsProgress(): boolean {
@@ -67,9 +86,76 @@ class TextPrinter implements RunPrinter {
   }
 
   entry(entry: Entry): void {
-    if (entry.kind === "update") return this.#update(entry.update, entry);
-    if (entry.kind === "ask") applyEntry(this.#view, entry);
-    if (entry.kind === "prompt") this.#prompt(entry.messageId, entry.prompt);
+    const { update } = entry.kind === "update" ? entry : {};
+    if (update?.sessionUpdate === "agent_message_chunk") return this.#chunk("message", update, entry);
+    if (update?.sessionUpdate === "agent_thought_chunk") return this.#chunk("thought", update, entry);
+    const before = isWhole(update) ? this.#said(update.sessionUpdate, update.messageId) : "";
+    const { version } = this.#view;
+    applyEntry(this.#view, entry);
+    for (const changed of changesSince(this.#view, version)) this.#changed(changed, before);
+  }
+
+  /** What grew is the chunk: nothing has to be compared. */
+  #chunk(block: "message" | "thought", { messageId, content }: Chunk, entry: Entry): void {
+    this.#kept += sizeOf(content);
+    if (this.#kept <= mostKept) applyEntry(this.#view, entry);
+    this.#say(block, messageId, textOf(content));
+  }
+
+  /** The text of a message as it stands. */
+  #said(kind: AgentMessage, messageId: string): string {
+    const item = this.#view.timeline.findLast(
+      (each): each is MessageItem => each.kind === kind && each.messageId === messageId,
+    );
+    return item === undefined ? "" : item.content.map(textOf).join("");
+  }
+
+  #changed(changed: Changed, before: string): void {
+    switch (changed.kind) {
+      case "user_message":
+        return this.#prompt(changed.messageId, changed.content);
+      case "agent_message":
+      case "agent_thought":
+        return this.#whole(changed, before);
+      case "tool_call":
+        return this.#call(changed.toolCallId);
+      case "plan": {
+        const lines = this.#plans.changed(changed.plan);
+        return lines.length === 0 ? undefined : this.#event(lines.join("\n"));
+      }
+      case "notice": {
+        const { title, description } = changed.notice;
+        const more = description ? `: ${safeLine(description)}` : "";
+        return this.#event(`${this.#options.paint("yellow", "!")} ${safeLine(title)}${more}`);
+      }
+      case "compaction":
+        return this.#compaction(changed);
+      default:
+        return;
+    }
+  }
+
+  /** A message that came in one piece, maybe after pieces of it: what is new of it, or all of it where that is other. */
+  #whole({ kind, messageId, content }: MessageItem, before: string): void {
+    const block = kind === "agent_message" ? "message" : "thought";
+    const now = content.map(textOf).join("");
+    const isKept = this.#kept <= mostKept;
+    if (isKept && now.trimEnd() === before.trimEnd()) return;
+    if (isKept && now.startsWith(before)) return this.#say(block, messageId, now.slice(before.length));
+    this.#messageId = undefined;
+    this.#say(block, messageId, before.trim() === "" ? now : `↻ ${now}`);
+  }
+
+  #compaction({ compactionId, status, error }: CompactionItem): void {
+    const { paint, status: draw } = this.#options;
+    if (status === "in_progress") return draw?.("compacting the conversation");
+    if (this.#shownCompactions.has(compactionId)) return;
+    this.#shownCompactions.add(compactionId);
+    const words =
+      status === "completed"
+        ? "the conversation was compacted"
+        : `the conversation was not compacted (${safeLine(status)})${error ? `: ${safeLine(error)}` : ""}`;
+    this.#event(`${paint("yellow", "!")} ${words}`);
   }
 
   /** It is told twice, in either order: by whoever sent it, and by the agent that took it in. */
@@ -105,9 +191,9 @@ class TextPrinter implements RunPrinter {
   end({ error, outcome, durationMs }: RunEnd): void {
     const { output, status, complain, paint } = this.#options;
     status?.(undefined);
-    for (const { toolCallId, open, label } of this.#view.toolCalls.values()) {
-      if (open && !this.#shownCalls.has(toolCallId))
-        this.#event(`${paint("yellow", "…")} ${titleLine(label)} (not finished)`);
+    for (const call of this.#view.toolCalls.values()) {
+      if (!call.open) this.#ended(call);
+      else this.#event(`${paint("yellow", "…")} ${titleLine(call.label)} (not finished)`);
     }
     if (!this.#atLineStart) this.#write("\n");
     output.flush();
@@ -115,55 +201,24 @@ class TextPrinter implements RunPrinter {
       complain(error.message);
       if (error.hint !== undefined) complain(error.hint);
     }
-    // a footer is for people who watch
-    if (status === undefined || this.#start === undefined) return;
+    const used = usageWords(outcome?.usage, this.#view);
+    // a footer is for people who watch; others want to know what it cost
+    if (status === undefined || this.#start === undefined) {
+      if (outcome?.usage !== undefined || this.#view.cost !== undefined) complain(used.join(", "));
+      return;
+    }
     const { session } = this.#start;
     const parts = [
       outcome === undefined ? "not finished" : outcome.stopReason.replaceAll("_", " "),
       `${(durationMs / 1000).toFixed(1)} s`,
       ...(this.#calls > 0 ? [`${this.#calls} tool call${this.#calls === 1 ? "" : "s"}`] : []),
-      ...(outcome?.usage ? [`${outcome.usage.totalTokens} tokens`] : []),
+      ...used,
     ];
     const goOn = session === undefined ? "" : `; go on with: parley run --session ${session} "..."`;
     process.stderr.write(`${paint("dim", `(${parts.join(", ")}${goOn})`)}\n`);
   }
 
-  #update(update: Update, entry: Entry): void {
-    switch (update.sessionUpdate) {
-      case "agent_message_chunk":
-        return this.#say("message", update.messageId, update.content);
-      case "agent_thought_chunk":
-        return this.#say("thought", update.messageId, update.content);
-      case "agent_message":
-        for (const content of update.content ?? []) this.#say("message", update.messageId, content);
-        return;
-      case "user_message":
-        if (update.content != null) this.#prompt(update.messageId, update.content);
-        return;
-      case "tool_call_update":
-      case "tool_call_content_chunk":
-        applyEntry(this.#view, entry);
-        return this.#call(update.toolCallId);
-      case "terminal_update":
-      case "terminal_output_chunk":
-        return applyEntry(this.#view, entry);
-      case "plan_update":
-        return this.#plan(update.plan);
-      case "notice":
-        return this.#event(
-          `${this.#options.paint("yellow", "!")} ${safeLine(update.title)}${update.description ? `: ${safeLine(update.description)}` : ""}`,
-        );
-      default:
-        return;
-    }
-  }
-
-  #say(
-    block: "message" | "thought",
-    messageId: string | undefined,
-    content: { readonly type: string },
-  ): void {
-    const text = textOf(content);
+  #say(block: "message" | "thought", messageId: string, text: string): void {
     if (this.#block !== block || this.#messageId !== messageId) {
       if (text.trim() === "") return;
       this.#begin(block);
@@ -190,30 +245,17 @@ class TextPrinter implements RunPrinter {
       }
       return;
     }
-    if (this.#shownCalls.has(toolCallId)) return;
-    this.#shownCalls.add(toolCallId);
+    // one that was refused is over for us; the agent may have more to say of it
+    if (call.status === call.reportedStatus) this.#ended(call);
+  }
+
+  #ended(call: ToolCallItem): void {
+    if (this.#shownCalls.has(call.toolCallId)) return;
+    this.#shownCalls.add(call.toolCallId);
     if (!isWorthShowing(call)) return;
     this.#calls += 1;
     const { paint, cwd } = this.#options;
     this.#event(toolLines(call, this.#view, { paint, cwd }).join("\n"));
-  }
-
-  /** The whole plan when its items change, else what has been done since. */
-  #plan(plan: Extract<Update, { sessionUpdate: "plan_update" }>["plan"]): void {
-    if (plan.type !== "items" || !Array.isArray(plan.entries)) return;
-    const { paint } = this.#options;
-    const entries: readonly { content: string; status: string }[] = plan.entries;
-    const isNew = entries.some(({ content }) => !this.#shownPlan.has(content));
-    const lines = entries
-      .filter(
-        ({ content, status }) => isNew || (status === "completed" && this.#shownPlan.get(content) !== status),
-      )
-      .map(
-        ({ content, status }) => `${status === "completed" ? paint("green", "☑") : "☐"} ${safeLine(content)}`,
-      );
-    this.#shownPlan.clear();
-    for (const { content, status } of entries) this.#shownPlan.set(content, status);
-    if (lines.length > 0) this.#event(lines.join("\n"));
   }
 
   /** Something that is not streamed: whole lines. */
@@ -234,6 +276,22 @@ class TextPrinter implements RunPrinter {
     this.#options.output.write(text);
     this.#atLineStart = text.endsWith("\n");
   }
+}
+
+type Chunk = Pick<Extract<Update, { sessionUpdate: "agent_message_chunk" }>, "messageId" | "content">;
+
+function isWhole(update: Update | undefined): update is Extract<Update, { sessionUpdate: AgentMessage }> {
+  return update?.sessionUpdate === "agent_message" || update?.sessionUpdate === "agent_thought";
+}
+
+/** Text and data; the rest of a block is small. */
+function sizeOf(content: {
+  readonly type: string;
+  readonly text?: unknown;
+  readonly data?: unknown;
+}): number {
+  const { text, data } = content;
+  return (typeof text === "string" ? text.length : 0) + (typeof data === "string" ? data.length : 0);
 }
 
 function textOf(content: { readonly type: string; readonly text?: unknown; readonly uri?: unknown }): string {

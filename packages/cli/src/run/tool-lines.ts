@@ -68,7 +68,15 @@ function detailsOf(call: ToolCallItem, view: SessionView, options: ToolLineOptio
       if (content?.type === "text" && typeof content.text === "string") lines.push(...tail(content.text));
     }
   }
-  return lines;
+  return lines.length === 0 && call.status === "failed" ? tail(rawWords(call.rawOutput)) : lines;
+}
+
+/** Why something failed, where the agent says it in a form of its own. */
+function rawWords(output: unknown): string {
+  if (output === undefined || output === null) return "";
+  const { error, message, stderr } = output as Readonly<Record<string, unknown>>; // whatever it is
+  const words = [output, error, message, stderr].find((each) => typeof each === "string" && each !== "");
+  return String(words ?? JSON.stringify(output)).slice(-longestTitle);
 }
 
 /** What a file holds or a search found is for the agent; what a command printed and why something failed is for people. */

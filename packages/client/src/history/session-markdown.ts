@@ -3,6 +3,7 @@
 import { type ContentBlock, type Entry, gitPatch } from "@parley/acp";
 import {
   type MessageItem,
+  type PlanItem,
   type SessionView,
   type TimelineItem,
   type ToolCallItem,
@@ -12,6 +13,8 @@ import type { HistorySession } from "./history-record.ts";
 
 const longestOutput = 4_000;
 
+type Diff = Extract<ToolCallItem["content"][number], { type: "diff" }>;
+
 export function sessionMarkdown(session: HistorySession, entries: readonly Entry[]): string {
   const view = viewFrom(entries);
   const facts = [
@@ -20,17 +23,13 @@ export function sessionMarkdown(session: HistorySession, entries: readonly Entry
     `- begun: ${new Date(session.createdAt).toISOString()}`,
     `- last used: ${new Date(session.updatedAt).toISOString()}`,
     `- session: ${session.id}${session.name === undefined ? "" : ` (${session.name})`}`,
+    ...(view.usage === undefined ? [] : [`- context: ${view.usage.used} of ${view.usage.size} tokens`]),
+    ...(view.cost === undefined ? [] : [`- cost: ${view.cost.amount} ${oneLine(view.cost.currency)}`]),
   ];
   const title = oneLine(session.title ?? view.title ?? "Session");
   const parts = view.timeline.map((item) => itemMarkdown(item, view)).filter((part) => part !== "");
-  const plans = [...view.plans.values()].flatMap(({ plan }) =>
-    plan.type === "items" && Array.isArray(plan.entries)
-      ? plan.entries.map(
-          ({ content, status }) => `- [${status === "completed" ? "x" : " "}] ${oneLine(String(content))}`,
-        )
-      : [],
-  );
-  const plan = plans.length === 0 ? [] : [`## Plan, as it was last\n\n${plans.join("\n")}`];
+  const plans = [...view.plans.values()].map(({ plan }) => planMarkdown(plan)).filter((part) => part !== "");
+  const plan = plans.length === 0 ? [] : [`## Plan, as it was last\n\n${plans.join("\n\n")}`];
   return `${[`# ${title}`, facts.join("\n"), ...parts, ...plan].join("\n\n")}\n`;
 }
 
@@ -41,7 +40,7 @@ function itemMarkdown(item: TimelineItem, view: SessionView): string {
     case "agent_message":
       return `## Agent\n\n${content(item.content)}`;
     case "agent_thought":
-      return content(item.content).replaceAll(/^/gm, "> ");
+      return quoted(content(item.content));
     case "tool_call":
       return toolCall(item, view);
     case "permission": {
@@ -54,10 +53,15 @@ function itemMarkdown(item: TimelineItem, view: SessionView): string {
     }
     case "elicitation":
       return `*Asked:* ${oneLine(item.ask.message)}. *Answered:* ${item.answer?.action ?? "nothing"}`;
-    case "notice":
-      return `*${oneLine(item.notice.severity)}:* ${oneLine(item.notice.title)}`;
-    case "compaction":
-      return `*The conversation was compacted (${oneLine(String(item.status))}).*`;
+    case "notice": {
+      const { severity, title, description } = item.notice;
+      return `*${oneLine(severity)}:* ${oneLine(title)}${description ? `: ${oneLine(description)}` : ""}`;
+    }
+    case "compaction": {
+      const why = item.error === undefined ? "" : `: ${oneLine(item.error)}`;
+      const summary = quoted(content(item.summary));
+      return `*The conversation was compacted (${oneLine(String(item.status))})${why}.*${summary && `\n\n${summary}`}`;
+    }
     default:
       return "";
   }
@@ -79,6 +83,7 @@ function toolCall(call: ToolCallItem, view: SessionView): string {
           ? gitPatch(part.path, part.oldText ?? undefined, part.newText)
           : part.patch?.text;
       if (patch !== undefined) parts.push(fenced(patch, "diff"));
+      else if (part.changes !== undefined) parts.push(part.changes.map(changeLine).join("\n"));
     } else if (part.type === "terminal" && typeof part.terminalId === "string") {
       const output = view.terminals.get(part.terminalId)?.output.text() ?? "";
       if (output !== "") parts.push(fenced(output));
@@ -87,7 +92,38 @@ function toolCall(call: ToolCallItem, view: SessionView): string {
       if (text !== "") parts.push(fenced(text));
     }
   }
+  const why = parts.length === 1 && call.status === "failed" ? rawWords(call.rawOutput) : "";
+  if (why !== "") parts.push(fenced(why));
   return parts.join("\n\n");
+}
+
+/** A change without its text: at least which file, and what became of it. */
+function changeLine(change: NonNullable<Diff["changes"]>[number]): string {
+  const { operation, path, oldPath } = change as Readonly<Record<string, unknown>>; // an operation may be of any kind
+  const from = typeof oldPath === "string" ? `${code(oldPath)} to ` : "";
+  return `- ${oneLine(String(operation))} ${from}${code(String(path ?? "?"))}`;
+}
+
+/** Why a call failed, where it has no content to say so. */
+function rawWords(output: unknown): string {
+  const { error, message, stderr } = (output ?? {}) as Readonly<Record<string, unknown>>; // whatever it is
+  const words = [output, error, message, stderr].find((each) => typeof each === "string" && each !== "");
+  return String(words ?? (output == null ? "" : JSON.stringify(output)));
+}
+
+function planMarkdown(plan: PlanItem["plan"]): string {
+  if (plan.type === "items" && Array.isArray(plan.entries)) {
+    const lines = plan.entries.map(
+      ({ content: what, status }) => `- [${status === "completed" ? "x" : " "}] ${oneLine(String(what))}`,
+    );
+    return lines.join("\n");
+  }
+  if ("content" in plan && typeof plan.content === "string") return plan.content.trim();
+  return "uri" in plan && typeof plan.uri === "string" ? `[plan](${oneLine(plan.uri)})` : "";
+}
+
+function quoted(text: string): string {
+  return text === "" ? "" : text.replaceAll(/^/gm, "> ");
 }
 
 function content(blocks: readonly ContentBlock[]): string {
