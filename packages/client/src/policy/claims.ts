@@ -6,7 +6,7 @@ import type { PermissionAsk, ToolCallUpdate } from "@parley/acp";
 import type { Operation, Subject } from "../subject.ts";
 import { canonicalPath } from "./canonical-path.ts";
 import { commandSubject } from "./command-subject.ts";
-import { notableVariables } from "./command-tricks.ts";
+import { notableVariables } from "./steering-variables.ts";
 
 type Call = Partial<Omit<ToolCallUpdate, "toolCallId">>;
 type Input = Readonly<Record<string, unknown>>;

@@ -3,8 +3,10 @@
 import { resolve } from "node:path";
 import type { Subject } from "../subject.ts";
 import { canonicalPath } from "./canonical-path.ts";
-import { commandTrick, isTooLong, programName } from "./command-tricks.ts";
 import { commandsInLine, splitWords } from "./command-words.ts";
+import { commandsOf, isTooLong } from "./inner-commands.ts";
+import { programName } from "./runners.ts";
+import { beyondStar } from "./star-reach.ts";
 
 /** As many names are looked up: each costs a look at the disk. */
 const maxNames = 4_000;
@@ -14,8 +16,10 @@ export function pathsInCommand(subject: Subject, root: string): readonly string[
   if (isTooLong(subject)) return undefined;
   const { argv = [], shellLine, cwd } = subject;
   const inLine = shellLine === undefined ? [] : wordsOfLine(shellLine);
+  const started = commandsOf(subject);
+  if (started === undefined) return undefined;
   const names = new Set<string>();
-  for (const word of [...argv.slice(1), ...inLine]) {
+  for (const word of [...argv.slice(1), ...inLine, ...started.flatMap((words) => words.slice(1))]) {
     for (const name of namesIn(word)) if (name !== "" && !name.startsWith("-")) names.add(name);
     if (names.size > maxNames) return undefined;
   }
@@ -48,6 +52,6 @@ export function onlyReads({ argv, shellLine }: Subject): boolean {
 
 function isReader(argv: readonly string[]): boolean {
   const program = programName(argv[0] ?? "");
-  if (commandTrick(argv) !== undefined) return false;
+  if (beyondStar(argv, 1) !== undefined) return false;
   return program === "git" ? gitReaders.test(argv[1] ?? "") : readers.test(program);
 }

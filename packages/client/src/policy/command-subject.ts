@@ -1,8 +1,8 @@
 // A command as rules see it, whether we run it or an agent says that it will.
 
 import type { Subject, SubjectOrigin } from "../subject.ts";
-import { shellScript } from "./command-tricks.ts";
 import { joinWords, plainWords } from "./command-words.ts";
+import { shellScript } from "./inner-commands.ts";
 
 /** By its name, or where systems keep it: a file of that name elsewhere may be anything. */
 const systemShell =

@@ -3,10 +3,10 @@
 
 import type { Effect, Operation, Subject } from "../subject.ts";
 import { onlyReads, pathsInCommand } from "./command-paths.ts";
-import { steeringVariables } from "./command-tricks.ts";
-import { matches, type Place } from "./match.ts";
+import { matches, type Place, tooMuchFor } from "./match.ts";
 import type { Rule, RuleOrigin } from "./rule.ts";
 import { ruleText } from "./rule-text.ts";
+import { steeringVariables } from "./steering-variables.ts";
 
 export interface Verdict {
   readonly effect: Effect;
@@ -94,7 +94,13 @@ function namedInCommand(subject: Subject, circumstances: Circumstances): Verdict
   return undefined;
 }
 
-function byDefault(subject: Subject, { isWide, roots }: Circumstances): Verdict {
+function byDefault(subject: Subject, circumstances: Circumstances): Verdict {
+  const { isWide, roots, rules } = circumstances;
+  for (const rule of rules) {
+    const word = rule.origin === "workspace" ? undefined : tooMuchFor(rule, subject, circumstances);
+    if (word !== undefined)
+      return { effect: "ask", reason: `${describeRule(rule)}: its star does not stand for ${word}` };
+  }
   if (subject.origin === "claim")
     return { effect: "ask", reason: "no rule allows the agent to do it by itself" };
   if (subject.operation === "read" && isWide)

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { commandSubject, parsePolicy, permissionGate, RuleError, type Subject } from "../index.ts";
 import { claimsOf } from "./claims.ts";
-import { notableVariables } from "./command-tricks.ts";
 import { folder, rules } from "./gate-probe.ts";
 import { optionOf } from "./question.ts";
+import { notableVariables } from "./steering-variables.ts";
 import { summaryOfAll } from "./summary.ts";
 
 // How agents and repositories try to get around rules; each of these once worked.
@@ -76,7 +76,6 @@ test("a rule for the beginning of a command reaches no option that runs another,
     [["sed", "s/a/b/g", "x"], "sed *"],
     [["awk", "{print $1}", "x"], "awk *"],
     [["git", "log", "--oneline", "-5"], "git log *"],
-    [["git", "config", "user.name"], "git config *"],
     [["tar", "-tf", "x"], "tar *"],
     [["make", "test"], "make *"],
   ] as const) {

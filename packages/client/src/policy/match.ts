@@ -2,10 +2,12 @@
 
 import { join, resolve } from "node:path";
 import type { Subject } from "../subject.ts";
-import { type CommandPart, commandsOf, commandTrick, programName } from "./command-tricks.ts";
 import { splitWords } from "./command-words.ts";
+import { commandsOf } from "./inner-commands.ts";
 import { matchesPath } from "./path-pattern.ts";
 import type { Rule } from "./rule.ts";
+import { programName } from "./runners.ts";
+import { beyondStar } from "./star-reach.ts";
 
 /** Where it is about to happen. */
 export interface Place {
@@ -47,9 +49,8 @@ export function matches(rule: Rule, subject: Subject, place: Place): boolean {
   }
 }
 
-export function isInForce(rule: Rule, { now, sessionId, identity }: Place): boolean {
+export function isInForce(rule: Rule, { now, identity }: Place): boolean {
   if (rule.expires !== undefined && rule.expires <= now) return false;
-  if (rule.sessionId !== undefined && rule.sessionId !== sessionId) return false;
   return rule.workspace === undefined || rule.workspace.identity === identity;
 }
 
@@ -69,16 +70,42 @@ function matchesCommand(rule: Rule, pattern: string, subject: Subject, place: Pl
   if (rule.scope === "session" && shellLine !== undefined && pattern === lineText(shellLine)) return true;
   if (argv === undefined) return false;
   if (pattern === everyCommand) return !isShell(subject);
-  const words = splitWords(pattern) ?? [];
-  const isPrefix = words.at(-1) === "*" && !pattern.endsWith("'*'");
-  const wanted = isPrefix ? words.slice(0, -1) : words;
-  if (isPrefix ? argv.length < wanted.length : argv.length !== wanted.length) return false;
-  if (isPrefix && (isShell(subject) || commandTrick(argv, wanted.length) !== undefined)) return false;
+  const { wanted, end } = commandPattern(pattern);
   // what an agent runs elsewhere is another project's: the same words do something else there
   if (rule.cwd === undefined && !isBelowRoots(subject.cwd, place)) return false;
+  if (end === "" ? argv.length !== wanted.length : isShell(subject)) return false;
+  return begins(wanted, subject, place) && (end !== "*" || beyondStar(argv, wanted.length) === undefined);
+}
+
+/** The words of a rule, without the stars that it ends in. In quotes a star is a star. */
+function commandPattern(pattern: string): {
+  readonly wanted: readonly string[];
+  readonly end: "" | "*" | "**";
+} {
+  const words = splitWords(pattern) ?? [];
+  const last = words.at(-1);
+  const isStar = (last === "*" || last === "**") && pattern.endsWith(` ${last}`);
+  return isStar ? { wanted: words.slice(0, -1), end: last } : { wanted: words, end: "" };
+}
+
+function begins(wanted: readonly string[], subject: Subject, place: Place): boolean {
+  const { argv = [] } = subject;
   return wanted.every((word, at) =>
     at === 0 ? isProgram(word, argv[0] ?? "", subject, place) : word === argv[at],
   );
+}
+
+/** The word for which a rule would allow this command and does not. */
+export function tooMuchFor(rule: Rule, subject: Subject, place: Place): string | undefined {
+  const { pattern, operation, effect } = rule;
+  const { argv, shellLine } = subject;
+  if (operation !== "exec" || effect !== "allow" || pattern === undefined) return undefined;
+  if (argv === undefined || shellLine !== undefined || !isInForce(rule, place)) return undefined;
+  if (!isBelowRoots(subject.cwd, place)) return undefined;
+  const { wanted, end } = commandPattern(pattern);
+  return end === "*" && wanted.length > 0 && begins(wanted, subject, place)
+    ? beyondStar(argv, wanted.length)
+    : undefined;
 }
 
 /** A name is looked up on PATH and is the same everywhere; a path is the same only if it leads to the same file. */
@@ -100,32 +127,36 @@ export function isBelowRoots(path: string | undefined, { roots }: Pick<Place, "r
 
 /** Generous: whatever could be this command is. */
 function forbids(pattern: string, subject: Subject): boolean {
-  const words = splitWords(pattern) ?? [];
-  const isPrefix = words.at(-1) === "*";
-  const wanted = isPrefix ? words.slice(0, -1) : words;
-  return commandsOf(subject).some((part) => isForbidden(part, wanted, isPrefix));
+  const { wanted, end } = commandPattern(pattern);
+  const commands = commandsOf(subject);
+  if (commands === undefined) return true;
+  return commands.some(
+    (command) => isNamed(wanted[0] ?? "", command[0] ?? "") && hasWords(wanted, command, end !== ""),
+  );
 }
 
-/** As many options may stand between two words of a rule. */
-const maxBetween = 16;
+function isNamed(wanted: string, program: string): boolean {
+  return programName(wanted) === programName(program) || wanted === program;
+}
 
-/** `git -C x push` is `git push`: options, with their values, may stand in between. */
-function isForbidden({ words, from }: CommandPart, wanted: readonly string[], isPrefix: boolean): boolean {
-  const [program, ...further] = wanted;
-  if (program === undefined) return true;
-  const got = words[from] ?? "";
-  if (program !== got && programName(program) !== programName(got)) return false;
-  let at = from + 1;
-  for (const word of further) {
-    const last = at + maxBetween;
-    while (at < last && words[at] !== word && words[at]?.startsWith("-")) {
-      at++;
-      if (words[at] !== word && words[at]?.startsWith("-") === false) at++;
+/** Behind the program: these words, with or without more, and whatever options stand between, with their values. */
+function hasWords(wanted: readonly string[], command: readonly string[], isPrefix: boolean): boolean {
+  if (!isPrefix)
+    return command.length === wanted.length && wanted.slice(1).every((word, at) => word === command[at + 1]);
+  // how many words were found, on each way of telling values from words
+  let found = new Set([1]);
+  for (const [at, word] of command.entries()) {
+    if (at === 0) continue;
+    if (found.has(wanted.length)) return true;
+    const isValue = command[at - 1]?.startsWith("-") ?? false;
+    const next = new Set<number>();
+    for (const count of found) {
+      if (wanted[count] === word) next.add(count + 1);
+      if (word.startsWith("-") || isValue) next.add(count);
     }
-    if (words[at] !== word) return false;
-    at++;
+    found = next;
   }
-  return isPrefix || at === words.length;
+  return found.has(wanted.length);
 }
 
 /** Generous: where no port is said it may be the one that is meant. */

@@ -24,8 +24,6 @@ export interface Rule extends RuleTarget {
   readonly scope?: Exclude<Scope, "once">;
   /** Milliseconds since 1970. */
   readonly expires?: number;
-  /** Of scope `session`. */
-  readonly sessionId?: string;
   /** Of scope `workspace`: the directory, and which one it was. */
   readonly workspace?: { readonly path: string; readonly identity: string };
   /** A command counts in this directory only. */

@@ -12,8 +12,8 @@ import {
 } from "@parley/acp";
 import { type LocalTerminals, localFiles, localTerminals } from "@parley/acp/node";
 import { commandSubject } from "../policy/command-subject.ts";
-import { notableVariables } from "../policy/command-tricks.ts";
 import type { GateSession } from "../policy/gate-session.ts";
+import { notableVariables } from "../policy/steering-variables.ts";
 import type { Effects, Prepared } from "./effects.ts";
 import type { ServiceOptions } from "./service-options.ts";
 
