@@ -29,7 +29,7 @@ export interface TransportPair {
 }
 
 /** The cases that some medium cannot express. */
-type Exception = "bytes" | "half-close" | "cut" | "pause" | "malformed" | "back-pressure";
+type Exception = "bytes" | "half-close" | "cut" | "pause" | "malformed" | "back-pressure" | "unopened";
 
 export interface ContractOptions {
   /** Reasons by case. */
@@ -354,7 +354,7 @@ export function transportContract(name: string, makePair: MakePair, options: Con
     },
   );
 
-  promise("a transport may be closed before it was started", [], {}, async (pair) => {
+  promise("a transport may be closed before it was started", ["unopened"], {}, async (pair) => {
     const far = watch(pair.far);
     await pair.near.close();
     await far.until(() => far.ends.length === 1);

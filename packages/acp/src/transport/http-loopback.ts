@@ -1,0 +1,146 @@
+// biome-ignore-all lint/style/noRestrictedImports: only tests load this file
+
+// For the tests of this folder: a server of one connection on the loopback interface that does what it is told. It
+// reads no message; the first POST opens the connection, whatever is in it.
+
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Sink, Transport } from "../jsonrpc/transport.ts";
+
+export interface SeenRequest {
+  readonly method: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+}
+
+type Answering = (request: SeenRequest, response: ServerResponse, server: Loopback) => void;
+
+/** What a test may answer in the place of the server; undefined leaves it to the server. */
+export type Override = (request: SeenRequest, server: Loopback) => Answering | undefined;
+
+export const connectionId = "connection-1";
+
+export class Loopback {
+  readonly seen: SeenRequest[] = [];
+  readonly far: Transport;
+  url = new URL("http://127.0.0.1");
+  #override: Override;
+  readonly #server = createServer((request, response) => void this.#answer(request, response));
+  readonly #streams = new Map<string, ServerResponse>();
+  /** Written before the stream was opened. */
+  readonly #early = new Map<string, (string | Uint8Array)[]>();
+  #sink: Sink | undefined;
+  #started = Promise.withResolvers<void>();
+  #isOver = false;
+
+  constructor(override: Override = () => undefined) {
+    this.#override = override;
+    this.far = {
+      start: (sink) => {
+        this.#sink = sink;
+        this.#started.resolve();
+      },
+      send: (message, text = JSON.stringify(message)) => {
+        this.event(text);
+        return true;
+      },
+      pause: () => undefined,
+      resume: () => undefined,
+      close: async () => {
+        this.#sink = undefined;
+        this.end();
+      },
+    };
+  }
+
+  async listen(): Promise<this> {
+    this.#server.listen(0, "127.0.0.1");
+    await once(this.#server, "listening");
+    this.url = new URL(`http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/acp`);
+    return this;
+  }
+
+  /** Writes to a stream as it is; session "" is the connection. */
+  write(bytes: string | Uint8Array, session = ""): void {
+    if (this.#isOver) return;
+    const stream = this.#streams.get(session);
+    if (stream !== undefined) stream.write(bytes);
+    else this.#early.set(session, [...(this.#early.get(session) ?? []), bytes]);
+  }
+
+  event(text: string, session = ""): void {
+    const lines = text.split("\n").map((line) => `data: ${line}\n`);
+    this.write(`${lines.join("")}\n`, session);
+  }
+
+  hasStream(session = ""): boolean {
+    return this.#streams.has(session);
+  }
+
+  /** Ends one stream in order. */
+  endStream(session = ""): void {
+    this.#streams.get(session)?.end();
+    this.#streams.delete(session);
+  }
+
+  /** The connection is over: its streams end, and nobody knows it any more. */
+  end(): void {
+    this.#isOver = true;
+    for (const session of [...this.#streams.keys()]) this.endStream(session);
+  }
+
+  cut(): void {
+    this.#server.closeAllConnections();
+  }
+
+  async stop(): Promise<void> {
+    this.#started.resolve();
+    this.#server.closeAllConnections();
+    if (this.#server.listening) await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let body = "";
+    request.setEncoding("utf8");
+    for await (const text of request) body += text;
+    const seen = { method: request.method ?? "", headers: request.headers, body };
+    this.seen.push(seen);
+    const answering = this.#override(seen, this);
+    if (answering !== undefined) return answering(seen, response, this);
+    if (seen.method === "GET") this.stream(seen, response);
+    else if (seen.method === "DELETE") this.#delete(response);
+    else await this.#post(seen, response);
+  }
+
+  /** Opens an event stream, with what was written already. */
+  stream({ headers }: SeenRequest, response: ServerResponse): void {
+    const session = String(headers["acp-session-id"] ?? "");
+    if (this.#isOver && !this.#early.has(session)) return void response.writeHead(404).end();
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.flushHeaders();
+    this.#streams.set(session, response);
+    for (const bytes of this.#early.get(session) ?? []) response.write(bytes);
+    this.#early.delete(session);
+    if (this.#isOver) this.endStream(session);
+  }
+
+  async #post({ headers, body }: SeenRequest, response: ServerResponse): Promise<void> {
+    if (headers["acp-connection-id"] === undefined) {
+      response.writeHead(200, { "content-type": "application/json", "acp-connection-id": connectionId });
+      return void response.end('{"opened":true}');
+    }
+    await this.#started.promise;
+    if (this.#isOver) return void response.writeHead(404).end();
+    this.#sink?.message(JSON.parse(body), body);
+    response.writeHead(202).end();
+  }
+
+  #delete(response: ServerResponse): void {
+    response.writeHead(202).end();
+    this.end();
+    const sink = this.#sink;
+    this.#sink = undefined;
+    sink?.end({ kind: "closed" });
+  }
+}
