@@ -95,6 +95,7 @@ export type { AgentCounters } from "./peer/client-wire.ts";
 export type { ConnectedAgent, SessionList, SessionPlace } from "./peer/connected-agent.ts";
 export type { DisplayTerminal, DisplayTerminalOptions } from "./peer/display-terminal.ts";
 export { authRequired, type ExtensionContext, sessionNotFound } from "./peer/extensions.ts";
+export { type HttpTransportOptions, httpTransport } from "./peer/http-transport.ts";
 export type { Inbox, InboxMessage } from "./peer/inbox.ts";
 export type { Permission } from "./peer/questions.ts";
 export { type Relay, type RelayedVersions, relay } from "./peer/relay/relay.ts";
@@ -107,6 +108,7 @@ export type { ByteChannel, ByteReceiver, TextPlatform } from "./transport/byte-c
 export { type ByteTransportOptions, byteTransport } from "./transport/byte-transport.ts";
 export type { FrameLimits } from "./transport/frame-limits.ts";
 export { type MemoryPairOptions, memoryPair } from "./transport/memory.ts";
+export { plainTextProblem } from "./transport/plain-text.ts";
 export {
   type ByteStreams,
   fromWebStreams,

@@ -1,5 +1,6 @@
 // A client written once with client(), over real processes: against agents of the official SDK in version 1 and
-// in version 2, and against ours as control. The tests are the same; where the versions differ, it says so.
+// in version 2, on stdio and behind the SDK's own server, and against ours as control. The tests are the same; where the
+// versions differ, it says so.
 
 import assert from "node:assert/strict";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
@@ -21,21 +22,25 @@ import * as v2 from "./v2-samples.ts";
 const deadline = { timeout: 120_000 };
 
 const agents = {
-  "the SDK's v1 agent": { version: 1, sdk: true, start: ["./app-sdk-agent.ts", "v1"] },
-  "the SDK's v2 agent": { version: 2, sdk: true, start: ["./app-sdk-agent.ts", "v2"] },
-  "our agent in version 1": { version: 1, sdk: false, start: ["./app-agent.ts"] },
-  "our agent": { version: 2, sdk: false, start: ["./app-agent.ts"] },
+  "the SDK's v1 agent": { version: 1, sdk: true, way: "stdio", start: ["./app-sdk-agent.ts", "v1"] },
+  "the SDK's v2 agent": { version: 2, sdk: true, way: "stdio", start: ["./app-sdk-agent.ts", "v2"] },
+  "the SDK's v1 server": { version: 1, sdk: true, way: "HTTP", start: ["./app-sdk-server.ts", "v1"] },
+  "the SDK's v2 server": { version: 2, sdk: true, way: "HTTP", start: ["./app-sdk-server.ts", "v2"] },
+  "the SDK's v1 socket": { version: 1, sdk: true, way: "WebSocket", start: ["./app-sdk-server.ts", "v1"] },
+  "the SDK's v2 socket": { version: 2, sdk: true, way: "WebSocket", start: ["./app-sdk-server.ts", "v2"] },
+  "our agent in version 1": { version: 1, sdk: false, way: "stdio", start: ["./app-agent.ts"] },
+  "our agent": { version: 2, sdk: false, way: "stdio", start: ["./app-agent.ts"] },
 } as const;
 
 const withoutStates = (updates: readonly Update[]): Update[] =>
   updates.filter(({ sessionUpdate }) => sessionUpdate !== "state_update");
 
-for (const [name, { version, sdk, start }] of Object.entries(agents)) {
+for (const [name, { version, sdk, way, start }] of Object.entries(agents)) {
   // the agents of the SDK speak one version, ours is asked for one
   const versions: readonly ProtocolVersion[] = sdk || version === 2 ? [2, 1] : [1];
   const connect = async (t: TestContext): Promise<AppClient> => {
     const [program, ...args] = start;
-    const app = await connectApp(programCommand(program, ...args, "logged-in"), versions);
+    const app = await connectApp(programCommand(program, ...args, "logged-in"), versions, way);
     t.after(() => app.close());
     return app;
   };
@@ -48,7 +53,7 @@ for (const [name, { version, sdk, start }] of Object.entries(agents)) {
     before(async () => {
       cwd = await realpath(await mkdtemp(join(tmpdir(), "parley-app-")));
       const [program, ...args] = start;
-      app = await connectApp(programCommand(program, ...args), versions);
+      app = await connectApp(programCommand(program, ...args), versions, way);
       // refused with -32000, then logged in, then tried once more
       session = await app.agent.open({ cwd, additionalDirectories: ["/other"] });
     }, deadline);
@@ -371,6 +376,7 @@ for (const [name, { version, sdk, start }] of Object.entries(agents)) {
     const isCrash = (error: unknown): boolean => {
       assert.ok(error instanceof ConnectionError);
       const { kind, exitCode, stderr } = error;
+      if (way !== "stdio") return kind === "closed";
       assert.deepEqual([kind, exitCode, stderr], ["exited", 3, "the agent is out of luck\n"]);
       return true;
     };

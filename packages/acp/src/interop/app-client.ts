@@ -5,9 +5,11 @@ import {
   type ClientSession,
   type ConnectedAgent,
   client,
+  httpTransport,
   type Outcome,
   type ProtocolVersion,
   type Update,
+  webSocketTransport,
 } from "@parley/acp";
 import {
   type LocalFiles,
@@ -16,6 +18,7 @@ import {
   type ProcessExit,
   spawnTransport,
 } from "@parley/acp/node";
+import { startServer } from "./server-process.ts";
 import { meta } from "./v1-samples.ts";
 import { EventLog } from "./wire-script.ts";
 
@@ -28,14 +31,19 @@ export interface AppClient {
   close(): Promise<ProcessExit>;
 }
 
+/** How the agent's program is reached: it is one end of a pipe, or a server that prints its address. */
+export type Way = "stdio" | "HTTP" | "WebSocket";
+
 export async function connectApp(
   command: readonly [string, string[]],
   versions: readonly ProtocolVersion[] = [2, 1],
+  way: Way = "stdio",
 ): Promise<AppClient> {
   const log = new EventLog();
   const warnings: string[] = [];
   const opened: LocalFiles[] = [];
-  const { transport, process } = spawnTransport(...command);
+  const { transport, process } =
+    way === "stdio" ? spawnTransport(...command) : await remoteTransport(command, way);
   const agent = await client({
     name: "app-client",
     version: "1.0.0",
@@ -86,9 +94,19 @@ export async function connectApp(
     close: async () => {
       await agent.close();
       await Promise.all(opened.map((files) => files.close()));
+      if ("end" in process) process.end();
       return process.exited;
     },
   };
+}
+
+async function remoteTransport(command: readonly [string, string[]], way: "HTTP" | "WebSocket") {
+  const server = await startServer(command);
+  const transport =
+    way === "HTTP"
+      ? httpTransport(server.url)
+      : webSocketTransport(new WebSocket(server.url.replace("http", "ws")));
+  return { transport, process: server };
 }
 
 export interface FinishedTurn {

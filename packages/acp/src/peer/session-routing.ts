@@ -42,6 +42,8 @@ export class SessionRouting implements HttpRouting {
 
   sending(message: object): string | undefined {
     const { id, method, params }: Envelope = message;
+    // a batch is about no session
+    if (id === undefined && method === undefined) return undefined;
     if (method === undefined) {
       const key = keyOf(id);
       const session = this.#questions.get(key);

@@ -4,6 +4,7 @@
 import { limitsFrom } from "../jsonrpc/limits.ts";
 import type { Fault } from "../jsonrpc/transport.ts";
 import { type TextPlatform, webPlatform } from "./byte-channel.ts";
+import { EventDecoder } from "./event-decoder.ts";
 import { defaultFrameLimits, type FrameLimits } from "./frame-limits.ts";
 import { HeaderDecoder } from "./header-decoder.ts";
 import { LineDecoder } from "./line-decoder.ts";
@@ -20,7 +21,7 @@ export interface Decoded {
   readonly decodes: number;
 }
 
-const decoders = { line: LineDecoder, header: HeaderDecoder };
+const decoders = { line: LineDecoder, header: HeaderDecoder, event: EventDecoder };
 
 export function decode(
   kind: keyof typeof decoders,

@@ -175,7 +175,8 @@ export class HttpClientTransport implements Transport {
 
   #sendNext(): void {
     if (this.#sink === undefined || this.#sending !== undefined || this.#queue.length === 0) return;
-    this.#sending = this.#sendAll();
+    // later, since whoever sends is not yet ready to be told what became of it
+    this.#sending = Promise.resolve().then(() => this.#sendAll());
   }
 
   async #sendAll(): Promise<void> {
@@ -208,8 +209,9 @@ export class HttpClientTransport implements Transport {
       const failure = asFailure(error);
       if (this.#over.signal.aborted) return;
       if (failure.status === 404 || failure.status === 410) this.#connectionId = undefined;
-      if (isFinal.has(failure.status) || !this.#routing.refused(message, session, failure, this.#link))
-        this.#fail(failure);
+      // without an answer to the first message there is no connection
+      const isOver = this.#stream === undefined || isFinal.has(failure.status);
+      if (isOver || !this.#routing.refused(message, session, failure, this.#link)) this.#fail(failure);
     }
   }
 

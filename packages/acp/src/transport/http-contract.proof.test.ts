@@ -4,6 +4,7 @@ import type { Transport } from "../jsonrpc/transport.ts";
 import { transportContract } from "./contract.ts";
 import { HttpClientTransport, type HttpRouting } from "./http-client.ts";
 import { Loopback } from "./http-loopback.ts";
+import { lateTransport } from "./late-transport.ts";
 
 /** The first POST opens the connection; here it is sent for the tests, and its answer is kept from them. */
 function opened(transport: Transport): Transport {
@@ -35,7 +36,8 @@ transportContract(
       received: (value, text, _session, link) => link.deliver(value, text),
       refused: () => false,
     };
-    const near = new HttpClientTransport(server.url, routing, { limits, closeTimeoutMs: 200 });
+    const load = async () => new HttpClientTransport(server.url, routing, { limits, closeTimeoutMs: 200 });
+    const near = lateTransport(load, limits);
     return {
       near: opened(near),
       far: server.far,

@@ -9,7 +9,9 @@ import { HttpFailure, networkWords, retryAfter, serverWords } from "./http-failu
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface EndpointOptions {
+  /** Sent with every request, and never shown. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Default: the global one. */
   readonly fetch?: Fetch;
   /** Whether cookies are kept and sent back. Default true. */
   readonly cookies?: boolean;
@@ -46,7 +48,7 @@ export class HttpEndpoint {
   constructor(address: URL, options: EndpointOptions) {
     this.#url = address.href;
     this.shown = `${address.origin}${address.pathname}`;
-    this.#headers = checkedHeaders(options.headers ?? {});
+    this.#headers = new Headers(options.headers);
     this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
     this.#cookies = options.cookies ?? true;
     this.#jar = new CookieJar(address);
@@ -143,21 +145,6 @@ export class HttpEndpoint {
       .sort((a, b) => b.length - a.length);
     return secrets.reduce((safe, secret) => safe.replaceAll(secret, "…"), text);
   }
-}
-
-/** The value is not in the message: the standard's own errors quote it. */
-function checkedHeaders(given: Readonly<Record<string, string>>): Headers {
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(given)) {
-    try {
-      headers.set(name, value);
-    } catch {
-      throw new TypeError(
-        `headers: ${JSON.stringify(name.slice(0, 80))} cannot be sent: a name of letters, digits and dashes and a value on one line are wanted`,
-      );
-    }
-  }
-  return headers;
 }
 
 /** The text of a body, up to a number of bytes. */

@@ -14,10 +14,19 @@ export interface SeenRequest {
   readonly body: string;
 }
 
-type Answering = (request: SeenRequest, response: ServerResponse, server: Loopback) => void;
+/** What a test may do in the place of the server. */
+export interface LoopbackScript {
+  /** Answers a request; false leaves it to the server. */
+  readonly answer?: (request: SeenRequest, response: ServerResponse, server: Loopback) => boolean;
+  /** A message that was accepted. */
+  readonly message?: (message: Message, server: Loopback) => void;
+}
 
-/** What a test may answer in the place of the server; undefined leaves it to the server. */
-export type Override = (request: SeenRequest, server: Loopback) => Answering | undefined;
+export interface Message {
+  readonly id?: unknown;
+  readonly method?: string;
+  readonly params?: { readonly sessionId?: string };
+}
 
 export const connectionId = "connection-1";
 
@@ -25,7 +34,8 @@ export class Loopback {
   readonly seen: SeenRequest[] = [];
   readonly far: Transport;
   url = new URL("http://127.0.0.1");
-  #override: Override;
+  readonly #script: LoopbackScript;
+  #moved = Promise.withResolvers<void>();
   readonly #server = createServer((request, response) => void this.#answer(request, response));
   readonly #streams = new Map<string, ServerResponse>();
   /** Written before the stream was opened. */
@@ -34,8 +44,9 @@ export class Loopback {
   #started = Promise.withResolvers<void>();
   #isOver = false;
 
-  constructor(override: Override = () => undefined) {
-    this.#override = override;
+  constructor(script: LoopbackScript = {}) {
+    this.#script = script;
+    if (script.message !== undefined) this.#started.resolve();
     this.far = {
       start: (sink) => {
         this.#sink = sink;
@@ -74,8 +85,14 @@ export class Loopback {
     this.write(`${lines.join("")}\n`, session);
   }
 
-  hasStream(session = ""): boolean {
-    return this.#streams.has(session);
+  /** Answers a request of the client on a stream. */
+  reply({ id }: Message, result: unknown, session = ""): void {
+    this.event(JSON.stringify({ jsonrpc: "2.0", id, result }), session);
+  }
+
+  /** Resolves when the requests that were seen are as they should be. */
+  async until(isTrue: (seen: readonly SeenRequest[]) => boolean): Promise<void> {
+    while (!isTrue(this.seen)) await this.#moved.promise;
   }
 
   /** Ends one stream in order. */
@@ -106,8 +123,9 @@ export class Loopback {
     for await (const text of request) body += text;
     const seen = { method: request.method ?? "", headers: request.headers, body };
     this.seen.push(seen);
-    const answering = this.#override(seen, this);
-    if (answering !== undefined) return answering(seen, response, this);
+    this.#moved.resolve();
+    this.#moved = Promise.withResolvers();
+    if (this.#script.answer?.(seen, response, this)) return;
     if (seen.method === "GET") this.stream(seen, response);
     else if (seen.method === "DELETE") this.#delete(response);
     else await this.#post(seen, response);
@@ -128,11 +146,12 @@ export class Loopback {
   async #post({ headers, body }: SeenRequest, response: ServerResponse): Promise<void> {
     if (headers["acp-connection-id"] === undefined) {
       response.writeHead(200, { "content-type": "application/json", "acp-connection-id": connectionId });
-      return void response.end('{"opened":true}');
+      return void response.end(JSON.stringify({ jsonrpc: "2.0", id: JSON.parse(body).id ?? 0, result: {} }));
     }
     await this.#started.promise;
     if (this.#isOver) return void response.writeHead(404).end();
     this.#sink?.message(JSON.parse(body), body);
+    this.#script.message?.(JSON.parse(body), this);
     response.writeHead(202).end();
   }
 
