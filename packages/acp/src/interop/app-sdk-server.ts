@@ -1,6 +1,6 @@
 // A program: the test agent of the official SDK behind the SDK's own server, over HTTP and WebSocket. It prints its
-// address and ends when its input does. Its arguments are the version, "logged-in", and "token=WORD" for a server that
-// wants a header and keeps its clients apart by a cookie.
+// address and ends when its input does. Its arguments are the version, "logged-in", "port=NUMBER", and "token=WORD" for a
+// server that wants a header and keeps its clients apart by a cookie.
 
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,7 +12,9 @@ import { AcpServer } from "@agentclientprotocol/sdk/experimental/server";
 import { WebSocketServer } from "ws";
 import { connectorOf } from "./app-sdk-apps.ts";
 
-const token = process.argv.find((word) => word.startsWith("token="))?.slice("token=".length);
+const argument = (name: string) =>
+  process.argv.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1);
+const token = argument("token");
 const connect = await connectorOf(process.argv[2]);
 const agents = new AcpServer({ createAgent: () => ({ connect }) });
 const answer = createNodeHttpHandler(agents);
@@ -43,7 +45,7 @@ server.on("upgrade", (request, socket, head) => {
   if (status === undefined) upgrade(request, socket, head);
   else socket.end(`HTTP/1.1 ${status} Refused\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
 });
-server.listen(0, "127.0.0.1", () => {
+server.listen(Number(argument("port") ?? 0), "127.0.0.1", () => {
   process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}/acp\n`);
 });
 process.stdin.resume().on("end", () => {

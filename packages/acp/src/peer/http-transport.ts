@@ -1,6 +1,7 @@
 // The door to agents behind an address: ACP's Streamable HTTP, on the fetch of a browser or of Node. What is
 // wrong with an address or a header is said at once; the rest is loaded when it is used.
 
+import { milliseconds } from "../jsonrpc/deadline.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
 import type { HttpClientOptions } from "../transport/http-client.ts";
 import { lateTransport } from "../transport/late-transport.ts";
@@ -15,6 +16,9 @@ export interface HttpTransportOptions extends HttpClientOptions {
 export function httpTransport(address: string | URL, options: HttpTransportOptions = {}): Transport {
   const url = checkedAddress(address, options.allowPlainText ?? false);
   checkHeaders(options.headers ?? {});
+  for (const name of ["requestTimeoutMs", "closeTimeoutMs", "backoffMs"] as const) {
+    milliseconds(name, options[name] ?? 0);
+  }
   return lateTransport(async () => {
     const [{ HttpClientTransport }, { SessionRouting }] = await Promise.all([
       import("../transport/http-client.ts"),

@@ -2,6 +2,7 @@
 
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import { plainTextProblem } from "@parley/acp";
 import type { Invocation } from "../command.ts";
 import { usageError } from "../command-error.ts";
 import { changeConfig } from "../config/change-config.ts";
@@ -18,15 +19,13 @@ export async function run({ positionals, argv, values, json }: Invocation): Prom
   if (argv.length > 0 === (typeof url === "string")) {
     throw usageError("agents add wants a command after --, or --url", "give one of the two");
   }
-  if (typeof url === "string" && !/^wss?:\/\//i.test(url)) {
-    throw usageError(`--url takes ws:// or wss://, got ${printable(url)}`, "see parley help agents add");
-  }
+  if (typeof url === "string") checkAddress(url);
   const [command, ...args] = argv.map(fromAnywhere);
   const section = {
     ...(typeof title === "string" ? { title } : {}),
     ...(typeof url === "string"
       ? {
-          transport: "websocket",
+          transport: /^http/i.test(url) ? "http" : "websocket",
           url,
           headers: pairs(values["header"], "header"),
         }
@@ -52,6 +51,18 @@ export async function run({ positionals, argv, values, json }: Invocation): Prom
   const text = `${name} is in ${file}. Look at it: parley agents check ${name}`;
   printAnswer(text, { agent: name, file }, json);
   return 0;
+}
+
+/** What is written here is not asked about again, so it is what is safe. */
+function checkAddress(url: string): void {
+  if (!/^(?:wss?|https?):\/\//i.test(url) || !URL.canParse(url)) {
+    const wanted = "https:// or wss://, and http:// or ws:// on this machine";
+    throw usageError(`--url takes ${wanted}, got ${printable(url)}`, "see parley help agents add");
+  }
+  const problem = plainTextProblem(url);
+  if (problem === undefined) return;
+  const hint = 'use that, or write the agent into the config file yourself, with "allowPlainText": true';
+  throw usageError(`--url: ${problem}`, hint);
 }
 
 /**

@@ -33,7 +33,7 @@ export const agentsCommands: readonly Command[] = [
       "are kept by their full path. --url is for an agent that runs elsewhere. Without --pass the agent gets all of your environment.",
     positionals: "NAME [-- COMMAND [ARGUMENTS]]",
     options: {
-      url: { type: "string", value: "URL", summary: "where it is: ws:// or wss://" },
+      url: { type: "string", value: "URL", summary: "where it is: https:// or wss://" },
       header: { type: "string", value: "NAME=VALUE", multiple: true, summary: "sent to that address" },
       env: { type: "string", value: "NAME=VALUE", multiple: true, summary: "added to its environment" },
       pass: {

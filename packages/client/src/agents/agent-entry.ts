@@ -48,6 +48,8 @@ export interface RemoteEntry extends EntryFacts {
   readonly transport: "websocket" | "http";
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Lets `http:` and `ws:` go to other machines, where anybody on the way can read and change what is said. Default false. */
+  readonly allowPlainText?: boolean;
 }
 
 export type AgentEntry = CommandEntry | RemoteEntry;

@@ -35,8 +35,17 @@ const agents = {
         description:
           "The variables that it gets beside those that every program needs; NAME_* are several. Default: all",
       },
-      url: { type: "string", minLength: 1, description: "Where it is, such as wss://agents.example.com/acp" },
-      headers: texts,
+      url: {
+        type: "string",
+        minLength: 1,
+        description: "Where it is: https://agents.example.com/acp, or wss:// for a WebSocket",
+      },
+      headers: { ...texts, description: "Sent to that address with every request, and never shown" },
+      allowPlainText: {
+        type: "boolean",
+        description:
+          "Lets http:// and ws:// go to other machines, where anybody on the way can read and change what is said. Default: false",
+      },
       mode: { type: "string", minLength: 1, description: "The mode that its sessions begin in" },
       model: { type: "string", minLength: 1, description: "The model that its sessions begin with" },
       options,

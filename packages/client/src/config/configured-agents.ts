@@ -15,6 +15,7 @@ export interface AgentSection {
   readonly pass?: readonly string[];
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly allowPlainText?: boolean;
   readonly mode?: string;
   readonly model?: string;
   readonly options?: Readonly<Record<string, string>>;
@@ -73,25 +74,27 @@ function nameProblem(name: string): string | undefined {
 }
 
 function sectionProblem(
-  { command, args, url, headers, transport }: AgentSection,
+  { command, args, url, headers, allowPlainText, transport }: AgentSection,
   isKnown: boolean,
 ): string | undefined {
   if (command !== undefined && url !== undefined) return "has a command and a url; it wants one of the two";
   if (url === undefined) {
     if (transport === "websocket" || transport === "http") return `wants a url with transport ${transport}`;
     if (headers !== undefined) return "has headers without a url";
+    if (allowPlainText !== undefined) return "has allowPlainText without a url";
     if (command === undefined && !isKnown) return "wants a command, or a url";
     return command === undefined && args !== undefined && !isKnown ? "has args without a command" : undefined;
   }
   if (transport === "stdio") return "has a url with transport stdio, which wants a command";
   if (args !== undefined) return "has args, which only a command takes";
-  return /^(?:wss?|https?):\/\//i.test(url)
-    ? undefined
-    : "has a url that is neither ws://, wss://, http:// nor https://";
+  if (!/^(?:wss?|https?):\/\//i.test(url))
+    return "has a url that is neither ws://, wss://, http:// nor https://";
+  const isSocket = /^ws/i.test(url);
+  return transport === "http" && isSocket ? "has a url for a WebSocket with transport http" : undefined;
 }
 
 function entryOf(name: string, section: AgentSection, known: CommandEntry | undefined): AgentEntry {
-  const { title, handshakeTimeoutMs, url, headers, transport } = section;
+  const { title, handshakeTimeoutMs, url, headers, allowPlainText, transport } = section;
   const facts = {
     name,
     ...(title === undefined ? {} : { title }),
@@ -105,6 +108,7 @@ function entryOf(name: string, section: AgentSection, known: CommandEntry | unde
       transport: transport === "websocket" ? "websocket" : spoken,
       url,
       ...(headers === undefined ? {} : { headers }),
+      ...(allowPlainText === undefined ? {} : { allowPlainText }),
     };
   }
   return commandOf(section, facts, known);

@@ -12,7 +12,8 @@ import { agentEnvironment, passedKeys, withoutKeys } from "../agents/environment
 import { abortable } from "./abortable-transport.ts";
 import { LaunchError } from "./launch-error.ts";
 import { pausable } from "./pausable-transport.ts";
-import { type AgentLink, reachCommand, reachRemote } from "./reach-agent.ts";
+import { type AgentLink, type Explanation, reachCommand } from "./reach-agent.ts";
+import { reachRemote } from "./reach-remote.ts";
 import { tellWaiting, type WaitingEvent } from "./waiting.ts";
 import { type Unread, watchedInput } from "./watched-input.ts";
 
@@ -94,7 +95,9 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
     return { entry, agent, pid, handshakeMs, stderrTail, pause, resume, close: () => agent.close() };
   } catch (error) {
     if (signal?.aborted) throw givenUp(entry);
-    throw failure(entry, link, error, timeoutMs);
+    const isUnexplained = error instanceof ConnectionError && error.kind !== "handshake_timeout";
+    const explained = isUnexplained ? await link.explain?.(error) : undefined;
+    throw failure(entry, link, error, { timeoutMs, explained });
   } finally {
     answered();
     settled();
@@ -136,13 +139,19 @@ function givenUp({ name }: AgentEntry): LaunchError {
   return new LaunchError("aborted", `starting ${name} was given up`, { hint: "start it again" });
 }
 
-function failure(entry: AgentEntry, link: AgentLink, error: unknown, timeoutMs: number): Error {
+function failure(
+  entry: AgentEntry,
+  link: AgentLink,
+  error: unknown,
+  { timeoutMs, explained }: { readonly timeoutMs: number; readonly explained: Explanation | undefined },
+): Error {
   const stderr = link.stderrTail().trim() || undefined;
   const { name } = entry;
+  const servesHint = `check that this ${entry.transport === "stdio" ? "command" : "address"} serves ACP`;
   if (error instanceof RequestError) {
     const message = `${name} refused initialize: ${error.message} (${error.code})`;
     return new LaunchError("protocol", message, {
-      hint: "check that this command serves ACP",
+      hint: servesHint,
       stderr,
       cause: error,
     });
@@ -154,7 +163,7 @@ function failure(entry: AgentEntry, link: AgentLink, error: unknown, timeoutMs: 
     case "handshake_timeout":
       return new LaunchError("handshake_timeout", `${name} did not answer within ${timeoutMs / 1000} s`, {
         ...details,
-        hint: "check that this command serves ACP; an agent that is slow to start may get more time",
+        hint: `${servesHint}; an agent that is slow to start may get more time`,
       });
     case "spawn_failed":
       return new LaunchError("spawn_failed", error.message, { ...details, hint: installHint(entry) });
@@ -166,20 +175,16 @@ function failure(entry: AgentEntry, link: AgentLink, error: unknown, timeoutMs: 
     case "protocol":
       return new LaunchError("protocol", `${name}: ${error.message}`, {
         ...details,
-        hint: "check that this command serves ACP",
+        hint: explained?.hint ?? servesHint,
       });
     default:
-      return new LaunchError(
-        entry.transport === "stdio" ? "exited" : "unreachable",
-        `${name}: ${error.message}`,
-        {
-          ...details,
-          hint:
-            entry.transport === "stdio"
-              ? whyHint(stderr)
-              : "check the address, the headers, and that the agent runs there",
-        },
-      );
+      if (explained === undefined) {
+        return new LaunchError("exited", `${name}: ${error.message}`, { ...details, hint: whyHint(stderr) });
+      }
+      return new LaunchError("unreachable", `${name}: ${explained.message ?? error.message}`, {
+        ...details,
+        hint: explained.hint,
+      });
   }
 }
 

@@ -1,9 +1,9 @@
-// The two ways to an agent: a program that is started here, and an address.
+// The way to an agent that is a program: it is found and started here.
 
 import { delimiter, dirname } from "node:path";
-import { type Transport, type WebSocketLike, webSocketTransport } from "@parley/acp";
+import type { Transport } from "@parley/acp";
 import { spawnTransport } from "@parley/acp/node";
-import type { CommandEntry, RemoteEntry } from "../agents/agent-entry.ts";
+import type { CommandEntry } from "../agents/agent-entry.ts";
 import { findProgram } from "./find-program.ts";
 import { LaunchError } from "./launch-error.ts";
 
@@ -11,6 +11,13 @@ export interface AgentLink {
   readonly transport: Transport;
   readonly pid: number | undefined;
   stderrTail(): string;
+  /** What can be found out about a failure that nobody explained, and what to do about it. */
+  explain?(error: unknown): Promise<Explanation>;
+}
+
+export interface Explanation {
+  readonly message?: string;
+  readonly hint: string;
 }
 
 interface ReachOptions {
@@ -70,34 +77,4 @@ function program(entry: CommandEntry, environment: Readonly<Record<string, strin
         ? `give the program inside ${dirname(command)}, not a folder`
         : "chmod +x it, or start it through its interpreter (node, python)",
   });
-}
-
-/** Throws a LaunchError for addresses that cannot be reached from here. */
-export function reachRemote({ name, transport, url, headers = {} }: RemoteEntry): AgentLink {
-  if (transport === "http") {
-    throw new LaunchError(
-      "unsupported",
-      `${name} is an agent over HTTP, which this client does not speak yet`,
-      {
-        hint: 'use its WebSocket address, with "transport": "websocket"',
-      },
-    );
-  }
-  // Node's own socket takes headers, which the standard one does not
-  const Socket = WebSocket as unknown as new (
-    url: string,
-    options: { headers: Readonly<Record<string, string>> },
-  ) => WebSocketLike;
-  try {
-    return {
-      transport: webSocketTransport(new Socket(url, { headers })),
-      pid: undefined,
-      stderrTail: () => "",
-    };
-  } catch (cause) {
-    throw new LaunchError("unreachable", `${name}: the address cannot be used; ws:// or wss:// is wanted`, {
-      hint: "correct the url of this agent",
-      cause,
-    });
-  }
 }

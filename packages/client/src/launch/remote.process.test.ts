@@ -1,13 +1,15 @@
-// Agents that run elsewhere, reached by a WebSocket.
+// Agents that run elsewhere, reached by a WebSocket or over HTTP.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { type TestContext, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { agent as agentOf, webSocketTransport } from "@parley/acp";
 import { WebSocketServer } from "ws";
-import { launchAgent, liveAgent, type RemoteEntry } from "../index.ts";
+import { startServer } from "../../../acp/src/interop/server-process.ts";
+import { LaunchError, launchAgent, liveAgent, type RemoteEntry } from "../index.ts";
 import { patience } from "../live-probe.ts";
 
 const definition = { name: "test", version: "1.0.0" };
@@ -83,18 +85,123 @@ test(
     const { entry } = await remote(t);
     await assert.rejects(launchAgent({ ...entry, headers: {} }, { definition }), {
       kind: "unreachable",
-      hint: /check the address, the headers/,
+      message: /^far: GET ws:\/\/127\.0\.0\.1:\d+\/: got 401 Unauthorized, wanted 101$/,
+      hint: /check the headers/,
     });
     await assert.rejects(launchAgent({ ...entry, url: "ws://127.0.0.1:1/" }, { definition }), {
       kind: "unreachable",
+      message: /ECONNREFUSED/,
+      hint: /check the address/,
     });
     await assert.rejects(launchAgent({ ...entry, url: "not a url" }, { definition }), {
       kind: "unreachable",
       hint: /correct the url/,
     });
-    await assert.rejects(launchAgent({ ...entry, transport: "http" }, { definition }), {
-      kind: "unsupported",
-      hint: /websocket/,
+    await assert.rejects(launchAgent({ ...entry, headers: { authorization: "wo\nrd" } }, { definition }), {
+      kind: "unreachable",
+      hint: /correct the url and the headers/,
     });
+  },
+);
+
+test(
+  "an agent in plain text on another machine is not even tried, unless that is wanted (H17)",
+  patience,
+  async () => {
+    for (const [transport, url] of [
+      ["websocket", "ws://agents.example.com/acp"],
+      ["http", "http://agents.example.com/acp"],
+    ] as const) {
+      const entry: RemoteEntry = { name: "far", origin: "config", transport, url };
+      await assert.rejects(launchAgent(entry, { definition }), {
+        kind: "unreachable",
+        message: /can be read and changed by anybody on the way/,
+        hint: /allowPlainText/,
+      });
+    }
+  },
+);
+
+for (const version of ["v1", "v2"]) {
+  test(
+    `an agent behind the official SDK's server is reached with headers and cookies, and reached again when that was restarted (${version}, H15, H18)`,
+    patience,
+    async (t) => {
+      const program = fileURLToPath(new URL("../../../acp/src/interop/app-sdk-server.ts", import.meta.url));
+      const start = async (...args: string[]) => {
+        const words = ["--conditions=parley-source", program, version, "logged-in", "token=word", ...args];
+        const server = await startServer([process.execPath, words]);
+        t.after(() => server.end());
+        return server;
+      };
+      const server = await start();
+      const entry: RemoteEntry = {
+        name: "web",
+        origin: "config",
+        transport: "http",
+        url: server.url,
+        headers: { Authorization: "Bearer word" },
+      };
+      const events: string[] = [];
+      const live = await liveAgent(entry, {
+        client: definition,
+        onEvent: ({ kind }) => void events.push(kind),
+        asker: { newSession: async () => true },
+      });
+      t.after(() => live.close());
+      const session = await live.open({ cwd });
+      assert.equal((await session.prompt("hi").outcome).stopReason, "max_tokens");
+      const gone = live.connected.closed;
+      server.end();
+      await server.exited;
+      await gone;
+      await start(`port=${new URL(server.url).port}`);
+      assert.equal((await session.prompt("hi").outcome).stopReason, "max_tokens");
+      const told = events.filter((kind) => kind !== "waiting");
+      assert.deepEqual(told.slice(0, 5), ["connecting", "ready", "crashed", "connecting", "ready"]);
+    },
+  );
+}
+
+test(
+  "an address over HTTP that refuses, or is no agent, is told with what to do, and without the headers",
+  patience,
+  async (t) => {
+    const program = fileURLToPath(new URL("../../../acp/src/interop/app-sdk-server.ts", import.meta.url));
+    const words = ["--conditions=parley-source", program, "v1", "token=word"];
+    const server = await startServer([process.execPath, words]);
+    t.after(() => server.end());
+    const entry: RemoteEntry = {
+      name: "web",
+      origin: "config",
+      transport: "http",
+      url: server.url,
+      headers: { Authorization: "Bearer other-word" },
+    };
+    const refusal = async (changed: Partial<RemoteEntry>) => {
+      const error: unknown = await launchAgent({ ...entry, ...changed }, { definition }).then(
+        () => assert.fail("it was let in"),
+        (reason: unknown) => reason,
+      );
+      assert.ok(error instanceof LaunchError);
+      assert.doesNotMatch(error.message + String(error.cause), /other-word/);
+      return `${error.kind}: ${error.message}; ${error.hint}`;
+    };
+    assert.match(
+      await refusal({}),
+      /^unreachable: web: .*POST http.*\/acp: got 401 Unauthorized.*; check the headers/,
+    );
+    assert.match(
+      await refusal({ url: `${server.url}/x` }),
+      /^unreachable: .*got 404 Not Found.*; check the path/,
+    );
+    assert.match(
+      await refusal({ url: "wss://127.0.0.1/" }),
+      /^unreachable: .*http:\/\/ or https:\/\/ is wanted; correct the url/,
+    );
+    assert.match(await refusal({ headers: { "X-Key": "other-word\n." } }), /"X-Key" cannot be sent/);
+    server.end();
+    await server.exited;
+    assert.match(await refusal({}), /^unreachable: .*ECONNREFUSED.*; check the address/);
   },
 );

@@ -1,0 +1,87 @@
+// The way to an agent that runs elsewhere: an address, over HTTP or a WebSocket.
+
+import { httpTransport, plainTextProblem, type WebSocketLike, webSocketTransport } from "@parley/acp";
+import type { RemoteEntry } from "../agents/agent-entry.ts";
+import { LaunchError } from "./launch-error.ts";
+import type { AgentLink, Explanation } from "./reach-agent.ts";
+import { socketRefusal } from "./socket-refusal.ts";
+
+/** Throws a LaunchError for addresses that cannot be used from here. */
+export function reachRemote(entry: RemoteEntry): AgentLink {
+  return entry.transport === "http" ? reachHttp(entry) : reachSocket(entry);
+}
+
+function reachHttp(entry: RemoteEntry): AgentLink {
+  const { name, headers = {}, allowPlainText = false } = entry;
+  const url = checkedAddress(entry, /^https?:$/, "http:// or https://");
+  try {
+    const transport = httpTransport(url, { headers, allowPlainText });
+    return {
+      transport,
+      pid: undefined,
+      stderrTail: () => "",
+      explain: async (error) => ({ hint: hintOf(statusOf(error)) }),
+    };
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new LaunchError("unreachable", `${name}: ${why}`, { hint: "correct this agent", cause });
+  }
+}
+
+function reachSocket(entry: RemoteEntry): AgentLink {
+  const { name, headers = {} } = entry;
+  const url = checkedAddress(entry, /^(?:wss?|https?):$/, "ws:// or wss://");
+  // Node's own socket takes headers, which the standard one does not
+  const Socket = WebSocket as unknown as new (
+    url: URL,
+    options: { headers: Readonly<Record<string, string>> },
+  ) => WebSocketLike;
+  try {
+    return {
+      transport: webSocketTransport(new Socket(url, { headers })),
+      pid: undefined,
+      stderrTail: () => "",
+      explain: () => socketExplanation(url, headers),
+    };
+  } catch {
+    // its own words may quote a header
+    const message = `${name}: the address or the headers cannot be used`;
+    throw new LaunchError("unreachable", message, { hint: "correct the url and the headers of this agent" });
+  }
+}
+
+function checkedAddress({ name, url, allowPlainText }: RemoteEntry, wanted: RegExp, words: string): URL {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !wanted.test(parsed.protocol)) {
+    const message = `${name}: the address cannot be used; ${words} is wanted`;
+    throw new LaunchError("unreachable", message, { hint: "correct the url of this agent" });
+  }
+  const problem = allowPlainText ? undefined : plainTextProblem(parsed);
+  if (problem === undefined) return parsed;
+  throw new LaunchError("unreachable", `${name}: ${problem}`, {
+    hint: 'use that, or say "allowPlainText": true for this agent where the network is your own',
+  });
+}
+
+/** A WebSocket tells nobody why it was not opened; the server tells it to whoever asks in the same words. */
+async function socketExplanation(url: URL, headers: Readonly<Record<string, string>>): Promise<Explanation> {
+  const refusal = await socketRefusal(url, headers);
+  if (refusal === undefined) return { hint: hintOf(undefined) };
+  return { message: refusal.message, hint: hintOf(refusal.status) };
+}
+
+/** Of the answer that ended the connection, where there was one. */
+function statusOf(error: unknown): number | undefined {
+  const { cause } = error as { readonly cause?: { readonly status?: unknown } };
+  return typeof cause?.status === "number" ? cause.status : undefined;
+}
+
+function hintOf(status: number | undefined): string {
+  if (status === undefined) return "check the address, and that the agent runs there";
+  if (status === 401 || status === 403)
+    return "check the headers of this agent: the server does not let us in";
+  if (status < 300) return "check the address: what answers there does not speak ACP";
+  if (status < 400) return "correct the url of this agent";
+  if (status < 500) return "check the path of the url: an agent is usually at /acp";
+  return "the server has a problem of its own: try again later, or ask whoever runs it";
+}
