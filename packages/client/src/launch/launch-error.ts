@@ -9,7 +9,6 @@ export type LaunchErrorKind =
   | "handshake_timeout"
   | "protocol"
   | "unreachable"
-  | "unsupported"
   | "aborted"
   | "crash_loop"
   | "login_needed";
