@@ -16,8 +16,8 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
   try {
     return (await dispatch(argv, json)) ?? 0;
   } catch (error) {
-    const failure = failureOf(error, json);
-    const { exitCode, ...told } = failure;
+    const { withoutSecrets } = await import("./known-secrets.ts");
+    const { exitCode, ...told } = await withoutSecrets(failureOf(error, json), argv);
     // the last line of a run is its end, however early that comes
     const end = { v: 1, type: "end", exitCode, text: "", error: told, durationMs: 0 };
     if (json) process.stdout.write(`${jsonText(isRun ? end : { v: 1, error: told })}\n`);

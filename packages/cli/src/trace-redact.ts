@@ -6,6 +6,7 @@ import { homedir } from "node:os";
 import { Redactor } from "@parley/acp/redact";
 import { traceHeader, traceRecord } from "@parley/acp/testing";
 import type { Invocation } from "./command.ts";
+import { knownSecrets } from "./known-secrets.ts";
 import { leaveWithReader } from "./reader-gone.ts";
 import { missingFile, withTraceErrors } from "./trace-failure.ts";
 import { fileLines } from "./trace-lines.ts";
@@ -20,7 +21,8 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
   }
   leaveWithReader();
   return withTraceErrors(path, json, async () => {
-    const redactor = new Redactor({ contents: values.contents === true, home: homedir() });
+    const secrets = await knownSecrets();
+    const redactor = new Redactor({ contents: values.contents === true, home: homedir(), secrets });
     // What turns out to be a secret late in the trace may stand in its beginning, too, and some are said in pieces.
     for (let pass = 0; pass < 2; pass += 1) {
       for await (const _ of redactedLines(path, redactor));

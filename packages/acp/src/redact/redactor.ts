@@ -48,13 +48,17 @@ export class Redactor {
     this.#contents = contents;
     this.#hidesNames = names;
     this.#home = home;
-    for (const secret of secrets) this.#secrets.mark(secret, "given", { everywhere: true });
-    this.#secrets.counts.clear();
+    for (const secret of secrets) this.#secrets.give(secret);
   }
 
   /** How much was replaced in this pass, by the reason. */
   get counts(): ReadonlyMap<string, number> {
     return this.#secrets.counts;
+  }
+
+  /** What was found to be secret, and would be replaced wherever it stands. */
+  get found(): readonly string[] {
+    return this.#secrets.found;
   }
 
   /** How many different secrets were found. */

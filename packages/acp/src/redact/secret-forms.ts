@@ -5,6 +5,23 @@
 export const shortestSecret = 8;
 
 export function formsOf(secret: string): Set<string> {
+  return new Set([secret, ...withoutScheme(secret)].flatMap((each) => [...writtenForms(each)]));
+}
+
+/** What a header says beside its scheme is a secret by itself, and so is the password that it holds. */
+function withoutScheme(secret: string): string[] {
+  const [, scheme = "", credentials] = /^(basic|bearer|digest|token)\s+(.+)$/is.exec(secret) ?? [];
+  if (credentials === undefined) return [];
+  if (scheme.toLowerCase() !== "basic") return [credentials];
+  try {
+    const pair = atob(credentials);
+    return [credentials, pair, pair.slice(pair.indexOf(":") + 1)];
+  } catch {
+    return [credentials];
+  }
+}
+
+function writtenForms(secret: string): Set<string> {
   const inJson = JSON.stringify(secret).slice(1, -1);
   const inAddress = encodeURIComponent(secret);
   const bytes = byteString(secret);

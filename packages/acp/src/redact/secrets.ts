@@ -23,7 +23,7 @@ const maxHarmless = 10_000;
 
 export interface KnownForm {
   readonly form: string;
-  readonly mark: string;
+  readonly secret: string;
   /** Why it is a secret. */
   readonly why: string;
 }
@@ -42,6 +42,10 @@ export class Secrets {
     return this.#marks.size;
   }
 
+  get found(): readonly string[] {
+    return [...this.#marks.keys()];
+  }
+
   /** Longest first: a secret that holds another one goes as a whole. */
   get known(): readonly KnownForm[] {
     this.#longestFirst ??= [...this.#known.values()].sort((a, b) => b.form.length - a.form.length);
@@ -57,15 +61,30 @@ export class Secrets {
       : "[redacted]";
   }
 
-  #remembered(secret: string, why: string, evident = false): string {
+  /** It is looked for from now on; it is counted, and has a number, when it turns up. */
+  give(secret: string): void {
+    if (secret.length >= shortestSecret && !isMark.test(secret)) this.#lookFor(secret, "given");
+  }
+
+  markOf(secret: string): string {
     const mark = this.#marks.get(secret) ?? `[secret ${this.#marks.size + 1}]`;
     this.#marks.set(secret, mark);
-    if (!evident && !this.#known.has(secret)) {
-      for (const form of formsOf(secret)) this.#known.set(form, { form, mark, why });
-      this.#longestFirst = undefined;
-      this.#harmless.clear();
-    }
     return mark;
+  }
+
+  #remembered(secret: string, why: string, evident = false): string {
+    if (!evident) this.#lookFor(secret, why);
+    return this.markOf(secret);
+  }
+
+  #lookFor(secret: string, why: string): void {
+    if (this.#known.has(secret)) return;
+    for (const form of formsOf(secret)) {
+      // what is a secret by itself is not taken for a part of another one
+      if (form === secret || !this.#known.has(form)) this.#known.set(form, { form, secret, why });
+    }
+    this.#longestFirst = undefined;
+    this.#harmless.clear();
   }
 
   count(why: string): void {
@@ -86,9 +105,9 @@ export class Secrets {
 
   #withoutKnown(text: string): string {
     let clean = text;
-    for (const { form, mark, why } of this.known) {
+    for (const { form, secret, why } of this.known) {
       if (!clean.includes(form)) continue;
-      clean = clean.replaceAll(form, mark);
+      clean = clean.replaceAll(form, this.markOf(secret));
       this.count(why);
     }
     return clean;

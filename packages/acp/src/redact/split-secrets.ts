@@ -77,11 +77,12 @@ export class SplitSecrets {
     const before = stream.tail.map(({ text }) => text).join("");
     const all = before + piece.text.slice(0, longest);
     const taken: Cut[] = [];
-    for (const { form, mark, why } of before === "" ? [] : this.#secrets.known) {
+    for (const { form, secret, why } of before === "" ? [] : this.#secrets.known) {
       const from = all.indexOf(form, Math.max(0, before.length - form.length + 1));
       const to = from + form.length;
       if (from === -1 || from >= before.length || to <= before.length) continue;
       if (taken.some((other) => from < other.to && to > other.from)) continue;
+      const mark = this.#secrets.markOf(secret);
       taken.push({ from, to, mark });
       this.#secrets.count(why);
       this.#cut([...stream.tail, piece], { from, to, mark });

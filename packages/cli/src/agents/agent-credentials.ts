@@ -6,7 +6,7 @@ import { dataFolder } from "../data-folder.ts";
 
 type Credentials = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-function path(): string {
+export function agentCredentialsPath(): string {
   return join(dataFolder(), "agent-credentials.json");
 }
 
@@ -18,7 +18,7 @@ export function agentCredentials(agent: string): Readonly<Record<string, string>
 
 export function storeCredentials(agent: string, values: Readonly<Record<string, string>>): string {
   write({ ...readAll(), [agent]: { ...agentCredentials(agent), ...values } });
-  return path();
+  return agentCredentialsPath();
 }
 
 /** Whether there were any. */
@@ -32,7 +32,7 @@ export function forgetCredentials(agent: string): boolean {
 function readAll(): Credentials {
   let text: string;
   try {
-    text = readFileSync(path(), "utf8");
+    text = readFileSync(agentCredentialsPath(), "utf8");
   } catch {
     return {};
   }
@@ -46,7 +46,7 @@ function readAll(): Credentials {
 }
 
 function write(all: Credentials): void {
-  const file = path();
+  const file = agentCredentialsPath();
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   if (Object.keys(all).length === 0) return rmSync(file, { force: true });
   const temporary = `${file}.${process.pid}`;

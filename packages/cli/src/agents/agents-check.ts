@@ -2,6 +2,7 @@
 
 import type { Invocation } from "../command.ts";
 import { usageError } from "../command-error.ts";
+import { withoutSecrets } from "../known-secrets.ts";
 import { chooseAgent } from "../named-agent.ts";
 import { printAnswer } from "../print-answer.ts";
 import { safeLine } from "../run/safe-text.ts";
@@ -13,9 +14,10 @@ export async function run({ positionals, argv, values, json }: Invocation): Prom
   if (extra !== undefined)
     throw usageError(`agents check takes one name, got ${extra} too`, "give one agent");
   const { entry } = await chooseAgent(name, argv);
-  const facts = await probeAgent(entry, timeoutOf(values["timeout"])).catch((error: unknown) => {
+  const found = await probeAgent(entry, timeoutOf(values["timeout"])).catch((error: unknown) => {
     throw launchFailure(error);
   });
+  const facts = await withoutSecrets(found, argv);
   printAnswer(described(entry.name, facts), facts, json);
   if (facts.session === "ok") return 0;
   return facts.session === "login_needed" ? 6 : 1;

@@ -2,6 +2,7 @@
 
 import { type AgentEntry, findProgram } from "@parley/client";
 import type { Invocation } from "../command.ts";
+import { withoutSecrets } from "../known-secrets.ts";
 import { readAgents } from "../named-agent.ts";
 import { printAnswer } from "../print-answer.ts";
 import { printable } from "../printable.ts";
@@ -10,10 +11,9 @@ import { leaveWithReader } from "../reader-gone.ts";
 export async function run({ json }: Invocation): Promise<number> {
   leaveWithReader();
   const { agents, preferred } = await readAgents();
-  const listed = [...agents.values()].map(({ entry }) => ({
-    ...facts(entry),
-    isDefault: entry.name === preferred,
-  }));
+  const listed = await withoutSecrets(
+    [...agents.values()].map(({ entry }) => ({ ...facts(entry), isDefault: entry.name === preferred })),
+  );
   const width = Math.max(...listed.map(({ name }) => name.length));
   const lines = listed.map(
     ({ name, isDefault, state }) => `${isDefault ? "*" : " "} ${name.padEnd(width)}  ${state}`,

@@ -46,8 +46,8 @@ export const sessionCommands: readonly Command[] = [
     name: "sessions export",
     summary: "write a session down without its secrets, to share it",
     details:
-      "Keys, tokens, passwords, your home and its name are replaced, by where they stand and by their value: variables\n" +
-      "whose names say that they are secret and stored keys are looked for everywhere. Read it before you share it.",
+      "Keys, tokens, passwords, your home and its name are replaced, by where they stand and by their value: secrets of the\n" +
+      "environment, of the config and of stored logins are looked for everywhere. Read it before you share it.",
     positionals: "SESSION",
     completes: "session",
     options: {
@@ -66,7 +66,7 @@ export const sessionCommands: readonly Command[] = [
         completes: "file",
         summary: "where to write it (default: stdout)",
       },
-      raw: { type: "boolean", summary: "leave secrets in" },
+      raw: { type: "boolean", summary: "leave in what the history has" },
     },
     json: true,
     load: () => import("../sessions/sessions-export.ts"),

@@ -4,15 +4,17 @@ import type { Invocation } from "../command.ts";
 import { CommandError } from "../command-error.ts";
 import { checkedConfig, configText, parsedConfig } from "../config-file.ts";
 import { configPath } from "../data-folder.ts";
+import { withoutSecrets } from "../known-secrets.ts";
 import { printAnswer } from "../print-answer.ts";
 import { configKey, valueAt } from "./config-key.ts";
-import { withoutSecrets } from "./hidden-secrets.ts";
+import { hidingSecrets } from "./hidden-secrets.ts";
 
 /** Everything, or one value. */
 export async function run({ positionals, json }: Invocation): Promise<number> {
   const path = positionals.length === 0 ? [] : configKey(positionals[0]);
   const config = await parsedConfig(await configText(), (text) => process.stderr.write(`parley: ${text}\n`));
-  const value = withoutSecrets(valueAt(config, path), path);
+  // by its place, and by its value: one word of many may be asked for
+  const value = await withoutSecrets(hidingSecrets(valueAt(config, path), path));
   if (value === undefined) {
     const hint = "parley config show prints what there is; docs/config.md has the settings";
     throw new CommandError("not_set", `${positionals[0] ?? ""} is not set`, hint, 1);

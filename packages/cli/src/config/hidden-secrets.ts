@@ -1,14 +1,26 @@
-// A config without what must not be on a screen: keys, and everything that is sent as a header or set as a variable.
+// A config without what must not be on a screen: keys, and everything that is sent as a header or set as a variable; of
+// arguments and addresses what is secret by where it stands.
+
+import { Redactor } from "@parley/acp/redact";
 
 const hidden = "(hidden)";
 
-export function withoutSecrets(value: unknown, path: readonly string[] = []): unknown {
+export function hidingSecrets(value: unknown, path: readonly string[] = []): unknown {
   const [parent, name] = [path.at(-2), path.at(-1)];
   const isSecret = name === "apiKey" || parent === "headers" || parent === "env";
   if (isSecret && typeof value === "string") return hidden;
-  if (Array.isArray(value)) return value.map((each, index) => withoutSecrets(each, [...path, String(index)]));
+  if (Array.isArray(value)) {
+    if (name === "args" && value.every((each) => typeof each === "string")) return withoutValues(value);
+    return value.map((each, index) => hidingSecrets(each, [...path, String(index)]));
+  }
+  if (typeof value === "string") return withoutValues([value])[0];
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => [key, withoutSecrets(each, [...path, key])]),
+    Object.entries(value).map(([key, each]) => [key, hidingSecrets(each, [...path, key])]),
   );
+}
+
+function withoutValues(words: readonly string[]): string[] {
+  const redactor = new Redactor({ names: false });
+  return redactor.command(words).map((word) => word.replaceAll(/\[(?:redacted|secret \d+)\]/g, hidden));
 }

@@ -2,6 +2,7 @@
 
 import type { Invocation } from "../command.ts";
 import { usageError } from "../command-error.ts";
+import { knownSecrets } from "../known-secrets.ts";
 import { readAgents } from "../named-agent.ts";
 import { printAnswer } from "../print-answer.ts";
 import { printable } from "../printable.ts";
@@ -16,7 +17,10 @@ export async function run({ values, json }: Invocation): Promise<number> {
   const { agent: only } = values;
   const timeoutMs = secondsOf(values["timeout"]) * 1000;
   const findings: Finding[] = [];
-  const found = (finding: Finding) => {
+  const { StreamRedactor } = await import("@parley/acp/redact");
+  const redactor = new StreamRedactor(await knownSecrets());
+  const found = (unsafe: Finding) => {
+    const finding = redactor.value(unsafe);
     findings.push(finding);
     // as they come: an agent may take a minute
     if (!json) process.stdout.write(`${line(finding)}\n`);

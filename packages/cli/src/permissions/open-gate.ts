@@ -16,6 +16,8 @@ import { configuredRules, type RunRules, workspacePolicyOf } from "./policy-rule
 export interface OpenGateOptions
   extends RunRules,
     Pick<GateOptions, "asker" | "agent" | "extraRoots" | "environment"> {
+  /** What must not be in the log. */
+  readonly secrets?: Iterable<string>;
   /** What of a workspace's rules was left out. */
   warn?(message: string): void;
 }
@@ -29,7 +31,7 @@ export interface OpenedGate {
 /** Throws a usage error where a rule cannot be meant. */
 export function openGate(options: OpenGateOptions): OpenedGate {
   const { asker, agent, extraRoots, environment, warn } = options;
-  const audit = auditLog(auditFolder());
+  const audit = auditLog(auditFolder(), { secrets: options.secrets ?? [] });
   const rules = configuredRules(options);
   if (
     rules.some(

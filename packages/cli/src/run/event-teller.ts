@@ -1,8 +1,8 @@
 // What happens around a session, in words.
 
 import type { LiveEvent } from "@parley/client";
-import type { RunPrinter } from "./run-printer.ts";
-import { safeLine, safeText } from "./safe-text.ts";
+import type { GuardedPrinter } from "./guarded-printer.ts";
+import { safeLine } from "./safe-text.ts";
 
 export interface TellerOptions {
   readonly isVerbose: boolean;
@@ -14,7 +14,7 @@ export interface TellerOptions {
 const silenceMs = 5_000;
 
 export function eventTeller(
-  printer: RunPrinter,
+  printer: GuardedPrinter,
   { isVerbose, timeoutMs }: TellerOptions,
 ): (event: LiveEvent) => void {
   let waitsFor = "";
@@ -43,7 +43,7 @@ export function eventTeller(
       case "ready":
         return printer.progress("opening the session");
       case "stderr":
-        if (isVerbose) process.stderr.write(safeText(event.text));
+        if (isVerbose) printer.stderr(event.text);
         return;
       case "crashed":
         death = `the agent died: ${safeLine(event.message)}`;

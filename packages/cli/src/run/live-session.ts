@@ -133,15 +133,3 @@ export function describeAgent({ info, version }: ConnectedAgent, name: string) {
     protocol: version,
   };
 }
-
-/** Agents write secrets to stderr too, and logs of scripts are read by many. */
-export async function withoutSecrets(failure: RunError): Promise<RunError> {
-  const [{ Redactor }, { knownSecrets }] = await Promise.all([
-    import("@parley/acp/redact"),
-    import("../known-secrets.ts"),
-  ]);
-  // names and paths stay as they are: whoever reads it has to find the file
-  const redactor = new Redactor({ names: false, secrets: await knownSecrets() });
-  const { exitCode, code, message, hint } = failure;
-  return new RunError(exitCode, code, redactor.text(message), hint);
-}

@@ -16,15 +16,15 @@ import { ownVersion } from "../installation.ts";
 import { type OpenedGate, openGate } from "../permissions/open-gate.ts";
 import { configuredRules } from "../permissions/policy-rules.ts";
 import { eventTeller } from "./event-teller.ts";
+import type { GuardedPrinter, RunSecrets } from "./guarded-printer.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { lateGate } from "./late-gate.ts";
-import { describeAgent, runErrorFrom, startAgent, takeSession, withoutSecrets } from "./live-session.ts";
+import { describeAgent, runErrorFrom, startAgent, takeSession } from "./live-session.ts";
 import { SlowReader } from "./output.ts";
 import { painter } from "./paint.ts";
 import { type PromptText, readPrompt } from "./prompt-source.ts";
 import { exitCodes, RunError, type RunFacts } from "./run-ending.ts";
 import type { RunOptions } from "./run-options.ts";
-import type { RunPrinter } from "./run-printer.ts";
 import { RunHistory, type RunRecorder } from "./run-recorder.ts";
 import { type RunTarget, runTarget } from "./run-target.ts";
 import { sessionServers } from "./session-servers.ts";
@@ -40,8 +40,9 @@ const worked = /^(?:agent_message|tool_call|plan)/;
 
 export class PromptRun {
   readonly #options: RunOptions;
-  readonly #printer: RunPrinter;
+  readonly #printer: GuardedPrinter;
   readonly #interrupts: Interrupts;
+  readonly #secrets: RunSecrets;
   /** Aborts when the run is to end, for whatever reason. */
   readonly #stopping = new AbortController();
   readonly #spoken = Promise.withResolvers<void>();
@@ -60,7 +61,8 @@ export class PromptRun {
   #hasSpoken = false;
   #isOver = false;
 
-  constructor(options: RunOptions, printer: RunPrinter, interrupts: Interrupts) {
+  constructor(options: RunOptions, printer: GuardedPrinter, interrupts: Interrupts, secrets: RunSecrets) {
+    this.#secrets = secrets;
     this.#options = options;
     this.#printer = printer;
     this.#interrupts = interrupts;
@@ -79,7 +81,7 @@ export class PromptRun {
       if (this.#interrupts.first.aborted) stop();
       await this.#work();
     } catch (error) {
-      failure = await withoutSecrets(failureFrom(error));
+      failure = failureFrom(error);
     } finally {
       clearTimeout(timer);
       this.#stopping.abort();
@@ -108,7 +110,7 @@ export class PromptRun {
     const reading = readPrompt(this.#options.prompt, notice);
     // it is waited for below; the agent may fail first
     reading.catch(() => undefined);
-    if (this.#options.keepsHistory) this.#history = new RunHistory(notice);
+    if (this.#options.keepsHistory) this.#history = new RunHistory(notice, this.#secrets);
     const target = await runTarget(this.#options, this.#history);
     this.#target = target;
     this.#recorder = this.#history?.recorder(target, this.#options.session);
@@ -134,7 +136,9 @@ export class PromptRun {
     const tell = eventTeller(this.#printer, { isVerbose: showsStderr, timeoutMs: this.#options.timeoutMs });
     const underWay = Promise.withResolvers<void>();
     // while the agent's process starts there is time for what is needed later
-    const opening = underWay.promise.then(() => this.#openGate(target, asker));
+    const opening = underWay.promise
+      .then(() => this.#secrets())
+      .then((secrets) => this.#openGate(target, asker, secrets));
     opening.catch(() => undefined);
     const recorder = this.#recorder;
     const live = await startAgent(
@@ -179,10 +183,15 @@ export class PromptRun {
     return terminalAsker(entry.name, painter(true), () => this.#printer.pause());
   }
 
-  #openGate({ entry }: RunTarget, asker: PermissionAsker | undefined): OpenedGate {
+  #openGate(
+    { entry }: RunTarget,
+    asker: PermissionAsker | undefined,
+    secrets: readonly string[],
+  ): OpenedGate {
     const { policy, allow, deny, extraRoots } = this.#options;
     const warn = (text: string) => this.#printer.notice(text);
     this.#gate = openGate({
+      secrets,
       policy,
       allow,
       deny,

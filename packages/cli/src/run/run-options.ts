@@ -133,12 +133,17 @@ async function mcpServersFrom(given: string): Promise<McpServer[]> {
   try {
     parsed = JSON.parse(isJson ? given : await readFile(given, "utf8"));
   } catch (error) {
-    throw usageError(`${what} cannot be read: ${printable((error as Error).message)}`, wanted); // as: both throw Errors
+    throw usageError(`${what} cannot be read: ${printable(reasonOf(error as Error))}`, wanted); // as: both throw Errors
   }
   const { mcpServers } = (parsed ?? {}) as { mcpServers?: unknown }; // checked next
   if (typeof mcpServers !== "object" || mcpServers === null)
     throw usageError(`${what} has no mcpServers`, wanted);
   return Object.entries(mcpServers).map(([key, entry]) => mcpServer(key, entry, what));
+}
+
+/** The parser repeats what it stumbled over, which may be a key. */
+function reasonOf({ message }: Error): string {
+  return message.replace(/, (?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON$/s, "");
 }
 
 function mcpServer(name: string, entry: unknown, what: string): McpServer {

@@ -3,21 +3,26 @@
 import type { Entry } from "@parley/acp";
 import type { BegunSession, History, LiveRecorder } from "@parley/client/history";
 import { historyPath } from "../sessions/opened-history.ts";
+import type { RunSecrets } from "./guarded-printer.ts";
 import type { RunTarget } from "./run-target.ts";
 import { safeLine } from "./safe-text.ts";
 
 export class RunHistory {
   readonly #notice: (text: string) => void;
+  readonly #secrets: RunSecrets;
   #opening: Promise<History> | undefined;
 
-  constructor(notice: (text: string) => void) {
+  constructor(notice: (text: string) => void, secrets: RunSecrets) {
     this.#notice = notice;
+    this.#secrets = secrets;
   }
 
   /** Loads it, and opens its file in the meantime. */
   open(): Promise<History> {
-    this.#opening ??= import("@parley/client/history").then(({ openHistory }) => {
-      const history = openHistory({ path: historyPath(), failed: (error) => this.#failed(error) });
+    this.#opening ??= Promise.all([import("@parley/client/history"), this.#secrets()]).then((loaded) => {
+      const [{ openHistory }, secrets] = loaded;
+      const failed = (error: unknown) => this.#failed(error);
+      const history = openHistory({ path: historyPath(), secrets, failed });
       // whoever writes is told why not
       history.open().catch(() => undefined);
       return history;

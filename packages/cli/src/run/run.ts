@@ -2,6 +2,7 @@
 // exit code how it ended.
 
 import type { Invocation } from "../command.ts";
+import { guardedPrinter, type RunSecrets } from "./guarded-printer.ts";
 import { type Interrupts, watchInterrupts } from "./interrupts.ts";
 import { printerFor } from "./printer-for.ts";
 import { PromptRun } from "./prompt-run.ts";
@@ -15,16 +16,18 @@ export async function run(invocation: Invocation): Promise<number> {
 /** The exit code. */
 export async function runPrompt(options: RunOptions): Promise<number> {
   const started = performance.now();
-  const printer = printerFor(options);
+  const secrets = secretsOf(options);
+  const printer = guardedPrinter(printerFor(options), secrets, { cleansEntries: options.format === "json" });
   const interrupts = watchInterrupts();
   try {
-    const facts = await new PromptRun(options, printer, interrupts).run();
+    const facts = await new PromptRun(options, printer, interrupts, secrets).run();
     // as SIGPIPE would have it, in silence
     if (interrupts.isReaderGone) return 128 + 13;
     const { exitCode, error } = endingOf(facts);
     const durationMs = performance.now() - started;
     if (interrupts.outputError === undefined)
       printer.end({ exitCode, outcome: facts.outcome, refused: facts.refused, error, durationMs });
+    await printer.settled();
     const isTimedOut = facts.timedOutMs !== undefined;
     // a reader that does not read cannot keep us either; what it has not read by now, it does not get
     if (!(await written(interrupts, isTimedOut))) process.exit(isTimedOut ? exitCode : exitCodes.cancelled);
@@ -35,6 +38,17 @@ export async function runPrompt(options: RunOptions): Promise<number> {
   } finally {
     interrupts.dispose();
   }
+}
+
+/** Looked up once, when they are needed: while the agent starts there is time for it. */
+function secretsOf({ command, mcpServers, env }: RunOptions): RunSecrets {
+  let known: Promise<readonly string[]> | undefined;
+  return () => {
+    known ??= import("../known-secrets.ts").then(({ knownSecrets }) =>
+      knownSecrets({ command, mcpServers, env }),
+    );
+    return known;
+  };
 }
 
 /** How long a run that was ended waits for whoever reads its output. */

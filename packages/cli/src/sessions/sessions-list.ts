@@ -9,14 +9,16 @@ import { leaveWithReader } from "../reader-gone.ts";
 import { countOption } from "./count-option.ts";
 import { withHistory } from "./opened-history.ts";
 import { sessionJson, sessionLines } from "./session-line.ts";
+import { toldSessions } from "./told-session.ts";
 
 export async function run({ values, json }: Invocation): Promise<number> {
   leaveWithReader();
   const limit = countOption(values, "limit", 20);
   const cwd = typeof values["cwd"] === "string" ? resolve(values["cwd"]) : undefined;
-  const sessions = await withHistory((history) =>
+  const found = await withHistory((history) =>
     history.list({ limit, ...(cwd === undefined ? {} : { cwd }) }),
   );
+  const sessions = await toldSessions(found);
   const text = sessions.length === 0 ? nothing(cwd) : sessionLines(sessions, Date.now()).join("\n");
   printAnswer(text, { sessions: sessions.map(sessionJson) }, json);
   return 0;

@@ -9,6 +9,7 @@ import { safeLine } from "../run/safe-text.ts";
 import { countOption } from "./count-option.ts";
 import { withHistory } from "./opened-history.ts";
 import { sessionJson, sessionLine } from "./session-line.ts";
+import { sessionTeller } from "./told-session.ts";
 
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
   leaveWithReader();
@@ -16,9 +17,15 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
   if (words === "") throw usageError("search for what?", 'type words: parley sessions search "failing test"');
   const limit = countOption(values, "limit", 20);
   const cwd = typeof values["cwd"] === "string" ? resolve(values["cwd"]) : undefined;
-  const hits = await withHistory((history) =>
+  const found = await withHistory((history) =>
     history.search(words, { limit, ...(cwd === undefined ? {} : { cwd }) }),
   );
+  const teller = await sessionTeller(found.map(({ session }) => session));
+  const hits = found.map(({ session, snippet, seq }) => ({
+    session: teller.session(session),
+    snippet: teller.text(snippet),
+    seq,
+  }));
   const text =
     hits.length === 0
       ? "Nothing has these words."
@@ -28,7 +35,7 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
             ...own.map(({ snippet }) => `    ${safeLine(snippet)}`),
           ])
           .join("\n");
-  const found = hits.map(({ session, snippet, seq }) => ({ session: sessionJson(session), snippet, seq }));
-  printAnswer(text, { hits: found }, json);
+  const data = hits.map(({ session, ...rest }) => ({ session: sessionJson(session), ...rest }));
+  printAnswer(text, { hits: data }, json);
   return hits.length === 0 ? 1 : 0;
 }

@@ -9,16 +9,20 @@ import { painter } from "../run/paint.ts";
 import { textPrinter } from "../run/text-printer.ts";
 import { oneSession, sessionNamed, withHistory } from "./opened-history.ts";
 import { sessionJson, sessionLine } from "./session-line.ts";
+import { sessionTeller } from "./told-session.ts";
 
 export async function run({ positionals, json }: Invocation): Promise<number> {
   leaveWithReader();
   const word = oneSession(positionals, "sessions show");
   const { stdout, stderr } = process;
   await withHistory(async (history) => {
-    const session = await sessionNamed(history, word);
+    const found = await sessionNamed(history, word);
+    const teller = await sessionTeller([found]);
+    const session = teller.session(found);
+    const told = teller.entries(history.entries(session.id));
     if (json) {
       const entries: Entry[] = [];
-      for await (const entry of history.entries(session.id)) entries.push(entry);
+      for await (const entry of told) entries.push(entry);
       return printAnswer("", { session: sessionJson(session), entries }, json);
     }
     const paint = painter(stdout.isTTY === true);
@@ -26,7 +30,7 @@ export async function run({ positionals, json }: Invocation): Promise<number> {
     const complain = (text: string) => void stderr.write(`${text}\n`);
     const printer = textPrinter({ output, paint, complain, cwd: session.cwd, showsPrompts: true });
     output.write(`${paint("dim", sessionLine(session, Date.now()))}\n\n`);
-    for await (const entry of history.entries(session.id)) printer.entry(entry);
+    for await (const entry of told) printer.entry(entry);
     printer.end({ exitCode: 0, outcome: undefined, error: undefined, durationMs: 0 });
   });
   return 0;

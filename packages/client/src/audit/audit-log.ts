@@ -5,6 +5,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { closeSync, constants, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { StreamRedactor } from "@parley/acp/redact";
 import { type AuditFacts, auditHeader, chainHash, sealedLine, signEvery } from "./audit-entry.ts";
 
 export interface AuditLog {
@@ -17,12 +18,15 @@ export interface AuditLog {
 
 export interface AuditOptions {
   readonly now?: () => number;
+  /** Secrets that are known from elsewhere: no line has them. */
+  readonly secrets?: Iterable<string>;
 }
 
 const signMs = 60_000;
 
 /** The log of this process in the folder. Its file is made with its first line. */
-export function auditLog(folder: string, { now = Date.now }: AuditOptions = {}): AuditLog {
+export function auditLog(folder: string, { now = Date.now, secrets = [] }: AuditOptions = {}): AuditLog {
+  const redactor = new StreamRedactor(secrets);
   const started = performance.now();
   const stamp = new Date(now()).toISOString();
   const name = `${stamp.replaceAll(/[-:]/g, "").slice(0, 15)}-${process.pid}-${randomBytes(3).toString("hex")}.ndjson`;
@@ -47,7 +51,7 @@ export function auditLog(folder: string, { now = Date.now }: AuditOptions = {}):
     seq,
     time: new Date(now()).toISOString(),
     after: Math.round(performance.now() - started),
-    ...facts,
+    ...redactor.value(facts),
   });
 
   return {

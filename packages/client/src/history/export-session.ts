@@ -42,14 +42,11 @@ export async function exportSession(
 
 /** What turns up late, and what was said in pieces, is gone after three passes. */
 function redacted(redactor: Redactor, session: HistorySession, entries: readonly Entry[]) {
-  let clean: Entry[] = [];
+  let clean = { session, entries };
   for (let pass = 0; pass < 3; pass++) {
     redactor.again();
-    clean = entries.map((entry) => redactor.value(entry) as Entry); // the shape stays
+    // the words that started the agent come first: they may hold secrets that are said later; as: the shape stays
+    clean = redactor.value({ session, entries }) as typeof clean;
   }
-  const { command } = session.agent;
-  const agent =
-    command === undefined ? session.agent : { ...session.agent, command: redactor.command(command) };
-  // as: the shape stays here too
-  return { session: { ...(redactor.value(session) as HistorySession), agent }, entries: clean };
+  return clean;
 }

@@ -10,6 +10,11 @@ export interface HistoryAgent {
   readonly command?: readonly string[];
 }
 
+/** By what starts it, where somebody typed that; whatever it calls itself. */
+export function isSameAgent(one: HistoryAgent, other: HistoryAgent): boolean {
+  return JSON.stringify(one.command ?? one.name) === JSON.stringify(other.command ?? other.name);
+}
+
 /** One session of any agent, as the history lists it. */
 export interface HistorySession {
   /** Ours, short enough to be typed. */

@@ -6,6 +6,7 @@ import type { SqliteStore } from "@parley/acp/node";
 import {
   type HistoryAgent,
   type HistorySession,
+  isSameAgent,
   type NewHistorySession,
   recordFrom,
   sessionFrom,
@@ -16,6 +17,8 @@ import { type SessionRecorder, sessionRecorder } from "./session-recorder.ts";
 export interface HistoryOptions {
   /** The file; it and its directories are made where they are missing, for this user alone. */
   readonly path: string;
+  /** Secrets that are known: what is recorded has marks in their places. */
+  readonly secrets?: Iterable<string>;
   /** Told once per session when something could not be stored. Default: nobody. */
   readonly failed?: (error: unknown) => void;
 }
@@ -51,7 +54,7 @@ export interface History {
     place?: { readonly agent: HistoryAgent; readonly cwd: string },
   ): Promise<HistorySession | undefined>;
   /** Most recently used first. */
-  list(query?: HistoryQuery): Promise<readonly HistorySession[]>;
+  list(query?: HistoryQuery & { readonly agent?: HistoryAgent }): Promise<readonly HistorySession[]>;
   /** Messages that have all the words, best first. */
   search(words: string, query?: HistoryQuery): Promise<readonly HistoryHit[]>;
   entries(id: string): AsyncIterable<Entry>;
@@ -62,99 +65,110 @@ export interface History {
 const pageSize = 200;
 const shortestPrefix = 3;
 
-export function openHistory({ path, failed = () => undefined }: HistoryOptions): History {
-  let opened: Promise<SqliteStore> | undefined;
-  const store = (): Promise<SqliteStore> => {
-    opened ??= import("@parley/acp/node").then(({ sqliteStore }) => sqliteStore({ path }));
-    return opened;
-  };
-  const record = async (session: HistorySession, lastSeq: number): Promise<SessionRecorder> =>
-    sessionRecorder({
-      store: await store(),
-      id: session.id,
-      lastSeq,
-      title: session.title,
-      now: Date.now,
-      failed,
-    });
+export function openHistory(options: HistoryOptions): History {
+  return new StoredHistory(options);
+}
 
-  return {
-    async open() {
-      await (await store()).open();
-    },
+class StoredHistory implements History {
+  readonly #options: HistoryOptions;
+  #opened: Promise<SqliteStore> | undefined;
 
-    async begin(session) {
-      const sessions = await store();
-      const made = recordFrom(session, Date.now());
-      if (session.name !== undefined && (await sessions.get(made.sessionId)) !== undefined) {
-        // fails while another process works in it
-        await sessions.claim(made.sessionId);
-        await sessions.delete(made.sessionId);
-      }
-      await sessions.create(made);
-      return record(sessionFrom(made), 0);
-    },
+  constructor(options: HistoryOptions) {
+    this.#options = options;
+  }
 
-    async resume(id, agentSessionId) {
-      const sessions = await store();
-      await sessions.claim(id);
-      const known = await sessions.get(id);
-      if (known === undefined) throw unknownSession(id);
-      const recorder = await record(sessionFrom(known), await lastSeqOf(sessions, id));
-      if (agentSessionId !== undefined) await recorder.renamed(agentSessionId);
-      return recorder;
-    },
+  async open(): Promise<void> {
+    await (await this.#store()).open();
+  }
 
-    async find(word, place) {
-      const sessions = await store();
-      const named = place && (await sessions.get(sessionId(place.agent, place.cwd, word)));
-      const exact = named ?? (await sessions.get(word));
-      if (exact !== undefined) return sessionFrom(exact);
-      if (place !== undefined) return undefined;
-      const near: HistorySession[] = [];
-      for await (const each of allSessions(sessions)) {
-        if (each.name === word || (word.length >= shortestPrefix && each.id.startsWith(word)))
-          near.push(each);
-      }
-      return near.length === 1 ? near[0] : undefined;
-    },
+  async begin(session: NewHistorySession): Promise<SessionRecorder> {
+    const store = await this.#store();
+    const made = recordFrom(session, Date.now());
+    if (session.name !== undefined && (await store.get(made.sessionId)) !== undefined) {
+      // fails while another process works in it
+      await store.claim(made.sessionId);
+      await store.delete(made.sessionId);
+    }
+    await store.create(made);
+    return this.#recorder(store, sessionFrom(made), 0);
+  }
 
-    async list({ cwd, limit = 20 } = {}) {
-      const found: HistorySession[] = [];
-      for await (const session of allSessions(await store(), cwd)) {
-        if (found.length >= limit) break;
-        found.push(session);
-      }
-      return found;
-    },
+  async resume(id: string, agentSessionId?: string): Promise<SessionRecorder> {
+    const store = await this.#store();
+    await store.claim(id);
+    const known = await store.get(id);
+    if (known === undefined) throw unknownSession(id);
+    const recorder = this.#recorder(store, sessionFrom(known), await lastSeqOf(store, id));
+    if (agentSessionId !== undefined) await recorder.renamed(agentSessionId);
+    return recorder;
+  }
 
-    async search(words, { cwd, limit = 20 } = {}) {
-      const sessions = await store();
-      const hits = await sessions.search(words, { limit, ...(cwd === undefined ? {} : { cwd }) });
-      const found: HistoryHit[] = [];
-      for (const { sessionId: id, snippet, seq } of hits) {
-        const known = await sessions.get(id);
-        if (known !== undefined) found.push({ session: sessionFrom(known), snippet, seq });
-      }
-      return found;
-    },
+  async find(
+    word: string,
+    place?: { readonly agent: HistoryAgent; readonly cwd: string },
+  ): Promise<HistorySession | undefined> {
+    const store = await this.#store();
+    const named = place && (await store.get(sessionId(place.agent, place.cwd, word)));
+    const exact = named ?? (await store.get(word));
+    if (exact !== undefined) return sessionFrom(exact);
+    if (place !== undefined) return undefined;
+    const near: HistorySession[] = [];
+    for await (const each of allSessions(store)) {
+      if (each.name === word || (word.length >= shortestPrefix && each.id.startsWith(word))) near.push(each);
+    }
+    return near.length === 1 ? near[0] : undefined;
+  }
 
-    async *entries(id) {
-      yield* (await store()).entries(id);
-    },
+  async list({
+    cwd,
+    agent,
+    limit = 20,
+  }: HistoryQuery & { readonly agent?: HistoryAgent } = {}): Promise<readonly HistorySession[]> {
+    const found: HistorySession[] = [];
+    for await (const session of allSessions(await this.#store(), cwd)) {
+      if (found.length >= limit) break;
+      if (agent === undefined || isSameAgent(session.agent, agent)) found.push(session);
+    }
+    return found;
+  }
 
-    async delete(id) {
-      const sessions = await store();
-      if ((await sessions.get(id)) === undefined) throw unknownSession(id);
-      // not while another process records it
-      await sessions.claim(id);
-      await sessions.delete(id);
-    },
+  async search(words: string, { cwd, limit = 20 }: HistoryQuery = {}): Promise<readonly HistoryHit[]> {
+    const store = await this.#store();
+    const hits = await store.search(words, { limit, ...(cwd === undefined ? {} : { cwd }) });
+    const found: HistoryHit[] = [];
+    for (const { sessionId: id, snippet, seq } of hits) {
+      const known = await store.get(id);
+      if (known !== undefined) found.push({ session: sessionFrom(known), snippet, seq });
+    }
+    return found;
+  }
 
-    async close() {
-      await (await opened)?.close();
-    },
-  };
+  async *entries(id: string): AsyncGenerator<Entry> {
+    yield* (await this.#store()).entries(id);
+  }
+
+  async delete(id: string): Promise<void> {
+    const store = await this.#store();
+    if ((await store.get(id)) === undefined) throw unknownSession(id);
+    // not while another process records it
+    await store.claim(id);
+    await store.delete(id);
+  }
+
+  async close(): Promise<void> {
+    await (await this.#opened)?.close();
+  }
+
+  #store(): Promise<SqliteStore> {
+    const { path } = this.#options;
+    this.#opened ??= import("@parley/acp/node").then(({ sqliteStore }) => sqliteStore({ path }));
+    return this.#opened;
+  }
+
+  #recorder(store: SqliteStore, { id, title }: HistorySession, lastSeq: number): SessionRecorder {
+    const { failed = () => undefined, secrets = [] } = this.#options;
+    return sessionRecorder({ store, id, lastSeq, title, now: Date.now, failed, secrets });
+  }
 }
 
 async function* allSessions(store: SqliteStore, cwd?: string): AsyncGenerator<HistorySession> {

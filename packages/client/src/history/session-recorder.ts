@@ -2,6 +2,7 @@
 // of it: a history that cannot be written is told once, and the work goes on.
 
 import type { ContentBlock, Entry, EntryBody, SessionStore, Update } from "@parley/acp";
+import { StreamRedactor } from "@parley/acp/redact";
 
 /** Whoever listens to a session gives it every entry; `close` waits until all of them are stored. */
 export interface SessionRecorder {
@@ -20,6 +21,8 @@ export interface RecorderOptions {
   readonly lastSeq: number;
   readonly title: string | undefined;
   readonly now: () => number;
+  /** What is never written down. */
+  readonly secrets: Iterable<string>;
   /** Told once, when something could not be stored. */
   readonly failed: (error: unknown) => void;
 }
@@ -44,6 +47,7 @@ interface Waiting {
 class Recorder implements SessionRecorder {
   readonly id: string;
   readonly #options: RecorderOptions;
+  readonly #redactor: StreamRedactor<Entry>;
   #seq: number;
   #title: string | undefined;
   #waiting: Waiting[] = [];
@@ -55,12 +59,17 @@ class Recorder implements SessionRecorder {
 
   constructor(options: RecorderOptions) {
     this.#options = options;
+    this.#redactor = new StreamRedactor(options.secrets);
     this.id = options.id;
     this.#seq = options.lastSeq;
     this.#title = options.title;
   }
 
   entry(entry: Entry): void {
+    for (const clean of this.#redactor.next(entry)) this.#take(clean);
+  }
+
+  #take(entry: Entry): void {
     if (this.#hasFailed) return;
     if (entry.kind === "update") {
       if (this.#isLeftOut(entry.update)) return;
@@ -86,6 +95,7 @@ class Recorder implements SessionRecorder {
   }
 
   async close(): Promise<void> {
+    for (const held of this.#redactor.end()) this.#take(held);
     this.#flush();
     await this.#stored;
     if (this.#hasFailed) return;

@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { StreamRedactor, secretsIn } from "@parley/acp/redact";
+
+const secret = "birch-lake-7";
+
+interface Chunk {
+  readonly kind: string;
+  readonly update: {
+    readonly sessionUpdate: string;
+    readonly messageId?: string;
+    readonly terminalId?: string;
+    readonly content?: { readonly type: string; readonly text: string };
+    readonly data?: string;
+    readonly title?: string;
+  };
+}
+
+const said = (text: string, messageId = "m"): Chunk => ({
+  kind: "update",
+  update: { sessionUpdate: "agent_message_chunk", messageId, content: { type: "text", text } },
+});
+const textOf = ({ update }: Chunk) =>
+  update.content?.text ?? (update.data ? atob(update.data) : update.title);
+
+function told(chunks: readonly Chunk[]): (string | undefined)[] {
+  const redactor = new StreamRedactor<Chunk>([secret]);
+  return [...chunks.flatMap((chunk) => redactor.next(chunk)), ...redactor.end()].map(textOf);
+}
+
+test("a secret that comes in pieces is never told, however it is cut", () => {
+  const whole = `it is ${secret}, as you know`;
+  for (let size = 1; size <= whole.length; size++) {
+    const pieces = whole.match(new RegExp(`.{1,${size}}`, "gs")) ?? [];
+    assert.equal(told(pieces.map((piece) => said(piece))).join(""), "it is [secret 1], as you know");
+  }
+});
+
+test("what only begins like a secret is told with what follows, and in its own message", () => {
+  const title: Chunk = { kind: "update", update: { sessionUpdate: "tool_call_update", title: "next" } };
+  assert.deepEqual(told([said("a birch-"), said("tree"), said("by the bir"), title, said("ch")]), [
+    "a ",
+    "birch-tree",
+    "by the ",
+    "bir",
+    "next",
+    "ch",
+  ]);
+  assert.deepEqual(told([said("birch-", "one"), said("lake-7", "two")]), ["birch-", "lake-7"]);
+});
+
+test("bytes of a terminal are looked through across pieces, and every other text as a whole", () => {
+  const printed = (text: string): Chunk => ({
+    kind: "update",
+    update: { sessionUpdate: "terminal_output_chunk", terminalId: "t", data: btoa(text) },
+  });
+  assert.deepEqual(told([printed("key=birch-l"), printed("ake-7\n")]), ["key=", "[secret 1]\n"]);
+  const redactor = new StreamRedactor([secret]);
+  const output = { data: btoa(`is ${secret}`) };
+  assert.deepEqual(
+    redactor.value({ sessionUpdate: "terminal_update", output, rawInput: { [secret]: [`x ${secret}`] } }),
+    {
+      sessionUpdate: "terminal_update",
+      output: { data: btoa("is [secret 1]") },
+      rawInput: { "[secret 1]": ["x [secret 1]"] },
+    },
+  );
+});
+
+test("without secrets everything is passed on as it is", () => {
+  const chunk = said("anything");
+  assert.deepEqual(new StreamRedactor<Chunk>([]).next(chunk), [chunk]);
+});
+
+test("what somebody was given is searched for its secrets, by where they stand", () => {
+  const config = {
+    env: { LOGIN: "open-sesame-1", LEVEL: "verbosely" },
+    headers: { Authorization: "Bearer wren-nest-2" },
+    apiKey: "correcthorsebattery",
+    args: ["--token", "hazel-copse-3", "--fast"],
+    urls: ["https://ann:drowssapdrowssap@host/x", "wss://host/?token=letmeinplease"],
+    short: { env: { PIN: "1234" } },
+  };
+  assert.deepEqual(secretsIn(config).sort(), [
+    "Bearer wren-nest-2",
+    "correcthorsebattery",
+    "drowssapdrowssap",
+    "hazel-copse-3",
+    "letmeinplease",
+    "open-sesame-1",
+  ]);
+});
+
+test("what a header says beside its scheme is looked for by itself", () => {
+  const basic = btoa("ann:open-sesame-1");
+  const redactor = new StreamRedactor(["Bearer wren-nest-2", `Basic ${basic}`]);
+  assert.equal(redactor.text("it is open-sesame-1"), "it is [secret 1]");
+  assert.equal(redactor.text("wren-nest-2, or so"), "[secret 2], or so");
+});
