@@ -43,17 +43,40 @@ suite("interoperability bugs", { concurrency: 2 }, () => {
 
   test("bug 3: an agent that ignores a cancel is ended, and so is what it started", patience, async () => {
     const program = join(probe.folder, "wrapped-agent");
+    const file = join(probe.folder, "started.pid");
     const [node = "", ...args] = probe.agent([{ say: "working" }, { hang: "turn" }]);
-    writeFileSync(
-      program,
-      `#!/bin/sh\nsleep 600 &\n"${node}" ${args.map((each) => `"${each}"`).join(" ")}\n`,
-    );
+    const words = args.map((each) => `"${each}"`).join(" ");
+    writeFileSync(program, `#!/bin/sh\nsleep 600 &\necho $! > "${file}"\n"${node}" ${words}\n`);
     chmodSync(program, 0o755);
     const { status, stderr } = await probe.parley(
       ["run", "--no-history", "go", "--", program],
       interruptAt("working"),
     );
     assert.equal(status, 130, stderr);
+    assert.ok(!probe.leftovers().includes(readFileSync(file, "utf8").trim()));
+  });
+
+  test("bug 3: a command that an agent waits for is ended with its turn", patience, async () => {
+    const file = join(probe.folder, "waited.pid");
+    writeFileSync(join(probe.cwd, "waits.sh"), `echo $$ > "${file}"\nexec sleep 600\n`);
+    const run = { command: "sh", args: ["waits.sh"] };
+    const started = performance.now();
+    let look: NodeJS.Timeout | undefined;
+    const steps = [{ say: "working" }, { run, ops: ["wait" as const] }];
+    const { status, stderr } = await probe.run({ ...v1, otherwise: steps }, ["--allow", "exec sh waits.sh"], {
+      onOutput(_, child) {
+        look ??= setInterval(() => {
+          if (!existsSync(file)) return;
+          clearInterval(look);
+          child.kill("SIGINT");
+        }, 20);
+      },
+    });
+    clearInterval(look);
+    assert.deepEqual([status, stderr], [130, "parley: cancelled\n"]);
+    // 2 s is the promise; the machine may be busy
+    assert.ok(performance.now() - started < 40_000);
+    assert.ok(!probe.leftovers().includes(readFileSync(file, "utf8").trim()));
   });
 
   test("bug 4: a second Ctrl-C ends an agent that neither stops nor leaves", patience, async () => {
@@ -172,26 +195,42 @@ suite("interoperability bugs", { concurrency: 2 }, () => {
     },
   );
 
+  test("bug 13: what was replayed by a load is not printed or kept again", patience, async () => {
+    // our own agent, which keeps its sessions
+    const run = (prompt: string) => probe.parley(["run", "--session", "again", prompt]);
+    writeFileSync(join(probe.cwd, "replayed.txt"), "words of the first turn\n");
+    assert.match((await run("read replayed.txt")).stdout, /words of the first turn/);
+    const second = await run("look around");
+    assert.equal(second.status, 0, second.stderr);
+    assert.doesNotMatch(second.stdout, /words of the first turn/);
+    const { stdout } = await probe.parley(["sessions", "show", "again", "--json"]);
+    const { entries } = JSON.parse(stdout).data;
+    assert.equal(entries.filter(({ kind }: { kind: string }) => kind === "prompt").length, 2);
+    assert.deepEqual(
+      entries.map(({ seq }: { seq: number }) => seq),
+      entries.map((_: unknown, at: number) => at + 1),
+    );
+  });
+
   test(
-    "bug 13, 14: what was replayed by a load is not printed or kept again; what is missing is said",
+    "bug 14: a session that the agent does not have any more is told in its own words",
     patience,
     async () => {
-      // our own agent, which keeps its sessions
-      const run = (prompt: string) => probe.parley(["run", "--session", "again", prompt]);
-      writeFileSync(join(probe.cwd, "replayed.txt"), "words of the first turn\n");
-      assert.match((await run("read replayed.txt")).stdout, /words of the first turn/);
-      const second = await run("look around");
-      assert.equal(second.status, 0, second.stderr);
-      assert.doesNotMatch(second.stdout, /words of the first turn/);
-      const { stdout } = await probe.parley(["sessions", "show", "again", "--json"]);
-      const { entries } = JSON.parse(stdout).data;
-      assert.equal(entries.filter(({ kind }: { kind: string }) => kind === "prompt").length, 2);
-      assert.deepEqual(
-        entries.map(({ seq }: { seq: number }) => seq),
-        entries.map((_: unknown, at: number) => at + 1),
-      );
+      // each process of it begins with none
+      const run = () => probe.parley(["run", "--session", "lost", "x", "--", ...command]);
+      const command = probe.agent([{ say: "fine" }]);
+      assert.deepEqual([(await run()).stdout, (await run()).stderr.split(":")[0]], ["fine\n", "parley"]);
+      const { status, stdout, stderr } = await run();
+      assert.deepEqual([status, stdout], [0, "fine\n"]);
+      assert.match(stderr, /has no such session any more \(there is no session .*\): it begins a new one/);
     },
   );
+
+  test("bug 15: a line that is too long is left out, and the session goes on", patience, async () => {
+    const ran = await probe.run([{ say: "x", size: 40_000_000 }, { say: "fine" }]);
+    assert.deepEqual([ran.status, ran.stdout], [0, "fine\n"], ran.stderr);
+    assert.match(ran.stderr, /too/);
+  });
 
   test("bug 15: a line of 8 MB is printed", patience, async () => {
     const { status, stdout } = await probe.run([{ say: "x", size: 8_000_000 }]);
@@ -300,7 +339,31 @@ suite("interoperability bugs", { concurrency: 2 }, () => {
     },
   );
 
-  test("bug 25: a mode that an agent refuses ends the run with what there is", patience, async () => {
+  test("bug 25: of an update that cannot be read as a whole, the rest is shown", patience, async () => {
+    const content = [
+      { type: "terminal", terminalId: "nobody-created-it" },
+      { type: "hologram", of: "a file" },
+      { type: "content", content: { type: "text", text: "what can be read" } },
+    ];
+    const call = {
+      sessionUpdate: "tool_call",
+      toolCallId: "t",
+      title: "Build",
+      status: "completed",
+      content,
+    };
+    const odd = { kind: "teleport", locations: null, rawInput: null, rawOutput: null };
+    const otherwise = [{ rawUpdate: { ...call, ...odd } }, { say: "fine" }];
+    const ran = await probe.run({ ...v1, otherwise }, ["--format", "json"]);
+    assert.equal(ran.status, 0, ran.stderr);
+    const updates = eventsOf(ran).flatMap(({ update }) => (update === undefined ? [] : [update]));
+    const shown = updates.find((update) => JSON.stringify(update).includes("Build"));
+    assert.partialDeepStrictEqual(shown, { title: "Build", status: "completed" });
+    assert.match(JSON.stringify(shown), /nobody-created-it.*what can be read/);
+    assert.equal(eventsOf(ran).at(-1)?.["text"], "fine");
+  });
+
+  test("bug 25: a mode that an agent does not have is told with what there is", patience, async () => {
     const { status, stderr } = await probe.run([{ say: "fine" }], ["--mode", "yolo"]);
     assert.equal(status, 2);
     assert.match(stderr, /mode cannot be set: this agent has no such option/);

@@ -256,6 +256,77 @@ test(
 );
 
 test(
+  "a cancel before the first word, a second one and one when nothing runs leave a session that works (interop bug 4)",
+  patience,
+  async (t) => {
+    const turns = [{ when: "long", steps: [{ wait: "cancelled" as const }] }];
+    const { entry, starts } = scripted(t, { play: { turns, otherwise: say("fine") } });
+    const { agent, kinds } = await live(t, entry);
+    const session = await agent.open({ cwd });
+    session.cancel();
+    const first = session.prompt("long");
+    first.cancel();
+    first.cancel();
+    const second = session.prompt("long");
+    const third = session.prompt("short");
+    second.cancel();
+    session.onUpdate(({ sessionUpdate }) => sessionUpdate === "user_message" && second.cancel());
+    assert.equal((await first.outcome).stopReason, "cancelled");
+    assert.equal((await second.outcome).stopReason, "cancelled");
+    assert.equal((await third.outcome).stopReason, "end_turn");
+    session.cancel();
+    assert.equal((await session.prompt("short").outcome).stopReason, "end_turn");
+    assert.equal(starts().length, 1);
+    assert.ok(!kinds().includes("warning"));
+  },
+);
+
+test(
+  "a cancel answers every question that is open, and those that come afterwards (interop bug 5)",
+  patience,
+  async (t) => {
+    const ask = (id: string) => ({
+      method: "session/request_permission",
+      params: {
+        sessionId: "{{session}}",
+        toolCall: { toolCallId: id, title: id },
+        options: [{ optionId: "yes", name: "Yes", kind: "allow_once" }],
+      },
+    });
+    const raw = (id: string) => ({ raw: { jsonrpc: "2.0", id, ...ask(id) } });
+    const steps = [raw("one"), raw("two"), { wait: "cancelled" }, raw("late")];
+    const play = { versions: [1], otherwise: steps };
+    const { entry } = scripted(t, { play: play as never });
+    const answers: string[] = [];
+    const open: AbortSignal[] = [];
+    const { agent } = await live(t, entry, {
+      client: {
+        name: "test",
+        version: "1",
+        tap: (direction, text) =>
+          direction === "out" && /"id":"(?:one|two|late)"/.test(text) && answers.push(text),
+      },
+      gate: {
+        permission: (_, { signal }) => {
+          open.push(signal);
+          if (open.length === 2) prompt.cancel();
+          return new Promise(() => undefined);
+        },
+      },
+    });
+    const session = await agent.open({ cwd });
+    const prompt = session.prompt("go");
+    assert.deepEqual(await prompt.outcome, { stopReason: "cancelled" });
+    assert.equal(open.length, 2);
+    assert.ok(open.every(({ aborted }) => aborted));
+    assert.deepEqual(
+      answers.map((text) => JSON.parse(text).result),
+      [1, 2, 3].map(() => ({ outcome: { outcome: "cancelled" } })),
+    );
+  },
+);
+
+test(
   "several sessions of one agent work at the same time, and all are taken up again after its death",
   patience,
   async (t) => {

@@ -82,9 +82,12 @@ test(
   },
 );
 
-test("F11 when a client with fifty agents is killed, all of them go", patience, async (t) => {
-  const { entry, lives } = mortalAgent(t, "in a message");
-  const script = `
+test(
+  "F11 when a client with fifty agents is killed, all of them go, however stubborn",
+  patience,
+  async (t) => {
+    const { entry, lives } = mortalAgent(t, "in a message", "stays");
+    const script = `
     import { liveAgent } from "@parley/client";
     const [entry, cwd] = JSON.parse(process.argv[1]);
     const open = async () => {
@@ -94,16 +97,17 @@ test("F11 when a client with fifty agents is killed, all of them go", patience, 
     await Promise.all(Array.from({ length: ${count} }, open));
     console.log("open");
     setInterval(() => undefined, 2 ** 30);`;
-  const args = ["--conditions=parley-source", "--input-type=module", "-e", script];
-  // where the packages are found by their names
-  const here = fileURLToPath(new URL(".", import.meta.url));
-  const client = spawn(process.execPath, [...args, JSON.stringify([entry, cwd])], {
-    cwd: here,
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  t.after(() => client.kill("SIGKILL"));
-  await once(client.stdout, "data");
-  assert.equal(lives().filter(runs).length, count);
-  client.kill("SIGKILL");
-  while (lives().some(runs)) await turnOfTheLoop(10);
-});
+    const args = ["--conditions=parley-source", "--input-type=module", "-e", script];
+    // where the packages are found by their names
+    const here = fileURLToPath(new URL(".", import.meta.url));
+    const client = spawn(process.execPath, [...args, JSON.stringify([entry, cwd])], {
+      cwd: here,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    t.after(() => client.kill("SIGKILL"));
+    await once(client.stdout, "data");
+    assert.equal(lives().filter(runs).length, count);
+    client.kill("SIGKILL");
+    while (lives().some(runs)) await turnOfTheLoop(10);
+  },
+);

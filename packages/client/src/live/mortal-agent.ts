@@ -81,10 +81,11 @@ while read -r line; do
       turn ;;
   esac
 done
+[ -z "$3" ] || { trap '' TERM; exec sleep 100000; }
 `;
 
-/** An agent that dies at this point, with what it leaves behind. */
-export function mortalAgent(t: TestContext, point: PointOfDeath) {
+/** An agent that dies at this point, with what it leaves behind; one that stays minds neither EOF nor SIGTERM. */
+export function mortalAgent(t: TestContext, point: PointOfDeath, stays: "stays" | "leaves" = "leaves") {
   const folder = mkdtempSync(join(tmpdir(), "parley-mortal-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const program = join(folder, "agent.sh");
@@ -94,7 +95,7 @@ export function mortalAgent(t: TestContext, point: PointOfDeath) {
     origin: "command",
     transport: "stdio",
     command: "/bin/sh",
-    args: [program, folder, point],
+    args: [program, folder, point, ...(stays === "stays" ? [stays] : [])],
   };
   return {
     entry,

@@ -17,6 +17,8 @@ const inOneGroup = {
   "a grandchild that ignores SIGTERM": "(trap '' TERM; exec sleep 1000) & echo pids $$ $!; wait",
   "a grandchild under nohup whose parent has left":
     "(nohup sleep 1000 >/dev/null 2>&1 & echo pids $$ $!); exec sleep 1000",
+  "a command without an environment that ignores SIGTERM":
+    "exec env -i /bin/sh -c 'trap \"\" TERM; echo pids $$ $$; while :; do sleep 1; done'",
   "a child that outlives the command": "(trap '' HUP TERM; exec sleep 1000) & echo pids $$ $!",
 };
 const inOtherGroups = {
@@ -28,6 +30,11 @@ const inOtherGroups = {
   "a daemon of a command that has ended, which ignores SIGTERM (TH6)":
     "(trap '' TERM HUP; setsid sh -c 'echo $$ >&3; exec 3>&-; exec sleep 1000' 3>&1 >/dev/null 2>&1 &) | { read pid; echo pids $$ $pid; }",
 };
+/** Found by who descends from the command, and by nothing else: when we are killed, nobody is left to look. */
+const byDescent = {
+  "a child in a session of its own that has emptied its environment":
+    "setsid env -i /bin/sleep 1000 & echo pids $$ $!; wait",
+};
 const waysOut: Record<string, (terminal: LocalTerminal, all: LocalTerminals) => Promise<void>> = {
   kill: (terminal) => terminal.kill(),
   release: (terminal) => terminal.release(),
@@ -38,6 +45,7 @@ describe("what does not survive the end of its terminal (F10)", { concurrency: 8
   for (const [shapes, where] of [
     [inOneGroup, posix],
     [inOtherGroups, linux],
+    [byDescent, linux],
   ] as const) {
     for (const [shape, script] of Object.entries(shapes)) {
       for (const [way, end] of Object.entries(waysOut)) {
