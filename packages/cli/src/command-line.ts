@@ -26,11 +26,20 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
   }
 }
 
-function failureOf(error: unknown, json: boolean) {
+interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+  readonly exitCode: number;
+}
+
+function failureOf(error: unknown, json: boolean): Failure {
   if (error instanceof CommandError) {
     const { code, message, hint, exitCode } = error;
     return { code, message, hint, exitCode };
   }
+  const refused = systemFailure(error);
+  if (refused !== undefined) return refused;
   // A bug or a failure that the command did not foresee; the stack is what a report needs.
   const { message, stack = message } = error instanceof Error ? error : new Error(String(error));
   return json
@@ -40,28 +49,42 @@ function failureOf(error: unknown, json: boolean) {
 
 function wantsEvents(flags: readonly string[]): boolean {
   return flags.some(
-    (flag, at) => flag === "--format=json" || (flag === "--format" && flags[at + 1] === "json"),
+    (flag, at) =>
+      /^(?:--format=|-f)json$/.test(flag) || (/^(?:--format|-f)$/.test(flag) && flags[at + 1] === "json"),
   );
 }
 
+/** What a disk, a directory or its owner does not let us do is nobody's bug. */
+function systemFailure(error: unknown): Failure | undefined {
+  const { code = "", path } = (error ?? {}) as NodeJS.ErrnoException; // checked next
+  const isOurs = ["EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT", "ENOTDIR"].includes(code);
+  if (!isOurs || typeof path !== "string") return undefined;
+  return {
+    code: "system",
+    message: `${path} cannot be used: ${code}`,
+    hint: "make it writable, or move what Parley keeps with PARLEY_HOME; parley doctor looks at it",
+    exitCode: 1,
+  };
+}
+
 async function dispatch(argv: readonly string[], json: boolean): Promise<number | undefined> {
-  const name = argv.find((argument) => argument !== "--json");
+  const [name, second] = beforeTerminator(argv).filter((argument) => argument !== "--json");
   if (name === undefined || name === "--help" || name === "-h") return showOverview(json);
-  if (name === "--version" || name === "-V") return showVersion(json);
+  if (["--version", "-V", "-v", "version"].includes(name)) return showVersion(json);
   if (name === "help") {
-    const [topic, second] = argv
+    const [topic, part] = argv
       .slice(argv.indexOf("help") + 1)
       .filter((argument) => !argument.startsWith("-"));
-    return topic === undefined ? showOverview(json) : showHelp(topic, second, json);
+    return topic === undefined || topic === "help" ? showOverview(json) : showHelp(topic, part, json);
   }
   if (name.startsWith("-")) throw (await import("./mistyped.ts")).unknownOption(name);
-  const at = argv.indexOf(name);
-  const command = find(name, argv[at + 1]);
+  const command = find(name, second);
   if (command === undefined) {
     if (wantsHelp(beforeTerminator(argv))) return showHelp(name, undefined, json);
-    throw (await import("./mistyped.ts")).unknownCommand(name, argv[at + 1], commands);
+    throw (await import("./mistyped.ts")).unknownCommand(name, second, commands);
   }
-  const rest = [...argv.slice(0, at), ...argv.slice(at + command.name.split(" ").length)];
+  const rest = [...argv];
+  for (const word of command.name.split(" ")) rest.splice(rest.indexOf(word), 1);
   if (wantsHelp(beforeTerminator(rest))) return showCommand(command, json);
   const invocation = await parse(command, rest, json);
   const { run } = await command.load();

@@ -1,7 +1,7 @@
 // Where what must last is on this machine.
 
-import { homedir } from "node:os";
-import { join } from "node:path";
+import { homedir, userInfo } from "node:os";
+import { isAbsolute, join } from "node:path";
 
 /** `parley` in the user's data directory; PARLEY_HOME moves it. */
 export function dataFolder(environment: NodeJS.ProcessEnv = process.env): string {
@@ -51,5 +51,11 @@ function folder(
 ): string {
   if (own !== undefined && own !== "") return join(own, name);
   // a relative path is to be ignored, says the standard
-  return join(given?.startsWith("/") ? given : join(homedir(), ...usual), "parley");
+  return join(given?.startsWith("/") ? given : join(home(), ...usual), "parley");
+}
+
+/** HOME, unless it would put what must last into whatever directory we happen to be in. */
+function home(): string {
+  const given = homedir();
+  return isAbsolute(given) ? given : userInfo().homedir;
 }

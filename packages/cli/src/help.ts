@@ -17,7 +17,7 @@ export function overview(commands: readonly Command[]): string {
     "options:",
     ...columns([
       ["-h, --help", "show this text, or the help of a command"],
-      ["--version", "show the version"],
+      ["-V, --version", "show the version"],
       ["--json", "answer in JSON, where a command can"],
     ]),
     "",

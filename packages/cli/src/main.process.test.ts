@@ -2,7 +2,16 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -130,4 +139,43 @@ test("an installed parley refuses an old Node and says which one it needs", () =
   const { status, stderr } = parley(["--version"], { command: join(installed, "bin/parley"), env });
   assert.equal(status, 1);
   assert.match(stderr, /needs Node 22\.18 or newer, got v20\.20\.2/);
+});
+
+test("what the machine does not let us do is told without a stack, and what to do", () => {
+  writeFileSync(join(temporary, "a file"), "");
+  const env = { PARLEY_HOME: join(temporary, "a file") };
+  for (const typed of [
+    ["config", "set", "agent.mode", "code"],
+    ["permissions", "add", "deny", "read x"],
+  ]) {
+    const { status, stdout, stderr } = parley(typed, { env });
+    assert.deepEqual([status, stdout], [1, ""], typed.join(" "));
+    assert.match(stderr, /^parley: \/.*a file\/.* cannot be used: ENOTDIR\nparley: .*PARLEY_HOME.*\n$/);
+  }
+});
+
+test("output that cannot be written is told without a stack", { skip: !existsSync("/dev/full") }, () => {
+  for (const typed of ["--help", "--version", "config path", "agents list --json"]) {
+    const { status, stderr } = parley(["-c", `"$0" ${typed} >/dev/full`, launcher], { command: "/bin/sh" });
+    assert.equal(status, 1, typed);
+    assert.match(stderr, /^parley: the output cannot be written: ENOSPC.*\n$/);
+  }
+});
+
+test("a home that is no absolute path is no place to keep anything", () => {
+  const cwd = mkdtempSync(join(temporary, "project "));
+  for (const HOME of ["", "relative"]) {
+    const { status, stdout } = parley(["config", "path"], { cwd, env: { HOME, PARLEY_HOME: "" } });
+    assert.equal(status, 0);
+    assert.match(stdout, /^\//, "an absolute path");
+    assert.ok(!stdout.startsWith(cwd), stdout);
+  }
+});
+
+test("the version and the list of commands are found by whatever name people try", () => {
+  for (const typed of ["version", "-v", "-V", "--version"])
+    assert.match(parley([typed]).stdout, /^parley \d+\.\d+\.\d+\n$/);
+  for (const typed of [["help"], ["help", "help"], ["-h"]])
+    assert.match(parley(typed).stdout, /^usage: parley COMMAND/m);
+  assert.match(parley(["sessions", "--json", "list"]).stdout, /^\{"v":1,"data":\{"sessions":\[\]/);
 });

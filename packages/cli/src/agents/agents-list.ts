@@ -6,10 +6,8 @@ import { withoutSecrets } from "../known-secrets.ts";
 import { readAgents } from "../named-agent.ts";
 import { printAnswer } from "../print-answer.ts";
 import { printable } from "../printable.ts";
-import { leaveWithReader } from "../reader-gone.ts";
 
 export async function run({ json }: Invocation): Promise<number> {
-  leaveWithReader();
   const { agents, preferred } = await readAgents();
   const listed = await withoutSecrets(
     [...agents.values()].map(({ entry }) => ({ ...facts(entry), isDefault: entry.name === preferred })),

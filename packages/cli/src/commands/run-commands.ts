@@ -54,6 +54,7 @@ export const runCommands: readonly Command[] = [
         type: "string",
         value: "FILE",
         completes: "file",
+        multiple: true,
         summary: "read the prompt from a file; - is stdin",
       },
       image: {

@@ -4,7 +4,6 @@ import { type AuditEntry, verifyAudit } from "@parley/client";
 import type { Invocation } from "../command.ts";
 import { printAnswer } from "../print-answer.ts";
 import { printable } from "../printable.ts";
-import { leaveWithReader } from "../reader-gone.ts";
 import { countOption } from "../sessions/count-option.ts";
 import { auditFiles } from "./audit-files.ts";
 
@@ -15,7 +14,6 @@ interface Line {
 }
 
 export async function run({ values, json }: Invocation): Promise<number> {
-  leaveWithReader();
   const limit = countOption(values, "limit", 50);
   const lines: Line[] = [];
   for (const path of auditFiles().toReversed()) {

@@ -12,12 +12,12 @@ const codes = {
 export type Colour = keyof typeof codes;
 export type Paint = (colour: Colour, text: string) => string;
 
-/** FORCE_COLOR and NO_COLOR as everybody reads them; else a terminal has colours. */
+/** FORCE_COLOR and NO_COLOR as everybody reads them; else a terminal has colours, unless it says that it is a dumb one. */
 export function painter(isTerminal: boolean, environment: NodeJS.ProcessEnv = process.env): Paint {
-  const { NO_COLOR: none, FORCE_COLOR: forced } = environment;
+  const { NO_COLOR: none, FORCE_COLOR: forced, TERM: kind } = environment;
   const isColoured =
     forced !== undefined && forced !== "" && forced !== "0"
       ? true
-      : isTerminal && (none === undefined || none === "");
+      : isTerminal && kind !== "dumb" && (none === undefined || none === "");
   return isColoured ? (colour, text) => `${codes[colour]}${text}\u001b[0m` : (_, text) => text;
 }

@@ -107,7 +107,7 @@ export class PromptRun {
 
   async #work(): Promise<void> {
     const notice = (text: string) => this.#printer.notice(text);
-    const reading = readPrompt(this.#options.prompt, notice);
+    const reading = readPrompt(this.#options.prompt, notice, this.#stopping.signal);
     // it is waited for below; the agent may fail first
     reading.catch(() => undefined);
     if (this.#options.keepsHistory) this.#history = new RunHistory(notice, this.#secrets);

@@ -1,15 +1,16 @@
 // Where the prompt comes from: the arguments, a file, stdin, or several of them.
 
+import { isUtf8 } from "node:buffer";
 import { fstatSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { usageError } from "../command-error.ts";
+import { readSource, TooLargeError } from "../named-source.ts";
 import { printable } from "../printable.ts";
 
 export interface PromptSource {
   /** What stood on the command line. "-" is stdin. */
   readonly words: readonly string[];
-  /** --file; "-" is stdin. */
-  readonly file: string | undefined;
+  /** --file, in their order; "-" is stdin. */
+  readonly files: readonly string[];
   /** The words are all of it, whatever stdin is. */
   readonly isAlone?: boolean;
 }
@@ -25,35 +26,65 @@ export interface PromptText {
 const silenceMs = 2_000;
 const maxBytes = 16 * 1024 * 1024;
 
+/** Rejects with a usage error, or with the signal's reason. */
 export async function readPrompt(
-  { words, file, isAlone = false }: PromptSource,
+  { words, files, isAlone = false }: PromptSource,
   notice: (text: string) => void,
+  signal: AbortSignal,
 ): Promise<PromptText> {
   if (isAlone) return { text: words.join(" "), piped: "" };
   const typed = words.filter((word) => word !== "-").join(" ");
-  const isAsked = words.includes("-") || file === "-";
-  const written = file === undefined || file === "-" ? "" : await readPromptFile(file);
-  const text = [typed, written].filter((part) => part.trim() !== "").join("\n\n");
-  const piped = isAsked || text === "" ? await allOfStdin(isAsked) : await whatIsPiped(notice);
-  if (`${text}${piped}`.trim() === "") {
-    throw usageError(
-      "there is no prompt",
-      'give one: parley run "what to do", parley run --file FILE, or pipe it in; see parley help run',
-    );
+  const isAsked = words.includes("-") || files.includes("-");
+  const written = [];
+  for (const file of files) if (file !== "-") written.push(await readPromptFile(file, signal));
+  const text = [typed, ...written].filter((part) => part.trim() !== "").join("\n\n");
+  const stop = () => process.stdin.destroy();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const piped = isAsked || text === "" ? await allOfStdin(isAsked) : await whatIsPiped(notice);
+    signal.throwIfAborted();
+    if (`${text}${piped}`.trim() !== "") return { text, piped };
+  } catch (error) {
+    // a stream that was destroyed says that it was; why is known here
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", stop);
   }
-  return { text, piped };
+  throw usageError(
+    "there is no prompt",
+    'give one: parley run "what to do", parley run --file FILE, or pipe it in; see parley help run',
+  );
 }
 
-async function readPromptFile(file: string): Promise<string> {
+async function readPromptFile(file: string, signal: AbortSignal): Promise<string> {
+  const what = `--file ${printable(file)}`;
   try {
-    return await readFile(file, "utf8");
+    // in somebody's own words a line ends as it does everywhere else
+    return textOf(await readSource(file, { maxBytes, signal }), what).replaceAll("\r\n", "\n");
   } catch (error) {
-    const { code = "unknown" } = error as NodeJS.ErrnoException; // of fs, which has no other errors
-    throw usageError(
-      `--file ${printable(file)} cannot be read: ${code}`,
-      "give a file of text, or - for stdin",
-    );
+    signal.throwIfAborted();
+    if (error instanceof TooLargeError) throw tooMuch(what);
+    const { code } = error as NodeJS.ErrnoException; // of fs, or a usage error
+    if (code === undefined || code === "usage") throw error;
+    throw usageError(`${what} cannot be read: ${code}`, "give a file of text, or - for stdin");
   }
+}
+
+/** Agents get text; what is none would reach them as rubbish. */
+function textOf(bytes: Buffer, what: string): string {
+  if (isUtf8(bytes) && !bytes.includes(0)) return bytes.toString("utf8");
+  throw usageError(
+    `${what} is no text in UTF-8`,
+    "show the agent an image with --image FILE; any other file can be mentioned as @FILE",
+  );
+}
+
+function tooMuch(what: string): Error {
+  return usageError(
+    `${what} has more than ${maxBytes / 1024 / 1024} MiB`,
+    "put it into a file of the project and mention that as @FILE",
+  );
 }
 
 async function allOfStdin(isAsked: boolean): Promise<string> {
@@ -107,13 +138,8 @@ async function readAll(): Promise<string> {
   let bytes = 0;
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > maxBytes) {
-      throw usageError(
-        `more than ${maxBytes / 1024 / 1024} MiB came on stdin`,
-        "put it into a file of the project and mention that",
-      );
-    }
+    if (bytes > maxBytes) throw tooMuch("what came on stdin");
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return textOf(Buffer.concat(chunks), "what came on stdin");
 }

@@ -51,7 +51,7 @@ export async function runOptions({ values, positionals, argv, json }: Invocation
   const cwd = resolve(text("cwd") ?? ".");
   if (!isDirectory(cwd)) throw usageError(`--cwd ${printable(cwd)} is no directory`, help);
   return {
-    prompt: { words: positionals.slice(0, positionals.length - argv.length), file: text("file") },
+    prompt: { words: positionals.slice(0, positionals.length - argv.length), files: list("file") },
     images: list("image"),
     agent,
     command: argv,

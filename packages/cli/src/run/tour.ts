@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { Invocation } from "../command.ts";
 import { launcher } from "../installation.ts";
 import { runPrompt } from "./run.ts";
+import { exitCodes } from "./run-ending.ts";
 import { type RunOptions, runOptions } from "./run-options.ts";
 
 const prompt = 'read notes.txt, then replace "bread" with "two loaves of bread" in notes.txt';
@@ -51,12 +52,15 @@ async function shown(options: RunOptions, folder: string): Promise<number> {
   say(`An agent at work, offline, in a folder that is thrown away afterwards.\n\n> ${prompt}\n`);
   const exitCode = await runPrompt({
     ...options,
-    prompt: { words: [prompt], file: undefined, isAlone: true },
+    prompt: { words: [prompt], files: [], isAlone: true },
     mode: "code",
     env: { PARLEY_HOME: join(folder, "home"), PARLEY_MODEL: "offline" },
   });
-  say(`
-That was parley run. In a project of your own:
+  say(`\nThat was parley run. ${further}`);
+  return exitCode;
+}
+
+const further = `In a project of your own:
 
   parley run "look around"       one prompt, printed as it goes; parley help run
   parley run -a claude "fix it"  any other agent, where it is installed
@@ -65,9 +69,7 @@ That was parley run. In a project of your own:
   parley --help                  everything else
 
 In a clone, parley is packages/cli/bin/parley, or npx parley. README.md goes on
-from here.`);
-  return exitCode;
-}
+from here.`;
 
 async function asked(options: RunOptions): Promise<number> {
   process.stdout.write(
@@ -79,10 +81,20 @@ replace "bread" with "cake" in notes.txt; run ls -l
   const { createInterface } = await import("node:readline/promises");
   const input = createInterface({ input: process.stdin, output: process.stdout });
   const closed = new Promise<undefined>((resolve) => input.once("close", () => resolve(undefined)));
+  let isInterrupted = false;
+  input.once("SIGINT", () => {
+    isInterrupted = true;
+    input.close();
+  });
   const answer = await Promise.race([input.question("> ").catch(() => undefined), closed]);
   input.close();
-  // Ctrl-C or Ctrl-D: the shell's prompt gets a line of its own
+  // Ctrl-C or Ctrl-D: what follows gets a line of its own
   if (answer === undefined) process.stdout.write("\n");
-  if (answer === undefined || answer.trim() === "") return 0;
-  return runPrompt({ ...options, prompt: { words: [answer], file: undefined, isAlone: true } });
+  if (isInterrupted) return exitCodes.cancelled;
+  const isAsked = answer !== undefined && answer.trim() !== "";
+  const exitCode = isAsked
+    ? await runPrompt({ ...options, prompt: { words: [answer], files: [], isAlone: true } })
+    : 0;
+  process.stdout.write(`\nThat was the tour. ${further}\n`);
+  return exitCode;
 }

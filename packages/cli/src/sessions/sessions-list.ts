@@ -5,14 +5,12 @@ import { resolve } from "node:path";
 import type { Invocation } from "../command.ts";
 import { printAnswer } from "../print-answer.ts";
 import { printable } from "../printable.ts";
-import { leaveWithReader } from "../reader-gone.ts";
 import { countOption } from "./count-option.ts";
 import { withHistory } from "./opened-history.ts";
 import { sessionJson, sessionLines } from "./session-line.ts";
 import { toldSessions } from "./told-session.ts";
 
 export async function run({ values, json }: Invocation): Promise<number> {
-  leaveWithReader();
   const limit = countOption(values, "limit", 20);
   const cwd = typeof values["cwd"] === "string" ? resolve(values["cwd"]) : undefined;
   const found = await withHistory((history) =>

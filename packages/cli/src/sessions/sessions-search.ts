@@ -4,7 +4,6 @@ import { resolve } from "node:path";
 import type { Invocation } from "../command.ts";
 import { usageError } from "../command-error.ts";
 import { printAnswer } from "../print-answer.ts";
-import { leaveWithReader } from "../reader-gone.ts";
 import { safeLine } from "../run/safe-text.ts";
 import { countOption } from "./count-option.ts";
 import { withHistory } from "./opened-history.ts";
@@ -12,7 +11,6 @@ import { sessionJson, sessionLine } from "./session-line.ts";
 import { sessionTeller } from "./told-session.ts";
 
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
-  leaveWithReader();
   const words = positionals.join(" ").trim();
   if (words === "") throw usageError("search for what?", 'type words: parley sessions search "failing test"');
   const limit = countOption(values, "limit", 20);

@@ -3,7 +3,6 @@
 import type { Entry } from "@parley/acp";
 import type { Invocation } from "../command.ts";
 import { printAnswer } from "../print-answer.ts";
-import { leaveWithReader } from "../reader-gone.ts";
 import { bufferedOutput } from "../run/output.ts";
 import { painter } from "../run/paint.ts";
 import { textPrinter } from "../run/text-printer.ts";
@@ -12,7 +11,6 @@ import { sessionJson, sessionLine } from "./session-line.ts";
 import { sessionTeller } from "./told-session.ts";
 
 export async function run({ positionals, json }: Invocation): Promise<number> {
-  leaveWithReader();
   const word = oneSession(positionals, "sessions show");
   const { stdout, stderr } = process;
   await withHistory(async (history) => {

@@ -53,11 +53,14 @@ test("what stands where a section is wanted is replaced", () => {
 });
 
 test("a value is taken away with its comma, and one that is not there changes nothing", () => {
-  assert.equal(setConfigValue(file, ["agent", "mode"], undefined), file.replace('    "mode": "ask"\n', ""));
+  const without = file.replace('"offline", /*', '"offline" /*').replace('    "mode": "ask"\n', "");
+  assert.equal(setConfigValue(file, ["agent", "mode"], undefined), without);
   assert.equal(setConfigValue(file, ["agent", "effort"], undefined), file);
   assert.equal(setConfigValue(file, ["client"], undefined), file);
   const line = '{"a": 1, "b": 2, "c": 3}';
   assert.equal(setConfigValue(line, ["a"], undefined), '{ "b": 2, "c": 3}');
   assert.equal(setConfigValue(line, ["b"], undefined), '{"a": 1, "c": 3}');
-  assert.equal(setConfigValue(line, ["c"], undefined), '{"a": 1, "b": 2,}');
+  assert.equal(setConfigValue(line, ["c"], undefined), '{"a": 1, "b": 2}');
+  const commented = '{\n  "a": 1, // one, or two,\n  "b": 2\n}\n';
+  assert.equal(setConfigValue(commented, ["b"], undefined), '{\n  "a": 1 // one, or two,\n}\n');
 });

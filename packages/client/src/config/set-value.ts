@@ -17,7 +17,7 @@ export function setConfigValue(text: string, path: readonly string[], value: unk
       if (place.members === undefined) return replaced(text, place, nested(path.slice(depth), value), depth);
       return inserted(text, place, name, nested(rest, value), depth + 1);
     }
-    if (rest.length === 0 && value === undefined) return removed(text, inside);
+    if (rest.length === 0 && value === undefined) return removed(text, inside, place);
     if (rest.length === 0) return replaced(text, inside, value, depth + 1);
     place = inside;
   }
@@ -55,13 +55,16 @@ function inserted(text: string, object: Place, name: string, value: unknown, dep
   return `${text.slice(0, at)}${afterComma === undefined ? "," : ""}${added}${text.slice(at)}`;
 }
 
-/** With the comma behind it; that in front of it stays, since one too many does no harm. */
-function removed(text: string, { start, end, name = start }: Place): string {
+/** With the comma behind it, or that in front of the last one: other readers of JSON take none too many. */
+function removed(text: string, { start, end, name = start }: Place, object: Place): string {
   const comma = /^\s*,/.exec(text.slice(end))?.[0].length ?? 0;
-  const before = text.slice(0, name);
-  const after = text.slice(end + comma);
+  const rest = text.slice(end + comma);
+  const previous =
+    [...(object.members?.values() ?? [])].findLast((member) => member.end <= name)?.end ?? name;
+  const between = text.slice(previous, name);
+  const before = text.slice(0, previous) + (comma > 0 ? between : between.replace(/^(\s*),/, "$1"));
   // a line that would be empty goes
-  return /(?:^|\n)[ \t]*$/.test(before) && /^[ \t]*\n/.test(after)
-    ? before.replace(/[ \t]*$/, "") + after.replace(/^[ \t]*\n/, "")
-    : before.trimEnd() + after;
+  return /(?:^|\n)[ \t]*$/.test(before) && /^[ \t]*\n/.test(rest)
+    ? before.replace(/[ \t]*$/, "") + rest.replace(/^[ \t]*\n/, "")
+    : before.trimEnd() + rest;
 }

@@ -133,7 +133,7 @@ function textOf(bytes: Buffer): string | undefined {
 function linesOf(text: string, lines: Mention["lines"]): string {
   if (lines === undefined) return text;
   return text
-    .split("\n")
+    .split(/\r?\n/)
     .slice(lines.first - 1, lines.last)
     .join("\n");
 }

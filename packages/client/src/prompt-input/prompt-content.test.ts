@@ -34,6 +34,13 @@ test("a file that is mentioned is embedded where the agent takes that", async ()
   ]);
 });
 
+test("lines of a file with Windows line ends are lines", async () => {
+  writeFileSync(join(cwd, "dos.txt"), "one\r\ntwo\r\nthree\r\n");
+  const [, block] = await blocksOf("see @dos.txt:2");
+  assert.ok(block?.type === "resource" && "text" in block.resource);
+  assert.equal(block.resource.text, "two");
+});
+
 test("a file that is mentioned is a link where the agent takes nothing else", async () => {
   const [, block] = await blocksOf("explain @src/a.ts", nothing);
   assert.deepEqual(block, {
@@ -48,6 +55,33 @@ test("a file that is mentioned is a link where the agent takes nothing else", as
 test("what names no file stays text", async () => {
   const text = "mail me@example.org about @Component, @missing.ts, @ and user@src/a.ts";
   assert.deepEqual(await blocksOf(text), [{ type: "text", text }]);
+});
+
+test("the user is told of a name that is no file, and of lines that a file does not have", async () => {
+  const { notes } = await promptContent(
+    { text: "mail me@example.org about @Component, @missing.ts, @src/b.ts:3 and @src/a.ts:9-12" },
+    { cwd, accepts: all },
+  );
+  assert.deepEqual(notes, [
+    "@missing.ts names no file, and stays text",
+    "@src/b.ts names no file, and stays text",
+    "@src/a.ts:9-12: the file has no such lines",
+  ]);
+});
+
+test("the user is told what a prompt takes along from elsewhere, and what may hold secrets", async () => {
+  writeFileSync(join(cwd, ".env"), "KEY=1\n");
+  const here = join(cwd, "src");
+  const { notes, content } = await promptContent(
+    { text: "see @a.ts, @../big.txt and @../.env" },
+    { cwd: here, accepts: all },
+  );
+  assert.deepEqual(notes, [
+    `@../big.txt is given to the agent from outside of ${here}`,
+    `@../.env is given to the agent from outside of ${here}`,
+    "@../.env may hold secrets, and is given to the agent",
+  ]);
+  assert.equal(content.length, 4);
 });
 
 test("lines of a file can be mentioned, and reach the model", async () => {

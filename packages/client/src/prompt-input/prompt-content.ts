@@ -1,8 +1,9 @@
 // A prompt from what a user typed, piped and named.
 
 import { homedir } from "node:os";
-import { resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import type { ContentBlock } from "@parley/acp";
+import { isProtectedPath } from "@parley/acp/node";
 import { type AcceptedContent, fileBlock, mediaType, wantedMedia } from "./mentioned-file.ts";
 import { findMentions, type Mention } from "./mentions.ts";
 
@@ -26,7 +27,10 @@ export interface PromptTarget {
 
 export interface PromptBlocks {
   readonly content: readonly ContentBlock[];
-  /** What the user should know: a file that the agent gets as a link although it was to be shown. */
+  /**
+   * What the user should know: a file that the agent gets as a link although it was to be shown, one from elsewhere or
+   * with secrets, lines that a file does not have, a name that is no file.
+   */
   readonly notes: readonly string[];
 }
 
@@ -52,7 +56,11 @@ export async function promptContent(input: PromptInput, target: PromptTarget): P
   }
   for (const readings of findMentions(input.text)) {
     const found = await lookUp(readings, cwd, accepts);
-    if (found !== undefined && !blocks.has(found.key)) blocks.set(found.key, found.block);
+    if (found === undefined) notes.push(...missingNote(readings));
+    else if (!blocks.has(found.key)) {
+      blocks.set(found.key, found.block);
+      notes.push(...mentionNotes(found, cwd));
+    }
   }
   const words = wordsAndAttached(input.text, attached, accepts);
   return { content: [...words, ...blocks.values()], notes };
@@ -85,13 +93,42 @@ async function lookUp(
   readings: readonly Mention[],
   cwd: string,
   accepts: AcceptedContent,
-): Promise<{ readonly key: string; readonly block: ContentBlock } | undefined> {
-  for (const { path, lines } of readings) {
-    const file = absolute(path, cwd);
-    const block = await fileBlock(file, accepts, lines);
-    if (block !== undefined) return { key: `${file}${lines ? `:${lines.first}-${lines.last}` : ""}`, block };
+): Promise<Found | undefined> {
+  for (const mention of readings) {
+    const file = absolute(mention.path, cwd);
+    const block = await fileBlock(file, accepts, mention.lines);
+    if (block !== undefined) return { key: nameOf({ ...mention, path: file }), mention, file, block };
   }
   return undefined;
+}
+
+interface Found {
+  readonly key: string;
+  readonly mention: Mention;
+  readonly file: string;
+  readonly block: ContentBlock;
+}
+
+function nameOf({ path, lines }: Pick<Mention, "path" | "lines">): string {
+  return `${path}${lines ? `:${lines.first}-${lines.last}` : ""}`;
+}
+
+/** A prompt may have been written by somebody else, in a file: what of the user's it takes along is said. */
+function mentionNotes({ mention, file, block }: Found, cwd: string): string[] {
+  const name = `@${nameOf(mention)}`;
+  const isElsewhere = /^\.\.(?:[\\/]|$)|^[\\/]|^[A-Za-z]:/.test(relative(cwd, file));
+  const isEmpty = block.type === "resource" && "text" in block.resource && block.resource.text === "";
+  return [
+    ...(isElsewhere ? [`${name} is given to the agent from outside of ${cwd}`] : []),
+    ...(isProtectedPath(file, "read") ? [`${name} may hold secrets, and is given to the agent`] : []),
+    ...(isEmpty && mention.lines !== undefined ? [`${name}: the file has no such lines`] : []),
+  ];
+}
+
+/** A word with an @ may be anything; one that ends like a file was probably meant to be one. */
+function missingNote(readings: readonly Mention[]): string[] {
+  const { path } = readings.at(-1) ?? { path: "" };
+  return /\w\.[A-Za-z]\w{0,4}$/.test(path) ? [`@${path} names no file, and stays text`] : [];
 }
 
 function absolute(path: string, cwd: string): string {
