@@ -32,7 +32,8 @@ export async function run({ positionals, json }: Invocation): Promise<number> {
       },
     });
     try {
-      if (agent.connected.authMethods.length === 0) throw noWays(name);
+      if (agent.connected.authMethods.length === 0)
+        throw noWays(name, entry.name === "parley" && entry.origin === "ready");
       await agent.login(method);
     } finally {
       await agent.close();
@@ -51,11 +52,9 @@ export async function run({ positionals, json }: Invocation): Promise<number> {
   }
 }
 
-function noWays(name: string): CommandError {
-  return new CommandError(
-    "login",
-    `${name} names no way to log in`,
-    "log in with the agent's own command, or give it a key in its environment",
-    1,
-  );
+function noWays(name: string, isOurs: boolean): CommandError {
+  const hint = isOurs
+    ? "give it the key of a model with parley agent login"
+    : "log in with the agent's own command, or give it a key in its environment";
+  return new CommandError("login", `${name} names no way to log in`, hint, 1);
 }

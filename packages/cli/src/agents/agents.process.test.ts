@@ -167,6 +167,8 @@ test(
     assert.ok(existsSync(mark));
     const none = parley(["agents", "login", "plain"]);
     assert.deepEqual([none.status, /names no way to log in/.test(none.stderr)], [1, true]);
+    const ours = parley(["agents", "login", "parley"]);
+    assert.deepEqual([ours.status, /with parley agent login\n/.test(ours.stderr)], [1, true]);
   },
 );
 

@@ -27,6 +27,12 @@ test("a machine on which everything works is told so, and what could be there", 
   assert.match(stdout, /Everything that is needed is there\.\n$/);
 });
 
+test("an agent that does not exist is a usage error, before anything is looked at", patience, (t) => {
+  const { status, stdout, stderr } = agentHome(t).parley(["doctor", "--agent", "nope"]);
+  assert.deepEqual([status, stdout], [2, ""]);
+  assert.match(stderr, /there is no agent nope\n/);
+});
+
 test("what is broken is told with what to do: agents, logins, the model", patience, (t) => {
   const { parley, agent, keep } = agentHome(t);
   const entry = ([command, ...args]: readonly string[]) => ({ command, args });

@@ -16,6 +16,12 @@ const marks = { ok: "ok     ", missing: "-      ", warning: "warning", broken: "
 export async function run({ values, json }: Invocation): Promise<number> {
   const { agent: only } = values;
   const timeoutMs = secondsOf(values["timeout"]) * 1000;
+  const name = typeof only === "string" ? only : undefined;
+  const { finding, config } = await examineConfig();
+  const agents = finding.state === "broken" ? undefined : (await readAgents(() => undefined)).agents;
+  if (name !== undefined && agents?.has(name) === false) {
+    throw usageError(`there is no agent ${printable(name)}`, "see parley agents list");
+  }
   const findings: Finding[] = [];
   const { StreamRedactor } = await import("@parley/acp/redact");
   const redactor = new StreamRedactor(await knownSecrets());
@@ -27,15 +33,9 @@ export async function run({ values, json }: Invocation): Promise<number> {
   };
   found(examineNode());
   for (const finding of examineFolders()) found(finding);
-  const { finding, config } = await examineConfig();
   found(finding);
   found(await examineModel(config));
-  if (finding.state !== "broken") {
-    const { agents } = await readAgents(() => undefined);
-    const name = typeof only === "string" ? only : undefined;
-    if (name !== undefined && !agents.has(name)) {
-      throw usageError(`there is no agent ${printable(name)}`, "see parley agents list");
-    }
+  if (agents !== undefined) {
     for (const each of await examineAgents(agents.values(), name, timeoutMs)) found(each);
     const { configuredMcpServers } = await import("@parley/client/config");
     for (const each of await examineServers(configuredMcpServers(config), timeoutMs)) found(each);
