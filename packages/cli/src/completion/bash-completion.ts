@@ -12,6 +12,9 @@ export function bashCompletion(commands: readonly Command[]): string {
 _parley() {
   local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} command= subcommands= at
   COMPREPLY=()
+  # bash takes --format=json for three words
+  [[ $previous == = ]] && previous=\${COMP_WORDS[COMP_CWORD-2]}
+  [[ $current == = ]] && current=
   for ((at = 1; at < COMP_CWORD; at++)); do
     # what follows -- belongs to another program
     [[ \${COMP_WORDS[at]} == -- ]] && { COMPREPLY=($(compgen -f -- "$current")); return; }
@@ -23,8 +26,18 @@ _parley() {
   command=\${COMP_WORDS[1]}
   case $command in
 ${families.join("\n")}
-    help) COMPREPLY=($(compgen -W ${quoted([...first.keys()].join(" "))} -- "$current")); return ;;
   esac
+  if [[ $command == help ]]; then
+    subcommands=${quoted([...first.keys()].join(" "))}
+    if ((COMP_CWORD > 2)); then
+      subcommands=
+      case \${COMP_WORDS[2]} in
+${families.join("\n")}
+      esac
+    fi
+    COMPREPLY=($(compgen -W "$subcommands" -- "$current"))
+    return
+  fi
   if [[ -n $subcommands ]]; then
     if ((COMP_CWORD == 2)) && [[ $current != -* ]]; then
       COMPREPLY=($(compgen -W "$subcommands" -- "$current"))

@@ -4,7 +4,8 @@ import type { Invocation } from "../command.ts";
 import { readAgents } from "../named-agent.ts";
 import { withHistory } from "../sessions/opened-history.ts";
 
-const maxSessions = 100;
+/** The ids of the newest; nobody looks for an old one by its id. */
+const maxSessions = 20;
 
 export async function run({ positionals }: Invocation): Promise<number> {
   const [what] = positionals;

@@ -39,11 +39,14 @@ test("bash completes commands, their second words, and their options", () => {
   assert.deepEqual(offered("sessions", "sh"), ["show"]);
   assert.deepEqual(offered("run", "--ti"), ["--timeout"]);
   assert.deepEqual(offered("help", "ru"), ["run"]);
+  assert.deepEqual(offered("help", "sessions", "s"), ["show", "search"]);
   assert.ok(!offered("").includes("bridge-mcp"), "what people do not start is not offered");
 });
 
 test("bash completes values: words, agents, files", () => {
   assert.deepEqual(offered("run", "--format", "q"), ["quiet"]);
+  assert.deepEqual(offered("run", "--format", "=", "q"), ["quiet"], "as bash splits --format=q");
+  assert.deepEqual(offered("run", "--format", "="), ["text", "json", "quiet"]);
   assert.deepEqual(offered("run", "-a", "cla"), ["claude"]);
   assert.deepEqual(offered("run", "--file", "no"), ["notes.txt"]);
   assert.deepEqual(offered("run", "x", "--", "sh", "no"), ["notes.txt"], "of another program too");

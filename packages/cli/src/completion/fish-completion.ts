@@ -9,7 +9,14 @@ export function fishCompletion(commands: readonly Command[]): string {
     ([word, summary]) =>
       `complete -c parley -n __fish_use_subcommand -f -a ${quoted(word)} -d ${quoted(summary)}`,
   );
+  const isFirst = quoted("__parley_is help; and test (count (commandline -opc)) -eq 2");
+  for (const [word, summary] of first)
+    lines.push(`complete -c parley -n ${isFirst} -f -a ${quoted(word)} -d ${quoted(summary)}`);
+  lines.push(`complete -c parley -n ${quoted("__parley_is help")} -f`);
   for (const [family, words] of second) {
+    const helped = quoted(`__parley_is help ${family}`);
+    for (const [word, summary] of words)
+      lines.push(`complete -c parley -n ${helped} -f -a ${quoted(word)} -d ${quoted(summary)}`);
     const others = quoted(
       `__parley_is ${family}; and not __fish_seen_subcommand_from ${[...words.keys()].join(" ")}`,
     );
