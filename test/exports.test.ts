@@ -100,6 +100,7 @@ const promised = {
     "canonicalPath",
     "commandEntry",
     "commandSubject",
+    "describeRule",
     "directoryIdentity",
     "findProgram",
     "launchAgent",

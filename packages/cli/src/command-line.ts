@@ -9,7 +9,8 @@ import { printAnswer } from "./print-answer.ts";
 import { safeText } from "./run/safe-text.ts";
 
 /** Gives the exit code. */
-export async function runCommandLine(argv: readonly string[]): Promise<number> {
+export async function runCommandLine(given: readonly string[]): Promise<number> {
+  const argv = withTerminator(given);
   const flags = beforeTerminator(argv);
   const isRun = flags.find((flag) => flag !== "--json") === "run";
   const json = flags.includes("--json") || (isRun && wantsEvents(flags));
@@ -164,6 +165,28 @@ async function showVersion(json: boolean): Promise<number> {
 function answer(text: string, data: object, json: boolean): number {
   printAnswer(text, data, json);
   return 0;
+}
+
+/** Puts a `--` before a command of the user's, where the table says that one follows. */
+function withTerminator(argv: readonly string[]): readonly string[] {
+  const name = argv.find((argument) => argument !== "--json") ?? "";
+  const at = argv.indexOf(name);
+  const command = find(name, argv[at + 1]);
+  if (command?.commandAfter === undefined) return argv;
+  const isValue = (index: number) => takesValue(command, argv[index - 1] ?? "");
+  const [first, second] = [...argv.keys()].filter(
+    (index) =>
+      index >= at + command.name.split(" ").length && !argv[index]?.startsWith("-") && !isValue(index),
+  );
+  const end = argv.indexOf("--");
+  if (first === undefined || second === undefined || (end >= 0 && end < second)) return argv;
+  return command.commandAfter.test(argv[first] ?? "") ? argv.toSpliced(second, 0, "--") : argv;
+}
+
+function takesValue({ options }: Command, word: string): boolean {
+  return Object.entries(options).some(
+    ([name, { type, short }]) => type === "string" && (word === `--${name}` || word === `-${short}`),
+  );
 }
 
 /** What follows `--` belongs to the command. */

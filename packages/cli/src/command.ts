@@ -44,6 +44,8 @@ export interface Command {
   /** The positional arguments as help shows them, `FILE...`. Absent: the command takes none. */
   readonly positionals?: string;
   readonly completes?: Completion;
+  /** Where the first argument is one of these words, the second begins a command of the user's, with options of its own. */
+  readonly commandAfter?: RegExp;
   readonly options: Readonly<Record<string, Option>>;
   /** Started by other commands and not by people: help does not list it. */
   readonly internal?: boolean;

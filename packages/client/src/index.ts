@@ -44,7 +44,7 @@ export { type Problem, type ProblemKind, problemOf } from "./live/problem.ts";
 export type { SessionSetup } from "./live/session-setup.ts";
 export { canonicalPath } from "./policy/canonical-path.ts";
 export { commandSubject } from "./policy/command-subject.ts";
-export type { Verdict } from "./policy/decide.ts";
+export { describeRule, type Verdict } from "./policy/decide.ts";
 export { permissionGate } from "./policy/gate.ts";
 export type { Decision, Gate, GateOptions, PermissionAsker } from "./policy/gate-options.ts";
 export { directoryIdentity, type GatedSession } from "./policy/gate-session.ts";

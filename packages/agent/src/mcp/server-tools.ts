@@ -1,6 +1,7 @@
 // The tools of an MCP server as tools of the agent: `server/tool`. What a server claims of its tools (that they only
 // read, what they are called) decides nothing; the user is asked by the name.
 
+import { createHash } from "node:crypto";
 import type { Tool as McpTool, Progress } from "@modelcontextprotocol/client";
 import { shownText, shownVerbatim } from "../tools/shown-content.ts";
 import { type PreparedCall, type RunContext, type Tool, ToolError, type ToolResult } from "../tools/tool.ts";
@@ -85,6 +86,10 @@ interface ToolSetting {
 }
 
 function tool({ server, name, description, inputSchema, call }: ToolSetting): Tool {
+  const definition = createHash("sha256")
+    .update(JSON.stringify([description, inputSchema]))
+    .digest("hex")
+    .slice(0, 12);
   return {
     name: `${server}/${name}`,
     description,
@@ -95,7 +100,7 @@ function tool({ server, name, description, inputSchema, call }: ToolSetting): To
       const asked = Object.keys(given).length === 0 ? [] : [shownVerbatim(json(given), "arguments.json")];
       return {
         presentation: { title: `${server}/${name}`, kind: "other", content: asked },
-        access: { type: "mcp", server, tool: name },
+        access: { type: "mcp", server, tool: name, definition },
         run: (context) =>
           inWords(context, () => call(given, { signal: context.signal, onProgress: shown(context) })),
       };

@@ -90,6 +90,10 @@ function subjectsOf(access: Exclude<Access, { type: "none" }>): string[] {
     case "host":
       return [`host ${access.host}`];
     case "mcp":
-      return [`mcp ${access.server}/${access.tool}`];
+      // what was always allowed is the tool as it was then; what was never allowed is the tool, whatever it says of itself
+      return [
+        `mcp ${access.server}/${access.tool}`,
+        `mcp ${access.server}/${access.tool} (as of ${access.definition})`,
+      ];
   }
 }

@@ -45,7 +45,13 @@ export type Access =
     }
   | { readonly type: "run"; readonly command: string; readonly cwd: string }
   | { readonly type: "host"; readonly host: string; readonly url: string }
-  | { readonly type: "mcp"; readonly server: string; readonly tool: string };
+  | {
+      readonly type: "mcp";
+      readonly server: string;
+      readonly tool: string;
+      /** A hash of what the server says of the tool. */
+      readonly definition: string;
+    };
 
 /** How a call is shown, before it runs. */
 export interface Presentation {

@@ -12,7 +12,7 @@ const cwd: Option = {
 
 const rules =
   "A rule is an operation and what it is done to: read, write or delete with a path (stars are allowed), exec with a\n" +
-  "command (exactly these words; a star at the end for any further ones), network with a host, mcp with SERVER/TOOL,\n" +
+  "command (exactly these words; a star at the end for harmless further ones, two for any), network with a host, mcp with SERVER/TOOL,\n" +
   "mode with its name. In front of it claim: is about what agents say they do themselves, op: about what parley does\n" +
   "for them, any: about both; deny and ask are about both anyway. docs/policy.md has all of it.";
 
@@ -64,9 +64,10 @@ export const permissionCommands: readonly Command[] = [
     name: "permissions check",
     summary: "say what would happen, and which rule says so",
     details:
-      "parley permissions check write src/a.ts, check exec -- npm test, check claim:exec 'a && b'. Exits with 0 for\n" +
-      "allow, 3 for deny, and 4 where somebody would be asked.",
+      "parley permissions check write src/a.ts, check exec git log -1, check claim:exec 'a && b'. What stands behind the\n" +
+      "command belongs to it. Exits with 0 for allow, 3 for deny, and 4 where somebody would be asked.",
     positionals: "OPERATION [PATH|COMMAND...|HOST|SERVER/TOOL|MODE]",
+    commandAfter: /^(?:claim:|op:)?exec$/,
     options: {
       cwd,
       policy: { type: "string", value: "FILE", completes: "file", summary: "also by the rules of this file" },

@@ -4,12 +4,14 @@
 import { dirname } from "node:path";
 import {
   auditLog,
+  describeRule,
   type Gate,
   type GateOptions,
   permissionGate,
   type Rule,
   rememberedRules,
 } from "@parley/client";
+import { usageError } from "../command-error.ts";
 import { auditFolder, configPath, dataFolder, permissionsPath, stateFolder } from "../data-folder.ts";
 import { configuredRules, type RunRules, workspacePolicyOf } from "./policy-rules.ts";
 
@@ -33,12 +35,11 @@ export function openGate(options: OpenGateOptions): OpenedGate {
   const { asker, agent, extraRoots, environment, warn } = options;
   const audit = auditLog(auditFolder(), { secrets: options.secrets ?? [] });
   const rules = configuredRules(options);
-  if (
-    rules.some(
-      ({ effect, operation, origin }) => effect === "allow" && operation === "*" && origin === "launch",
-    )
-  )
+  const everything = rules.find(({ effect, operation }) => effect === "allow" && operation === "*");
+  if (everything !== undefined) {
+    refuseForRoot(everything);
     warn?.("everything is allowed for this run, except what is always asked");
+  }
   const known = new Map<string, readonly Rule[]>();
   const gate = permissionGate({
     rules,
@@ -59,4 +60,13 @@ export function openGate(options: OpenGateOptions): OpenedGate {
     ...(environment === undefined ? {} : { environment }),
   });
   return { gate, close: () => audit.close() };
+}
+
+/** An agent that may do everything may then do it to the whole machine. Windows has no such user. */
+function refuseForRoot(rule: Rule): void {
+  if (process.getuid?.() !== 0 || process.env["PARLEY_SANDBOX"] === "1") return;
+  throw usageError(
+    `${describeRule(rule)} is refused for root: it would let an agent do everything to this machine`,
+    "be another user, allow what is needed only, or set PARLEY_SANDBOX=1 where nothing is lost with the machine",
+  );
 }

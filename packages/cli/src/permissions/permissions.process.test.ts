@@ -76,6 +76,40 @@ test("a rule is remembered for a workspace, listed, and taken back", (t) => {
   assert.match(again.stderr, /nothing is remembered as/);
 });
 
+test("what stands behind the command belongs to the command, whatever it looks like", (t) => {
+  const { parley, cwd } = place(t);
+  const allowed = (rule: string, ...words: string[]) =>
+    parley("check", "-C", cwd, "--allow", `exec ${rule}`, "exec", ...words).status === 0;
+  assert.ok(allowed("git log -1", "git", "log", "-1"));
+  assert.ok(allowed("npm test --json --help -C x", "npm", "test", "--json", "--help", "-C", "x"));
+  assert.ok(!allowed("git log", "git", "log", "-1"));
+  assert.equal(parley("check", "claim:exec", "--allow", "claim:exec ls -l", "ls", "-l").status, 0);
+  assert.equal(parley("check", "exec", "--", "ls", "--allow", "exec **").status, 4);
+  assert.equal(parley("check", "write", "a", "--allow", "write a").status, 0, "a path has no options");
+  assert.match(parley("check", "exec", "ls", "--json").stdout, /^ask: /);
+});
+
+const isRoot = process.getuid?.() === 0;
+
+test("for root nobody can allow everything, unless the machine is said to be a sandbox", {
+  skip: isRoot ? false : "needs root",
+}, (t) => {
+  const { parley, put } = place(t);
+  const { status, stderr } = parley("check", "--allow", "*", "write", "a");
+  assert.equal(status, 2);
+  assert.match(stderr, /allow any:\* \(--allow\) is refused for root.*\n.*PARLEY_SANDBOX=1/);
+  process.env["PARLEY_SANDBOX"] = "1";
+  t.after(() => delete process.env["PARLEY_SANDBOX"]);
+  assert.equal(parley("check", "--allow", "*", "write", "a").status, 0);
+  delete process.env["PARLEY_SANDBOX"];
+  assert.equal(parley("check", "--deny", "*", "write", "a").status, 3);
+  put("home/config/policy", "allow *\n");
+  assert.match(
+    parley("check", "write", "a").stderr,
+    /allow op:\* \(.*config\/policy:1\) is refused for root/,
+  );
+});
+
 test("a rule for an hour says until which minute, one for a directory says where and not everywhere", (t) => {
   const { parley, cwd } = place(t);
   const { stdout } = parley("add", "allow", "exec", "npm test", "--scope", "always", "--for", "1h");

@@ -128,14 +128,15 @@ test("a command does not get what is Parley's own or another agent's mark (TH7)"
 });
 
 test(
-  "a refusal says which rule to paste, and that rule helps, for a run and for good",
+  "a refusal says which rule to paste and how long it holds, and that rule helps, for a run and from then on",
   patience,
   async () => {
     const refused = await probe.parley(["run", "--no-history", "run pwd"]);
     assert.equal(refused.status, 3);
     const [, flag = "", rule = ""] =
-      /with --allow "(.+?)", or for good with parley permissions add allow "(.+?)"/.exec(refused.stderr) ??
-      [];
+      /with --allow "(.+?)", or here for 30 days with parley permissions add allow "(.+?)"$/m.exec(
+        refused.stderr,
+      ) ?? [];
     assert.deepEqual([flag, rule], ["exec pwd", "any:exec pwd"]);
     assert.equal((await probe.parley(["run", "--no-history", "--allow", flag, "run pwd"])).status, 0);
     assert.equal((await probe.parley(["permissions", "add", "allow", rule])).status, 0);
@@ -163,7 +164,7 @@ test("what a refusal recommends works as it is written, and means nothing else",
     const first = await probe.run(play(step), ["--add-dir", other]);
     assert.equal(first.status, 3);
     const [, flags = "", add = ""] =
-      /^parley: allow it for this run with (--allow .+), or for good with parley (permissions add .+)$/m.exec(
+      /^parley: allow it for this run with (--allow .+), or here for 30 days with parley (permissions add .+)$/m.exec(
         first.stderr,
       ) ?? [];
     const run = (given: string, steps: AgentStep) =>
@@ -176,6 +177,20 @@ test("what a refusal recommends works as it is written, and means nothing else",
     if (notThat === undefined) assert.equal((await run("", step)).status, 0, add);
     else assert.equal((await run(flags, notThat)).status, 3, add);
   }
+});
+
+test("what is recommended for a run in another directory is for that directory", patience, async () => {
+  const other = join(probe.folder, "it's another");
+  mkdirSync(other);
+  const typed = `run --no-history -C "$OTHER" "run pwd"`;
+  const env = { OTHER: other };
+  const refused = await probe.typed(typed, [], { env });
+  assert.equal(refused.status, 3);
+  const [, add = ""] = /, or there for 30 days with parley (permissions add .+)$/m.exec(refused.stderr) ?? [];
+  assert.match(add, /--cwd/, refused.stderr);
+  assert.equal((await probe.typed(add)).status, 0, add);
+  const again = await probe.typed(typed, [], { env });
+  assert.equal(again.status, 0, again.stderr);
 });
 
 test("for a shell line the hint says that the rule allows every command", patience, async () => {

@@ -1,10 +1,10 @@
 // What was refused, and what to do about it: the rule to paste, where a rule can allow it at all.
 
-import type { Decision } from "@parley/client";
+import { canonicalPath, type Decision } from "@parley/client";
 import { safeLine } from "./safe-text.ts";
 
 /** Of a refusal, what is told of it. */
-export type Refusal = Pick<Decision, "summary" | "by" | "reason" | "allowedBy">;
+export type Refusal = Pick<Decision, "summary" | "by" | "reason" | "allowedBy" | "workspace">;
 
 const shownRules = 3;
 const shownRefusals = 5;
@@ -45,13 +45,22 @@ function ruleHint(refusals: readonly Refusal[]): string {
     if (isLine)
       return `a shell line is allowed only where every command is, with --allow "exec **"; or run it at a terminal, where you are asked`;
     const part = refusals.every(({ allowedBy }) => allowedBy !== undefined) ? "it" : "a part of it";
-    const good = `parley permissions add allow ${quoted(first)}`;
+    const { here, options } = placeOf(refusals);
+    const kept = `parley permissions add allow ${quoted(first)}${options}`;
     const each = rules.length > 1 ? " (and so each of them)" : "";
-    return `allow ${part} for this run with ${flags}${more}, or for good with ${good}${each}`;
+    return `allow ${part} for this run with ${flags}${more}, or ${here} for 30 days with ${kept}${each}`;
   }
   const forbidden = refusals.find(({ by }) => by !== "nobody");
   if (forbidden !== undefined) return `no --allow goes beyond that: ${safeLine(forbidden.reason)}`;
   return "no --allow is for that: run it at a terminal, where you are asked";
+}
+
+/** What is remembered counts in one directory, which is not always this one. */
+function placeOf([first]: readonly Refusal[]): { readonly here: string; readonly options: string } {
+  const isHere = first === undefined || first.workspace === canonicalPath(".");
+  return isHere
+    ? { here: "here", options: "" }
+    : { here: "there", options: ` --cwd ${quoted(first.workspace)}` };
 }
 
 /** As a shell takes it for one word. */

@@ -79,6 +79,7 @@ export class Authority {
     const verdict = this.verdict(state, subjects);
     const decided = (effect: Decision["effect"], by: Decision["by"], reason = verdict.reason): Decision => ({
       sessionId: state.session.sessionId,
+      workspace: state.workspace.path,
       subjects,
       summary,
       effect,

@@ -39,6 +39,8 @@ export interface GateOptions extends ServiceOptions {
 /** What was decided about something, and by what. */
 export interface Decision {
   readonly sessionId: string;
+  /** The session's directory: where a rule that is remembered for this workspace counts. Canonical. */
+  readonly workspace: string;
   readonly subjects: readonly Subject[];
   /** One line in our own words. */
   readonly summary: string;

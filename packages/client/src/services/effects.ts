@@ -99,6 +99,7 @@ export class Effects {
       const reason = "it leads outside the workspace";
       const decision: Decision = {
         sessionId,
+        workspace: state.workspace.path,
         subjects: [subject],
         summary: summaryOf(subject),
         effect: "deny",
