@@ -42,6 +42,11 @@ export const runCommands: readonly Command[] = [
         completes: "session",
         summary: "go on with the session of this name or id; a new name begins one",
       },
+      continue: {
+        type: "boolean",
+        short: "c",
+        summary: "go on with the session that was used last in this directory",
+      },
       format: {
         type: "string",
         short: "f",

@@ -23,6 +23,8 @@ export interface RunOptions {
   /** Directories beside it, absolute. */
   readonly extraRoots: readonly string[];
   readonly session: string | undefined;
+  /** Goes on with the session that was used last in the directory. */
+  readonly isContinued: boolean;
   readonly format: (typeof formats)[number];
   readonly policy: string | undefined;
   readonly allow: readonly string[];
@@ -48,6 +50,7 @@ export async function runOptions({ values, positionals, argv, json }: Invocation
   if (agent !== undefined && argv.length > 0) {
     throw usageError("--agent and a command after -- are two agents; there can be one", help);
   }
+  if (values["continue"] === true) checkContinued(values);
   const cwd = resolve(text("cwd") ?? ".");
   if (!isDirectory(cwd)) throw usageError(`--cwd ${printable(cwd)} is no directory`, help);
   return {
@@ -59,6 +62,7 @@ export async function runOptions({ values, positionals, argv, json }: Invocation
     isCwdGiven: text("cwd") !== undefined,
     extraRoots: list("add-dir").map(extraRoot),
     session: nameOf(text("session")),
+    isContinued: values["continue"] === true,
     format: formatOf(text("format") ?? "text", json),
     policy: text("policy"),
     allow: list("allow"),
@@ -71,6 +75,12 @@ export async function runOptions({ values, positionals, argv, json }: Invocation
     keepsHistory: values["no-history"] !== true,
     showsStderr: values["verbose"] === true,
   };
+}
+
+function checkContinued(values: Invocation["values"]): void {
+  const other = ["session", "no-history"].find((name) => values[name] !== undefined);
+  if (other === undefined) return;
+  throw usageError(`--continue goes on with the last session here, and cannot be had with --${other}`, help);
 }
 
 function extraRoot(given: string): string {

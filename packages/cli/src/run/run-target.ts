@@ -20,8 +20,7 @@ export async function runTarget(options: RunOptions, history: RunHistory | undef
   const isGiven = name !== undefined || command.length > 0;
   const chosen = await chooseAgent(name, command);
   const given = historyAgent(chosen.entry.name, command);
-  const known =
-    session === undefined ? undefined : await (await history?.open())?.find(session, { agent: given, cwd });
+  const known = await knownSession(options, history, given, isGiven);
   const agent = known === undefined || isGiven ? given : known.agent;
   if (known !== undefined && !sameAgent(agent, known.agent)) {
     throw usageError(
@@ -38,6 +37,24 @@ export async function runTarget(options: RunOptions, history: RunHistory | undef
   }
   const target = agent === given ? chosen : await chooseAgent(agent.name, agent.command ?? []);
   return { ...target, agent, cwd: known?.cwd ?? cwd, known };
+}
+
+async function knownSession(
+  { session, isContinued, cwd }: RunOptions,
+  history: RunHistory | undefined,
+  agent: HistoryAgent,
+  isAgentGiven: boolean,
+): Promise<HistorySession | undefined> {
+  if (session !== undefined) return (await history?.open())?.find(session, { agent, cwd });
+  if (!isContinued) return undefined;
+  const query = { cwd, limit: 1, ...(isAgentGiven ? { agent } : {}) };
+  const [last] = (await (await history?.open())?.list(query)) ?? [];
+  if (last !== undefined) return last;
+  const whose = isAgentGiven ? ` with ${printable(agent.name)}` : "";
+  throw usageError(
+    `there is no session${whose} in ${printable(cwd)} to go on with`,
+    "leave --continue out to begin one; parley sessions list has those of other directories",
+  );
 }
 
 function historyAgent(name: string, command: readonly string[]): HistoryAgent {

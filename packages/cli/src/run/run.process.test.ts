@@ -396,6 +396,27 @@ test("a session goes on by its name, is listed, found, shown, exported and delet
 });
 
 test(
+  "--continue goes on with the session that was used last in the directory, with its agent",
+  patience,
+  async () => {
+    const cwd = join(probe.folder, "continued");
+    mkdirSync(cwd);
+    const run = (...args: string[]) => probe.parley(["run", "--json", ...args], { cwd });
+    const none = await run("--continue", "go on");
+    assert.equal(none.status, 2);
+    assert.match(none.stdout, /there is no session in .*continued to go on with/);
+    const ids = [];
+    for (const args of [["one"], ["two", "--", launcher, "agent"]])
+      ids.push(eventsOf(await run(...args))[0]?.["session"]);
+    const [start] = eventsOf(await run("-c", "three"));
+    assert.deepEqual([start?.["session"], start?.["resumed"]], [ids[1], true]);
+    const [ours] = eventsOf(await run("-c", "-a", "parley", "four"));
+    assert.deepEqual([ours?.["session"], ours?.["resumed"]], [ids[0], true]);
+    assert.equal((await run("-c", "--session", "x", "five")).status, 2);
+  },
+);
+
+test(
   "C15 a session goes on in its own folder wherever it is gone on with; a name is one of the folder it is used in",
   patience,
   async () => {
