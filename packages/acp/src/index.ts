@@ -92,7 +92,7 @@ export { type Client, client } from "./peer/client.ts";
 export type { AskContext, ClientDefinition } from "./peer/client-definition.ts";
 export type { ClientSession, Prompt } from "./peer/client-session.ts";
 export type { AgentCounters } from "./peer/client-wire.ts";
-export type { ConnectedAgent, SessionList, SessionPlace } from "./peer/connected-agent.ts";
+export type { ConnectedAgent, KnownSession, SessionList, SessionPlace } from "./peer/connected-agent.ts";
 export type { DisplayTerminal, DisplayTerminalOptions } from "./peer/display-terminal.ts";
 export { authRequired, type ExtensionContext, sessionNotFound } from "./peer/extensions.ts";
 export { type HttpTransportOptions, httpTransport } from "./peer/http-transport.ts";

@@ -7,7 +7,15 @@ import { argumentText, isObject } from "../jsonrpc/argument.ts";
 import { ConnectionError, RequestError } from "../jsonrpc/errors.ts";
 import type { RequestOptions } from "../jsonrpc/pending-requests.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
-import type { AuthMethod, Implementation, McpServer, Meta, SystemPrompt } from "../model/content.ts";
+import type {
+  AuthMethod,
+  AvailableCommand,
+  Implementation,
+  McpServer,
+  Meta,
+  SessionConfigOption,
+  SystemPrompt,
+} from "../model/content.ts";
 import type { Entry } from "../model/entry.ts";
 import { errorCodes } from "../model/error-codes.ts";
 import type { Update } from "../model/update.ts";
@@ -26,9 +34,20 @@ export interface SessionPlace {
   readonly systemPrompt?: SystemPrompt;
   /** Custom data of the request. */
   readonly meta?: Meta;
+  /**
+   * Of a load or a resume: what the session showed before. It counts until the agent says otherwise, since many answer
+   * with nothing about a session that the client knows already.
+   */
+  readonly known?: KnownSession;
   /** Listen from the first moment on: a history is not kept for listeners that come after it, beyond 1,024 updates. */
   readonly onUpdate?: (update: Update) => void;
   readonly onEntry?: (entry: Entry) => void;
+}
+
+/** What a session showed when it was last heard of. */
+export interface KnownSession {
+  readonly options: readonly SessionConfigOption[];
+  readonly commands: readonly AvailableCommand[];
 }
 
 export interface SessionList {
@@ -181,10 +200,11 @@ export class ConnectedAgent {
         const { method, params } = call();
         // history comes before the answer: the session is there to receive it
         const known = sessionId === undefined ? undefined : this.#now.wire.find(sessionId);
+        const { options, commands } = place.known ?? { options: [], commands: [] };
         const early =
           sessionId === undefined
             ? undefined
-            : this.#install({ sessionId, configOptions: [], availableCommands: [] }, place);
+            : this.#install({ sessionId, configOptions: options, availableCommands: commands }, place);
         const receive = (result: object) => {
           const face = this.#now.edition.face(result, sessionId);
           const session =

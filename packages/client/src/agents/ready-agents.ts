@@ -3,9 +3,6 @@
 
 import type { CommandEntry, Quirks } from "./agent-entry.ts";
 
-/** Claude and Codex show the output of their commands to those who ask for it with these words. */
-const showsTerminals: Quirks = { capabilities: { terminal_output: true } };
-
 /** Keys of the providers that agents of many providers use. */
 const providerKeys = [
   "ANTHROPIC_API_KEY",
@@ -49,7 +46,6 @@ const known: readonly Known[] = [
       ...cloudAccounts,
     ],
     install: "npm install --global @agentclientprotocol/claude-agent-acp",
-    quirks: showsTerminals,
   },
   {
     name: "codex",
@@ -59,7 +55,7 @@ const known: readonly Known[] = [
     passes: ["OPENAI_*", "CODEX_*"],
     install: "npm install --global @agentclientprotocol/codex-acp",
     // it takes two to three seconds to leave
-    quirks: { ...showsTerminals, graceMs: 5_000 },
+    quirks: { graceMs: 5_000 },
   },
   {
     name: "gemini",

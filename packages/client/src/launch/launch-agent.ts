@@ -125,12 +125,11 @@ function startRemote(entry: Exclude<AgentEntry, CommandEntry>, options: LaunchOp
 
 /** What we offer, less what this agent is known to be better without. */
 function offered({ quirks = {} }: AgentEntry, definition: ClientDefinition): ClientDefinition {
-  const { ownFiles, capabilities, versions } = quirks;
+  const { ownFiles, versions } = quirks;
   const { files, ...rest } = definition;
   return {
     ...rest,
     ...(ownFiles || files === undefined ? {} : { files }),
-    ...(capabilities === undefined ? {} : { meta: { ...capabilities, ...definition.meta } }),
     ...(versions === undefined ? {} : { versions }),
   };
 }

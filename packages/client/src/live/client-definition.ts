@@ -10,6 +10,9 @@ import type {
 import type { Asker } from "./asker.ts";
 import type { LiveGate, LiveOptions } from "./live-options.ts";
 
+/** Agents that run commands by themselves show what these print to those who say so; others do not know the word. */
+const terminalOutput = { terminal_output: true };
+
 export function clientDefinition({ client, gate, asker = {}, onEvent }: LiveOptions): ClientDefinition {
   const warn = (message: string) => onEvent?.({ kind: "warning", message });
   const runsLogins = asker.terminalLogin !== undefined;
@@ -20,7 +23,7 @@ export function clientDefinition({ client, gate, asker = {}, onEvent }: LiveOpti
       visits.get(elicitationId)?.abort();
       client.elicitationCompleted?.(elicitationId);
     },
-    ...(runsLogins ? { meta: { "terminal-auth": true, ...client.meta } } : {}),
+    meta: { ...terminalOutput, ...(runsLogins ? { "terminal-auth": true } : {}), ...client.meta },
     ...(gate === undefined ? {} : { permission: gate.permission, ...services(gate) }),
     ...(asker.elicit === undefined
       ? {}

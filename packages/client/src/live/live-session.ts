@@ -134,14 +134,14 @@ export class LiveSession {
   async openNew(replaces?: string): Promise<void> {
     const opened = await this.#activated("new", (agent, place) => agent.open(place));
     this.#began(opened, "new", replaces);
-    await this.#setUp(opened);
+    await this.#setUp(opened, false);
   }
 
   async openOld(sessionId: string, replay: "history" | "silent"): Promise<void> {
     this.#sessionId = sessionId;
-    const { session, how } = await this.#reactivated(replay === "silent");
+    const { session, how, isRemembered } = await this.#reactivated(replay === "silent");
     this.#began(session, how);
-    await this.#setUp(session);
+    await this.#setUp(session, isRemembered);
   }
 
   /** The session at the agent that runs now, taken up again where that is another process than before. */
@@ -157,9 +157,9 @@ export class LiveSession {
   async takeUp(): Promise<void> {
     const { agent } = await this.#live.ready();
     if (!agent.features.resume && !agent.features.load) return this.replace();
-    const { session, how } = await this.#reactivated(true);
+    const { session, how, isRemembered } = await this.#reactivated(true);
     this.#live.options.onEvent?.({ kind: "continued", sessionId: this.#sessionId, how });
-    await this.#setUp(session);
+    await this.#setUp(session, isRemembered);
   }
 
   async replace(): Promise<void> {
@@ -189,15 +189,24 @@ export class LiveSession {
     this.#filter?.startRecording();
   }
 
-  async #reactivated(isSilent: boolean): Promise<{ session: ClientSession; how: "loaded" | "resumed" }> {
+  async #reactivated(isSilent: boolean): Promise<{
+    session: ClientSession;
+    how: "loaded" | "resumed";
+    isRemembered: boolean;
+  }> {
     let how: "loaded" | "resumed" = "resumed";
     const id = this.#sessionId;
-    const session = await this.#activated(isSilent ? "silent" : "history", (agent, place) => {
+    const known = { options: this.options, commands: this.commands };
+    const session = await this.#activated(isSilent ? "silent" : "history", (agent, given) => {
+      const place = { ...given, known };
       const { resume, load } = agent.features;
       how = resume && (isSilent || !load) ? "resumed" : "loaded";
       return how === "resumed" ? agent.resume(id, place) : agent.load(id, place);
     });
-    return { session, how };
+    // it said nothing else: whether it is still so is another question
+    const isRemembered =
+      known.options.length > 0 && JSON.stringify(session.options) === JSON.stringify(known.options);
+    return { session, how, isRemembered };
   }
 
   /** Once more with twice the time, when the agent does not answer. */
@@ -240,14 +249,14 @@ export class LiveSession {
     }
   }
 
-  async #setUp(session: ClientSession): Promise<void> {
+  async #setUp(session: ClientSession, isRemembered: boolean): Promise<void> {
     const { mode, model, options } = this.#place.setup ?? {};
     const setup: SessionSetup = {
       ...(mode === undefined ? {} : { mode }),
       ...(model === undefined ? {} : { model }),
       options: { ...options, ...this.#chosen },
     };
-    this.#problems = await applySetup(session, setup);
+    this.#problems = await applySetup(session, setup, { isRemembered });
     for (const message of this.#problems) this.#live.options.onEvent?.({ kind: "warning", message });
   }
 

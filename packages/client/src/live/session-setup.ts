@@ -17,12 +17,19 @@ interface Wanted {
   readonly value: string | boolean;
 }
 
-/** Sets what is not so already. Returns what could not be set, in words. */
-export async function applySetup(session: ClientSession, setup: SessionSetup): Promise<readonly string[]> {
+/**
+ * Sets what is not so already. What the options are may be remembered from another process, which says nothing about what
+ * this one has chosen: then all of it is set. Returns what could not be set, in words.
+ */
+export async function applySetup(
+  session: ClientSession,
+  setup: SessionSetup,
+  { isRemembered }: { readonly isRemembered: boolean },
+): Promise<readonly string[]> {
   const problems: string[] = [];
   // one after the other: an agent may change one option because of another
   for (const find of wanted(setup)) {
-    const problem = await apply(session, find(session.options));
+    const problem = await apply(session, find(session.options), isRemembered);
     if (problem !== undefined) problems.push(problem);
   }
   return problems;
@@ -59,6 +66,7 @@ function named(all: readonly SessionConfigOption[], key: string): readonly Sessi
 async function apply(
   session: ClientSession,
   { what, candidates, value }: Wanted,
+  isRemembered: boolean,
 ): Promise<string | undefined> {
   if (candidates.length === 0) {
     const known = session.options.map((option) => option.configId).join(", ");
@@ -67,7 +75,7 @@ async function apply(
   for (const option of candidates) {
     const found = offeredValue(option, value);
     if (found === undefined) continue;
-    if (currentOf(option) === found) return undefined;
+    if (currentOf(option) === found && !isRemembered) return undefined;
     try {
       await session.setOption(option.configId, found);
       return undefined;

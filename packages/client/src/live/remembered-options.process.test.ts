@@ -1,0 +1,83 @@
+// What a session offers is known also after its agent was started anew and said nothing about it.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { AgentScenario } from "@parley/acp/testing";
+import { live, patience, say, scripted } from "../live-probe.ts";
+
+const cwd = tmpdir();
+const mode = {
+  configId: "mode",
+  name: "Mode",
+  category: "mode",
+  type: "select" as const,
+  currentValue: "ask",
+  options: ["ask", "code", "plan"].map((value) => ({ value, name: value })),
+};
+const known: Partial<AgentScenario> = {
+  sessions: [{ sessionId: "old", cwd }],
+  open: { options: [mode], commands: [{ type: "command", name: "test", description: "Runs the tests" }] },
+};
+const dying: Partial<AgentScenario> = { ...known, otherwise: [{ crash: { signal: "SIGKILL" } }] };
+
+/** It knows the session and its options, and answers without a word about them. */
+function mute(version: 1 | 2): Partial<AgentScenario> {
+  const silence = { configOptions: null, modes: null, availableCommands: null };
+  const told = { sessionUpdate: "session_info_update", title: "set" };
+  const update = {
+    jsonrpc: "2.0",
+    method: "session/update",
+    params: { sessionId: "old", update: told },
+  };
+  return {
+    ...known,
+    versions: [version],
+    otherwise: say("back"),
+    wire: {
+      replies: [
+        { method: "session/resume", patch: silence },
+        { method: "session/set_config_option", before: [update] },
+      ],
+    },
+  };
+}
+
+for (const version of [1, 2] as const) {
+  test(
+    `options, modes and commands outlive a process that does not name them again, version ${version}`,
+    patience,
+    async (t) => {
+      const { entry } = scripted(t, { play: { ...dying, versions: [version] } }, { play: mute(version) });
+      const { agent } = await live(t, entry);
+      const session = await agent.reopen("old", { cwd });
+      assert.equal(session.options[0]?.configId, "mode");
+      await session.setMode("code");
+      const titles: unknown[] = [];
+      session.onUpdate((update) => {
+        if (update.sessionUpdate === "session_info_update") titles.push(update.title);
+      });
+      assert.equal((await session.prompt("go").outcome).stopReason, "end_turn");
+      assert.deepEqual(titles, ["set"], "what was chosen is chosen again, whatever was remembered");
+      assert.deepEqual([session.options[0]?.configId, session.commands[0]?.name], ["mode", "test"]);
+      await session.setMode("plan");
+      const [option] = session.options;
+      assert.equal(option?.type === "select" && option.currentValue, "plan");
+    },
+  );
+}
+
+test(
+  "every agent is told that what its commands print can be shown, whatever it is called",
+  patience,
+  async (t) => {
+    const { entry, folder } = scripted(t, {});
+    const file = join(folder, "initialize");
+    const program = `process.stdin.once("data", (line) => { require("fs").writeFileSync(process.argv[1], line); process.exit(3); })`;
+    await assert.rejects(live(t, { ...entry, args: ["-e", program, file] }), { kind: "exited" });
+    const { params } = JSON.parse(readFileSync(file, "utf8").split("\n")[0] ?? "");
+    assert.equal(params.clientCapabilities._meta.terminal_output, true);
+  },
+);
