@@ -212,7 +212,7 @@ test(
       },
     });
     await connection.request("initialize", {});
-    for (let n = 0; n < 50; n++) connection.notify(`n${n}`, n % 2 === 0 ? {} : { sessionId: "s1" });
+    for (let n = 0; n < 50; n++) void connection.notify(`n${n}`, n % 2 === 0 ? {} : { sessionId: "s1" });
     const posts = () => server.seen.map(shape).filter(([method]) => method === "POST");
     await server.until(() => posts().length === 51);
     assert.deepEqual(
@@ -338,7 +338,7 @@ test(
   async (t) => {
     const { server, connection } = await connected(t, {});
     await connection.request("initialize", {});
-    for (const method of ["a", "b", "c"]) connection.notify(method, {});
+    for (const method of ["a", "b", "c"]) void connection.notify(method, {});
     await connection.close();
     assert.deepEqual(
       server.seen.map(shape).flatMap(([method, , , what]) => (method === "GET" ? [] : [what])),
@@ -349,3 +349,54 @@ test(
     await deaf.connection.close();
   },
 );
+
+test("any fetch will do: that of a browser, which shows no cookies and no redirects", patience, async () => {
+  const asked: string[] = [];
+  const streams: ReadableStreamDefaultController<Uint8Array>[] = [];
+  const stream = () =>
+    new ReadableStream<Uint8Array>({ start: (controller) => void streams.push(controller) });
+  const answers: Record<string, () => Response> = {
+    POST: () =>
+      Response.json({ jsonrpc: "2.0", id: 1, result: {} }, { headers: { "Acp-Connection-Id": "c" } }),
+    GET: () => new Response(stream(), { headers: { "Content-Type": "text/event-stream" } }),
+    DELETE: () => new Response(null, { status: 202 }),
+  };
+  const fetch = async (_url: string, { method = "" }: RequestInit) => {
+    asked.push(method);
+    return answers[method]?.() ?? Response.error();
+  };
+  const transport = httpTransport("https://agents.example.com/acp", { fetch, backoffMs: 1 });
+  const connection = new Connection(transport, {
+    handlers: { request: () => null, notification: () => undefined },
+  });
+  await connection.request("initialize", {});
+  // Node gives up a body that has been silent for five minutes; nothing was on its way, so nothing is lost
+  const silent = new TypeError("terminated", { cause: { code: "UND_ERR_BODY_TIMEOUT" } });
+  const reopened = new Promise<void>((resolve) => {
+    answers["GET"] = () => {
+      resolve();
+      return new Response(stream(), { headers: { "Content-Type": "text/event-stream" } });
+    };
+  });
+  while (streams.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  streams[0]?.error(silent);
+  await reopened;
+  assert.equal(connection.isOpen, true);
+  await connection.close();
+  assert.deepEqual(asked, ["POST", "GET", "GET", "DELETE"]);
+});
+
+test("a fetch that cannot be stopped does not keep a connection from closing", patience, async () => {
+  const never = new Promise<Response>(() => undefined);
+  const opened = () =>
+    Response.json({ jsonrpc: "2.0", id: 1, result: {} }, { headers: { "Acp-Connection-Id": "c" } });
+  let calls = 0;
+  const fetch = () => (calls++ === 0 ? Promise.resolve(opened()) : never);
+  const transport = httpTransport("https://agents.example.com/acp", { fetch, closeTimeoutMs: 20 });
+  const connection = new Connection(transport, {
+    handlers: { request: () => null, notification: () => undefined },
+  });
+  await connection.request("initialize", {});
+  void connection.notify("stuck", {});
+  await connection.close();
+});

@@ -135,14 +135,14 @@ export class HttpClientTransport implements Transport {
 
   async #shut(reason: Error | undefined): Promise<void> {
     this.#sink = undefined;
-    const timer = deadline(this.#closeTimeoutMs, () => {
-      this.#stop();
-      this.#endpoint.abort();
-    });
+    const late = Promise.withResolvers<void>();
+    const timer = deadline(this.#closeTimeoutMs, late.resolve);
     // before there is a connection nobody waits for what is queued
-    if (reason === undefined && this.#connectionId !== undefined) await this.#sending;
+    const isFlushed = reason === undefined && this.#connectionId !== undefined;
+    if (isFlushed) await Promise.race([this.#sending, late.promise]);
     this.#stop();
-    await this.#endConnection();
+    await Promise.race([this.#endConnection(), late.promise]);
+    this.#endpoint.abort();
     clearTimeout(timer);
   }
 

@@ -3,7 +3,7 @@
 
 import { type Deadline, deadline } from "../jsonrpc/deadline.ts";
 import { CookieJar } from "./cookie-jar.ts";
-import { HttpFailure, networkWords, retryAfter, serverWords } from "./http-failure.ts";
+import { HttpFailure, networkWords, plainLine, retryAfter, serverWords } from "./http-failure.ts";
 
 /** The part of the standard `fetch` that is used. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -43,7 +43,8 @@ export class HttpEndpoint {
   readonly #fetch: Fetch;
   readonly #jar: CookieJar;
   readonly #cookies: boolean;
-  readonly #running = new Set<AbortController>();
+  /** What ends each call that runs. */
+  readonly #running = new Set<() => void>();
 
   constructor(address: URL, options: EndpointOptions) {
     this.#url = address.href;
@@ -57,13 +58,13 @@ export class HttpEndpoint {
   /** Throws HttpFailure when there is no answer in time, or one that leads elsewhere. Any status is an answer. */
   async call({ method, headers, body, wanted }: Call, timeoutMs: number): Promise<Answer> {
     const controller = new AbortController();
-    this.#running.add(controller);
     let timer: Deadline;
     const release = () => {
       clearTimeout(timer);
-      this.#running.delete(controller);
+      this.#running.delete(release);
       controller.abort();
     };
+    this.#running.add(release);
     let isLate = false;
     timer = deadline(timeoutMs, () => {
       isLate = true;
@@ -105,18 +106,18 @@ export class HttpEndpoint {
     const type = headers.get("content-type") ?? "";
     const body = read ?? (await readText(response, maxErrorBytes).catch(() => ""));
     release();
+    const said = (text: string) => this.#withoutSecrets(plainLine(text));
     const what = response.ok
-      ? `${status} with ${type === "" ? "no content type" : `content of type ${type.slice(0, 100)}`}`
-      : `${status} ${statusText}`.trim();
-    const words = this.#withoutSecrets(serverWords(body, type));
+      ? `${status} with ${type === "" ? "no content type" : `content of type ${said(type)}`}`
+      : `${status} ${said(statusText)}`.trim();
+    const words = said(serverWords(body, type));
     const message = `${method} ${this.shown}: got ${what}, wanted ${wanted}${words === "" ? "" : ` (the server says: ${words})`}`;
     return new HttpFailure(message, { status, retryAfterMs: retryAfter(headers) });
   }
 
   /** Gives up all that runs. */
   abort(): void {
-    for (const controller of this.#running) controller.abort();
-    this.#running.clear();
+    for (const release of this.#running) release();
   }
 
   #all(headers: Readonly<Record<string, string>>): Headers {

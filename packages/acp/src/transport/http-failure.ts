@@ -32,9 +32,13 @@ export function retryAfter(headers: Headers): number | undefined {
 
 const maxWords = 200;
 
-/** What a server says in the body of a refusal, as part of a sentence; pages for browsers say nothing. */
+/** What a server says in the body of a refusal; pages for browsers say nothing. */
 export function serverWords(body: string, type: string): string {
-  const text = /\bjson\b/.test(type) ? jsonWords(body) : /^text\/plain\b/.test(type) ? body : "";
+  return /\bjson\b/.test(type) ? jsonWords(body) : /^text\/plain\b/.test(type) ? body : "";
+}
+
+/** Somebody's text as part of a sentence of ours: one line of some length, without what a terminal would obey. */
+export function plainLine(text: string): string {
   const line = text
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, " ")
     .trim()

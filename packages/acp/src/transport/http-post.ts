@@ -11,6 +11,9 @@ const connectionHeader = "Acp-Connection-Id";
 /** Nobody waits longer than this because a server says so. */
 const longestPauseMs = 10_000;
 
+/** Of a body that should be empty. */
+const maxUnwantedBytes = 8 * 1024;
+
 /** The answer to the first message. Without a connection it is one that refuses it. */
 export interface Opened {
   readonly connectionId: string | undefined;
@@ -62,12 +65,17 @@ export async function post(
   for (let attempt = 1; ; attempt++) {
     const answer = await endpoint.call(call, pacing.timeoutMs);
     const { response } = answer;
+    if (response.ok && (response.status !== 200 || !isJson(response.headers))) {
+      // read to its end, so that the socket can be used again; what was accepted does not wait for that
+      void readText(response, maxUnwantedBytes)
+        .catch(() => "")
+        .then(answer.release);
+      return undefined;
+    }
     if (response.ok) {
-      const isAnswer = response.status === 200 && isJson(response.headers);
-      // read to its end, so that the connection can be used again
-      const text = await readText(response, isAnswer ? maxBytes + 1 : 8 * 1024).catch(() => "");
+      const text = await readText(response, maxBytes + 1).catch(() => "");
       answer.release();
-      return isAnswer && text !== "" ? text : undefined;
+      return text === "" ? undefined : text;
     }
     const failure = await endpoint.failure(call, answer);
     // only these two say that the message was not taken and may be another time

@@ -21,7 +21,7 @@ export function socketRefusal(
   const isSecure = url.protocol === "wss:" || url.protocol === "https:";
   const address = new URL(url);
   address.protocol = isSecure ? "https:" : "http:";
-  const where = `GET ${url.origin === "null" ? url.href : url.origin}${url.pathname}`;
+  const where = `GET ${url.origin}${url.pathname}`;
   return new Promise((resolve) => {
     const request = (isSecure ? httpsRequest : httpRequest)(address, {
       headers: {
