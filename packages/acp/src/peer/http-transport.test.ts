@@ -286,7 +286,7 @@ test(
     });
     await connection.request("initialize", {});
     await connection.request("first", {});
-    server.cut();
+    server.cutStream();
     await server.until((seen) => seen.some(({ headers }) => headers["last-event-id"] === "41"));
     assert.equal(connection.isOpen, true);
   },
@@ -296,17 +296,26 @@ test(
   "a stream that was cut without ids ends the connection: what was lost cannot be known (H12, H18)",
   patience,
   async (t) => {
-    for (const session of ["", "s1"]) {
+    for (const cut of [
+      (server: Loopback) => server.cutStream(),
+      (server: Loopback) => server.cutStream("s1"),
+      (server: Loopback) => {
+        // in order, but in the middle of an event
+        server.write('data: {"cut', "s1");
+        server.endStream("s1");
+      },
+    ]) {
       const { server, connection } = await connected(t, {
-        message: (message, far) => far.reply(message, {}, message.params?.sessionId),
+        message(message, far) {
+          if (message.method === "session/prompt") far.reply(message, {}, "s1");
+        },
       });
       await connection.request("initialize", {});
       await connection.request("session/prompt", { sessionId: "s1" });
-      const pending = connection.request("session/prompt", { sessionId: "s1" });
+      const pending = connection.request("hang", { sessionId: "s1" });
       pending.catch(() => undefined);
-      if (session === "") server.cut();
-      else server.write('data: {"cut', "s1");
-      if (session !== "") server.endStream("s1");
+      await server.until((seen) => seen.filter(({ method }) => method === "GET").length === 2);
+      cut(server);
       const { kind, message } = await connection.closed;
       assert.equal(kind, "closed");
       assert.match(message, /the event stream of (?:the connection|a session) at http:.*\/acp was cut: /);

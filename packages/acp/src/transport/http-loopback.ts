@@ -101,6 +101,12 @@ export class Loopback {
     this.#streams.delete(session);
   }
 
+  /** Cuts one stream off, and nothing else. */
+  cutStream(session = ""): void {
+    this.#streams.get(session)?.destroy();
+    this.#streams.delete(session);
+  }
+
   /** The connection is over: its streams end, and nobody knows it any more. */
   end(): void {
     this.#isOver = true;
