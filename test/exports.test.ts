@@ -97,6 +97,7 @@ const promised = {
     "RuleError",
     "agentEnvironment",
     "auditLog",
+    "beginsWork",
     "canonicalPath",
     "commandEntry",
     "commandSubject",

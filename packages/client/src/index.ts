@@ -28,6 +28,7 @@ export type {
   LoginMethod,
   LoginVariable,
 } from "./live/asker.ts";
+export { beginsWork } from "./live/entry-filter.ts";
 export { type LiveAgent, liveAgent } from "./live/live-agent.ts";
 export type {
   LiveEvent,

@@ -208,11 +208,28 @@ test("text between turns is shown, and ends no prompt (v1)", async () => {
   const { peer, session, view } = await shown({ "session/prompt": () => ({ stopReason: "end_turn" }) });
   peer.update("s1", chunk("[MODE_UPDATE] autoEdit"));
   await session.prompt("x").outcome;
+  peer.update("s1", { sessionUpdate: "usage_update", used: 1, size: 2 });
   peer.update("s1", chunk("Info: Operation cancelled by user"));
   await quiet();
   const texts = view.timeline.map((item) => ("content" in item ? JSON.stringify(item.content) : ""));
   assert.equal(texts.length, 3);
   assert.match(texts.join(), /MODE_UPDATE.*x.*Operation cancelled/);
+});
+
+test("text that comes right after the answer goes on with what was said, if the turn ended well (v1)", async () => {
+  for (const stopReason of ["end_turn", "cancelled"]) {
+    const { peer, session, view } = await shown({
+      "session/prompt": () => {
+        peer.update("s1", chunk("begin "));
+        return { stopReason };
+      },
+    });
+    await session.prompt("x").outcome;
+    peer.update("s1", chunk("tail"));
+    await quiet();
+    const texts = view.timeline.flatMap((item) => (item.kind === "agent_message" ? item.content : []));
+    assert.equal(texts.length, stopReason === "end_turn" ? 1 : 2);
+  }
 });
 
 test("ways to log in of any shape are listed, and a terminal's only where the client runs terminals", async () => {

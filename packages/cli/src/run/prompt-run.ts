@@ -18,6 +18,7 @@ import { configuredRules } from "../permissions/policy-rules.ts";
 import { eventTeller } from "./event-teller.ts";
 import type { GuardedPrinter, RunSecrets } from "./guarded-printer.ts";
 import type { Interrupts } from "./interrupts.ts";
+import { LastWords } from "./last-words.ts";
 import { lateGate } from "./late-gate.ts";
 import { describeAgent, runErrorFrom, startAgent, takeSession } from "./live-session.ts";
 import { SlowReader } from "./output.ts";
@@ -32,11 +33,6 @@ import { UnreadNotes } from "./unread-notes.ts";
 
 /** How long an agent may take to end its turn after it was told to, before it is ended itself. */
 const stopMs = 3_000;
-/** How long an agent that said nothing may take to say something after all. */
-const lateMs = 1_000;
-
-/** What shows that an agent has done something. */
-const worked = /^(?:agent_message|tool_call|plan)/;
 
 export class PromptRun {
   readonly #options: RunOptions;
@@ -45,7 +41,7 @@ export class PromptRun {
   readonly #secrets: RunSecrets;
   /** Aborts when the run is to end, for whatever reason. */
   readonly #stopping = new AbortController();
-  readonly #spoken = Promise.withResolvers<void>();
+  readonly #words = new LastWords();
   readonly #reader = new SlowReader(process.stdout);
   readonly #unread = new UnreadNotes();
   #gate: OpenedGate | undefined;
@@ -58,7 +54,6 @@ export class PromptRun {
   #prompt: LivePrompt | undefined;
   #outcome: Outcome | undefined;
   #timedOutMs: number | undefined;
-  #hasSpoken = false;
   #isOver = false;
 
   constructor(options: RunOptions, printer: GuardedPrinter, interrupts: Interrupts, secrets: RunSecrets) {
@@ -118,7 +113,7 @@ export class PromptRun {
     const content = await this.#content(input, target, live.connected.features);
     const session = await this.#session(live, target);
     this.#stopping.signal.throwIfAborted();
-    await this.#answer(session.prompt(content));
+    await this.#answer(live, session.prompt(content));
   }
 
   /** A session that was begun for this run, and came to nothing before the prompt. */
@@ -261,15 +256,22 @@ export class PromptRun {
     return content;
   }
 
-  async #answer(prompt: LivePrompt): Promise<void> {
+  async #answer(live: LiveAgent, prompt: LivePrompt): Promise<void> {
     this.#prompt = prompt;
     this.#printer.progress("waiting for the agent");
-    this.#hasSpoken = false;
+    const started = performance.now();
+    // version 2 says when all is said
+    const saysAll = live.connected.version > 1;
     this.#outcome = await prompt.outcome;
-    if (this.#outcome.stopReason !== "end_turn" || this.#hasSpoken) return;
-    // some agents answer at once, and say what they have to say afterwards
-    await within(lateMs, this.#spoken.promise);
-    if (!this.#hasSpoken) this.#printer.notice("the agent ended its turn and said nothing");
+    await this.#words.heard({
+      turnMs: saysAll ? 0 : performance.now() - started,
+      lateMs: live.entry.quirks?.lateMs,
+      signal: this.#stopping.signal,
+    });
+    if (this.#stopping.signal.aborted) return;
+    await live.finish();
+    if (this.#outcome.stopReason === "end_turn" && !this.#words.hasSpoken)
+      this.#printer.notice("the agent ended its turn and said nothing");
   }
 
   #entry(entry: Entry): void {
@@ -278,10 +280,7 @@ export class PromptRun {
       this.#early.push(entry);
       return;
     }
-    if (entry.kind === "update" && worked.test(entry.update.sessionUpdate)) {
-      this.#hasSpoken = true;
-      this.#spoken.resolve();
-    }
+    this.#words.entry(entry);
     if (this.#stopping.signal.aborted) {
       // what comes now is not waited for, and must not pile up
       if (!this.#reader.isBehind) this.#printer.entry(entry);
@@ -303,7 +302,7 @@ export class PromptRun {
     // its answer has to be read, whoever reads ours
     this.#live?.resume();
     // one that does not stop is ended by the live agent
-    if (this.#prompt === undefined) this.#end();
+    if (this.#prompt === undefined || this.#outcome !== undefined) this.#end();
     else this.#prompt.cancel();
   }
 
@@ -326,12 +325,4 @@ function failureFrom(error: unknown): RunError {
   const known = runErrorFrom(error);
   if (known instanceof RunError) return known;
   throw known;
-}
-
-/** Resolves with the promise, or after `ms`. */
-async function within(ms: number, promise: Promise<void>): Promise<void> {
-  const late = Promise.withResolvers<void>();
-  const timer = setTimeout(late.resolve, ms);
-  await Promise.race([promise, late.promise]);
-  clearTimeout(timer);
 }

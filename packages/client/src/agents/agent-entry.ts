@@ -1,15 +1,13 @@
 // How an agent is reached: what it is called, how it is started or where it is, and what it is known to do.
 
-import type { ProtocolVersion } from "@parley/acp";
-
 /** What an agent is known to do otherwise than others. */
 export interface Quirks {
   /** It works better with its own files than with ours, so it is offered none. */
   readonly ownFiles?: boolean;
-  /** It claims a version that it does not speak: only these are offered. */
-  readonly versions?: readonly ProtocolVersion[];
   /** How long it takes to leave after the end of its input. */
   readonly graceMs?: number;
+  /** How long it may go on talking after it has answered a prompt. */
+  readonly lateMs?: number;
 }
 
 interface EntryFacts {

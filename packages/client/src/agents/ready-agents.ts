@@ -3,6 +3,9 @@
 
 import type { CommandEntry, Quirks } from "./agent-entry.ts";
 
+/** Seen to answer a prompt before the last of its text. */
+const talksOn: Quirks = { lateMs: 500 };
+
 /** Keys of the providers that agents of many providers use. */
 const providerKeys = [
   "ANTHROPIC_API_KEY",
@@ -65,7 +68,7 @@ const known: readonly Known[] = [
     passes: ["GEMINI_*", "GOOGLE_*"],
     install: "npm install --global @google/gemini-cli",
     // it takes the answer that a file is not there for a failure, and then cannot create the file
-    quirks: { ownFiles: true },
+    quirks: { ownFiles: true, ...talksOn },
   },
   {
     name: "opencode",
@@ -74,6 +77,7 @@ const known: readonly Known[] = [
     args: ["acp"],
     passes: ["OPENCODE_*", ...providerKeys, ...cloudAccounts],
     install: "npm install --global opencode-ai",
+    quirks: talksOn,
   },
   {
     name: "goose",
@@ -106,6 +110,7 @@ const known: readonly Known[] = [
     args: ["--acp"],
     passes: ["CLINE_*", ...providerKeys],
     install: "npm install --global cline",
+    quirks: talksOn,
   },
   {
     name: "pi",

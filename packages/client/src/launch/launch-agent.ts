@@ -67,6 +67,8 @@ export interface LaunchedAgent {
   /** Reads nothing more of it until `resume`: it has to wait. A message that was already read may still arrive. */
   pause(): void;
   resume(): void;
+  /** Tells it that nothing more will come; what it still says is read. False where that cannot be told. */
+  endInput(): boolean;
   /** Ends the agent and everything that it started. */
   close(): Promise<void>;
 }
@@ -92,7 +94,21 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
     onProgress?.({ kind: "ready", handshakeMs, agent: name, version: agent.version });
     const { pid, stderrTail } = link;
     const { pause, resume } = held;
-    return { entry, agent, pid, handshakeMs, stderrTail, pause, resume, close: () => agent.close() };
+    const endInput = () => {
+      link.transport.endOutput?.();
+      return link.transport.endOutput !== undefined;
+    };
+    return {
+      entry,
+      agent,
+      pid,
+      handshakeMs,
+      stderrTail,
+      pause,
+      resume,
+      endInput,
+      close: () => agent.close(),
+    };
   } catch (error) {
     if (signal?.aborted) throw givenUp(entry);
     const isUnexplained = error instanceof ConnectionError && error.kind !== "handshake_timeout";
@@ -125,12 +141,11 @@ function startRemote(entry: Exclude<AgentEntry, CommandEntry>, options: LaunchOp
 
 /** What we offer, less what this agent is known to be better without. */
 function offered({ quirks = {} }: AgentEntry, definition: ClientDefinition): ClientDefinition {
-  const { ownFiles, versions } = quirks;
+  const { ownFiles } = quirks;
   const { files, ...rest } = definition;
   return {
     ...rest,
     ...(ownFiles || files === undefined ? {} : { files }),
-    ...(versions === undefined ? {} : { versions }),
   };
 }
 

@@ -1,7 +1,7 @@
 // What of a session's entries is told, and what is kept: a history that is replayed because a process was started anew
 // has been seen before. Some agents go on replaying after they have answered, so it counts as over when a prompt is sent.
 
-import type { Entry } from "@parley/acp";
+import type { Entry, Update } from "@parley/acp";
 
 /** What is true now and not part of the conversation. */
 const facts = new Set<string>([
@@ -12,8 +12,12 @@ const facts = new Set<string>([
   "state_update",
 ]);
 
-/** What shows that an agent has begun to work. */
 const spoken = /^(?:agent_|tool_call|plan|terminal_)/;
+
+/** Whether an update shows that the agent has begun to work on something. */
+export function beginsWork({ sessionUpdate }: Update): boolean {
+  return spoken.test(sessionUpdate);
+}
 
 export class EntryFilter {
   readonly #tell: (entry: Entry, isRecorded: boolean) => void;
@@ -41,7 +45,7 @@ export class EntryFilter {
     if (entry.kind === "update") {
       const kind = String(entry.update.sessionUpdate);
       if (this.#isMuted && !facts.has(kind)) return;
-      if (spoken.test(kind)) this.#hasSpoken = true;
+      if (beginsWork(entry.update)) this.#hasSpoken = true;
     }
     if (this.#early === undefined) this.#tell(entry, this.#isRecording);
     else this.#early.push(entry);

@@ -21,6 +21,9 @@ export async function liveAgent(entry: AgentEntry, options: LiveOptions): Promis
 
 const crashWindowMs = 300_000;
 const longestPauseMs = 60_000;
+/** An agent whose input has ended is heard until it leaves, or is silent for so long. */
+const silenceMs = 250;
+const longestFarewellMs = 1_000;
 
 export class LiveAgent implements LoginTarget {
   readonly entry: AgentEntry;
@@ -34,6 +37,8 @@ export class LiveAgent implements LoginTarget {
   #loggingIn: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   #isPaused = false;
+  /** How often something came from it. */
+  #heard = 0;
   /** The end of the process that another one takes the place of. */
   #leaving: Promise<void> = Promise.resolve();
   readonly #stop = new AbortController();
@@ -109,15 +114,19 @@ export class LiveAgent implements LoginTarget {
     this.#launched?.resume();
   }
 
+  /** Ends an agent that has done its work: its input ends, and what it still says is heard. Then it is closed. */
+  finish(): Promise<void> {
+    this.#closing ??= (async () => {
+      if (this.#launched?.endInput()) await this.#farewell(this.#launched);
+      await this.#end();
+    })();
+    return this.#closing;
+  }
+
   /** Ends the agent and everything that it started. */
   close(): Promise<void> {
     this.#stop.abort();
-    this.#closing ??= (async () => {
-      const launched = this.#launched ?? (await this.#launching?.catch(() => undefined));
-      for (const session of this.#sessions) session.ended();
-      await launched?.close();
-      await this.#leaving;
-    })();
+    this.#closing ??= this.#end();
     return this.#closing;
   }
 
@@ -180,7 +189,34 @@ export class LiveAgent implements LoginTarget {
     this.#sessions.delete(session);
   }
 
+  /** Something came from it. */
+  heard(): void {
+    this.#heard += 1;
+  }
+
   // ----
+
+  async #end(): Promise<void> {
+    const launched = this.#launched ?? (await this.#launching?.catch(() => undefined));
+    for (const session of this.#sessions) session.ended();
+    await launched?.close();
+    await this.#leaving;
+  }
+
+  async #farewell({ agent }: LaunchedAgent): Promise<void> {
+    const gone = new AbortController();
+    const leave = () => gone.abort();
+    // it never rejects
+    void agent.closed.then(leave);
+    this.#stop.signal.addEventListener("abort", leave);
+    const latest = performance.now() + longestFarewellMs;
+    let seen: number;
+    do {
+      seen = this.#heard;
+      if (!(await pause(silenceMs, gone.signal))) break;
+    } while (this.#isPaused || (seen !== this.#heard && performance.now() < latest));
+    this.#stop.signal.removeEventListener("abort", leave);
+  }
 
   async #begin(place: LivePlace, start: (session: LiveSession) => Promise<void>): Promise<LiveSession> {
     const session = new LiveSession(this, place);

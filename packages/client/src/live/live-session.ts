@@ -380,6 +380,7 @@ export class LiveSession {
 
   #entry(entry: Entry, isRecorded: boolean): void {
     this.#seq += 1;
+    this.#live.heard();
     const numbered = entry.seq === this.#seq ? entry : { ...entry, seq: this.#seq };
     if (isRecorded) this.#live.options.recorder?.entry(this.#sessionId, numbered);
     for (const listener of this.#entryListeners) listener(numbered);

@@ -206,7 +206,9 @@ class V1ClientSession implements ClientSessionEdition {
 
   /** Nothing works on the prompt any more; said once. */
   #rest(prompt: number, outcome: Outcome, out: ClientSessionSink): void {
-    this.#decoder.endRun();
+    // what is said about a turn that did not end well is no part of what was said in it
+    if (outcome.stopReason === "end_turn") this.#decoder.endTurn();
+    else this.#decoder.endRun();
     if (this.#open !== prompt) return;
     this.#open = undefined;
     const { stopReason, usage, meta, error } = outcome;

@@ -16,12 +16,15 @@ export class V1UpdateDecoder {
   /** Version 1 may leave message ids out: a run of chunks of one kind is one message. */
   #run = "";
   #runId = "";
+  /** The turn is over, and nothing else has come: more of the same goes on with the last message. */
+  #isTail = false;
   #minted = 0;
   /** How far each tool call has come: a late announcement must not set it back. */
   #progress: Map<string, number> | undefined;
   options: readonly SessionConfigOption[] = [];
 
   decode(update: wire.SessionUpdate): Update {
+    if (this.#isTail && update.sessionUpdate !== this.#run) this.endRun();
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
       case "agent_thought_chunk":
@@ -49,9 +52,15 @@ export class V1UpdateDecoder {
     }
   }
 
-  /** The turn is over: what comes next belongs to another message. */
+  /** What comes next belongs to another message. */
   endRun(): void {
     this.#run = "";
+    this.#isTail = false;
+  }
+
+  /** The turn is over. Some agents answer before the last of their text, which belongs to what they said. */
+  endTurn(): void {
+    this.#isTail = true;
   }
 
   mintMessageId(): string {

@@ -1,0 +1,88 @@
+// What an agent says when it has answered the prompt already: nothing of it may be lost, by the real command.
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { patience, RunProbe } from "./run-probe.ts";
+
+const probe = new RunProbe();
+
+/** An agent that does this for a prompt, and then when its input ends. */
+function agent(name: string, onPrompt: string, onEnd = "process.exit(0);"): string[] {
+  const file = join(probe.folder, `${name}.mjs`);
+  writeFileSync(
+    file,
+    `import { createInterface } from "node:readline";
+const line = (message) => JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n";
+const out = (...messages) => process.stdout.write(messages.map(line).join(""));
+const update = (update) => ({ method: "session/update", params: { sessionId: "s", update } });
+const chunk = (text) => update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
+const call = (fields) => update({ toolCallId: "t", ...fields });
+createInterface({ input: process.stdin })
+  .on("line", (text) => {
+    const { id, method } = JSON.parse(text);
+    const answer = (result) => ({ id, result });
+    const done = answer({ stopReason: "end_turn" });
+    if (method === "initialize") out(answer({ protocolVersion: 1, agentCapabilities: {} }));
+    else if (method === "session/new") out(answer({ sessionId: "s" }));
+    else if (method === "session/prompt") { ${onPrompt} }
+  })
+  .on("close", () => { ${onEnd} });
+`,
+  );
+  return ["--", process.execPath, file];
+}
+
+async function printed(command: readonly string[], ...args: readonly string[]): Promise<string> {
+  const ran = await probe.parley(["run", "--no-history", "x", ...args, ...command]);
+  assert.deepEqual([ran.status, ran.stderr], [0, ""]);
+  return ran.stdout;
+}
+
+suite("after the answer", { concurrency: 2 }, () => {
+  test(
+    "the rest of a message that broke off is waited for, and belongs to it (bug 9)",
+    patience,
+    async () => {
+      const command = agent(
+        "broken-off",
+        `out(chunk("begin "), done); setTimeout(() => out(chunk("tail")), 50);`,
+      );
+      assert.equal(await printed(command), "begin tail\n");
+      assert.equal(await printed(command, "--format", "quiet"), "begin tail\n");
+    },
+  );
+
+  test("more of what has begun to come is waited for", patience, async () => {
+    const onPrompt = `out(chunk("One."), done, chunk(" Two.")); setTimeout(() => out(chunk(" Three.")), 50);`;
+    assert.equal(await printed(agent("more", onPrompt)), "One. Two. Three.\n");
+  });
+
+  test("the end of a call that is open is waited for", patience, async () => {
+    const onPrompt = `
+      out(chunk("Fine."), call({ sessionUpdate: "tool_call", title: "Build", status: "in_progress" }), done);
+      setTimeout(() => out(call({ sessionUpdate: "tool_call_update", status: "completed" })), 50);`;
+    assert.equal(await printed(agent("late-call", onPrompt)), "Fine.\n\n✓ Build\n");
+  });
+
+  test("after a turn that took its time, a moment is waited", patience, async () => {
+    const onPrompt = `
+      out(chunk("Fine."));
+      setTimeout(() => { out(done); setTimeout(() => out(chunk(" Late.")), 5); }, 4_000);`;
+    assert.equal(await printed(agent("slow", onPrompt)), "Fine. Late.\n");
+  });
+
+  test("what an agent writes when its input ends is read to its end", patience, async () => {
+    const onPrompt = `out(chunk("Fine."), done);`;
+    const onEnd = `for (let i = 0; i < 2_000; i++) process.stdout.write(line(chunk(" " + i)))`;
+    const said = await printed(agent("at-end", onPrompt, onEnd));
+    assert.equal(said, `Fine.${Array.from({ length: 2_000 }, (_, at) => ` ${at}`).join("")}\n`);
+  });
+
+  test("an agent that neither leaves nor stops talking does not keep the run", patience, async () => {
+    const onPrompt = `out(chunk("Fine."), done, chunk("!")); setInterval(() => out(chunk("!")), 20);`;
+    const command = agent("talker", onPrompt, "");
+    assert.match(await printed(command), /^Fine\.!+\n$/);
+  });
+});
