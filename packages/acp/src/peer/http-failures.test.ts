@@ -486,6 +486,27 @@ test("a server that answers in the POST itself is understood", patience, async (
   assert.equal(await connection.request("now", {}), "at once");
 });
 
+test(
+  "a server that sends the head of a stream with its first event is not waited for (H13)",
+  patience,
+  async (t) => {
+    const { connection } = await connected(
+      t,
+      {
+        answer(request, response, far) {
+          const isStream = request.method === "GET";
+          if (isStream) far.stream(request, response, { flush: false });
+          return isStream;
+        },
+        message: (message, far) => far.reply(message, "fine", message.params?.sessionId),
+      },
+      { openTimeoutMs: 20 },
+    );
+    await connection.request("initialize", {});
+    assert.equal(await connection.request("session/prompt", { sessionId: "s1" }), "fine");
+  },
+);
+
 test("a server that accepts a message and never ends its answer delays nobody (H6)", patience, async (t) => {
   const { connection } = await connected(t, {
     answer({ body }, response) {

@@ -16,7 +16,7 @@ export interface HttpTransportOptions extends HttpClientOptions {
 export function httpTransport(address: string | URL, options: HttpTransportOptions = {}): Transport {
   const url = checkedAddress(address, options.allowPlainText ?? false);
   checkHeaders(options.headers ?? {});
-  for (const name of ["requestTimeoutMs", "closeTimeoutMs", "backoffMs"] as const) {
+  for (const name of ["requestTimeoutMs", "openTimeoutMs", "closeTimeoutMs", "backoffMs"] as const) {
     milliseconds(name, options[name] ?? 0);
   }
   return lateTransport(async () => {

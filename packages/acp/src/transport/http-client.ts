@@ -9,8 +9,9 @@ import { defaultFrameLimits, type FrameLimits } from "./frame-limits.ts";
 import { frameParser } from "./frame-parser.ts";
 import { type EndpointOptions, HttpEndpoint } from "./http-endpoint.ts";
 import { HttpFailure } from "./http-failure.ts";
-import { openConnection, post } from "./http-post.ts";
-import { HttpStream, type Pacing } from "./http-stream.ts";
+import { openConnection, type PostOptions, post } from "./http-post.ts";
+import type { Pacing } from "./http-stream.ts";
+import { HttpStreams } from "./http-streams.ts";
 
 /** What is known about messages above the transport, which looks into none. */
 export interface HttpRouting {
@@ -33,10 +34,12 @@ export interface HttpLink {
 export interface HttpClientOptions extends EndpointOptions {
   readonly limits?: Partial<FrameLimits>;
   /**
-   * How long the server may take to accept a message, or to open a stream. Default 60,000 ms. The first message, which an
-   * agent may have to be started for, has no limit here: whoever sends it has one.
+   * How long the server may take to accept a message. Default 60,000 ms. The first one, which an agent may have to be
+   * started for, has no limit here: whoever sends it has one.
    */
   readonly requestTimeoutMs?: number;
+  /** How long a message waits for the stream of its session to be open. Default 5,000 ms; then it is sent all the same. */
+  readonly openTimeoutMs?: number;
   /** How long `close` waits for what is queued to be sent, and for the server to hear of it. Default 1,000 ms. */
   readonly closeTimeoutMs?: number;
   /** How often in a row something is tried again that the server has no time for. Default 5. */
@@ -52,25 +55,24 @@ interface Queued {
 }
 
 /** After these no other message will do better: there is no answer, we are not let in, or the connection is not known. */
-const isFinal: ReadonlySet<number | undefined> = new Set([undefined, 401, 404, 410]);
+const finalStatuses: ReadonlySet<number | undefined> = new Set([undefined, 401, 404, 410]);
 
 export class HttpClientTransport implements Transport {
   readonly #endpoint: HttpEndpoint;
   readonly #routing: HttpRouting;
   readonly #limits: FrameLimits;
-  readonly #pacing: Pacing;
+  readonly #post: PostOptions;
   readonly #closeTimeoutMs: number;
+  readonly #streams: HttpStreams;
   readonly #link: HttpLink;
-  /** Aborts when nothing more is sent. */
+  /** Aborts when nothing more is sent or read. */
   readonly #over = new AbortController();
   #sink: Sink | undefined;
   #connectionId: string | undefined;
-  #stream: HttpStream | undefined;
-  readonly #sessions = new Map<string, HttpStream>();
+  #isConnected = false;
   #queue: Queued[] = [];
   #queuedChars = 0;
   #hasRoom = true;
-  #isPaused = false;
   #sending: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
@@ -79,19 +81,30 @@ export class HttpClientTransport implements Transport {
     this.#routing = routing;
     this.#limits = limitsFrom(defaultFrameLimits, options.limits);
     this.#closeTimeoutMs = milliseconds("closeTimeoutMs", options.closeTimeoutMs ?? 1_000);
-    this.#pacing = {
-      timeoutMs: milliseconds("requestTimeoutMs", options.requestTimeoutMs ?? 60_000),
+    const pacing: Pacing = {
+      openTimeoutMs: milliseconds("openTimeoutMs", options.openTimeoutMs ?? 5_000),
       maxRetries: options.maxRetries ?? 5,
       backoffMs: milliseconds("backoffMs", options.backoffMs ?? 100),
     };
+    this.#post = {
+      pacing,
+      timeoutMs: milliseconds("requestTimeoutMs", options.requestTimeoutMs ?? 60_000),
+      maxBytes: this.#limits.maxMessageBytes,
+      signal: this.#over.signal,
+    };
+    this.#streams = new HttpStreams({
+      endpoint: this.#endpoint,
+      limits: this.#limits,
+      pacing,
+      headers: (session) => this.#names(session),
+      receiver: (session) => this.#receiver(session),
+      lost: (kind, message, cause) => this.#end({ kind, message, cause }),
+    });
     this.#link = {
       deliver: (value, text) => this.#sink?.message(value, text),
       send: (message) => void this.send(message),
-      openStream: (session) => void this.#sessionStream(session),
-      closeStream: (session) => {
-        this.#sessions.get(session)?.close();
-        this.#sessions.delete(session);
-      },
+      openStream: (session) => void this.#streams.stream(session),
+      closeStream: (session) => this.#streams.close(session),
     };
   }
 
@@ -119,13 +132,11 @@ export class HttpClientTransport implements Transport {
   }
 
   pause(): void {
-    this.#isPaused = true;
-    for (const stream of this.#streams()) stream.pause();
+    this.#streams.pause();
   }
 
   resume(): void {
-    this.#isPaused = false;
-    for (const stream of this.#streams()) stream.resume();
+    this.#streams.resume();
   }
 
   async close(reason?: Error): Promise<void> {
@@ -138,8 +149,7 @@ export class HttpClientTransport implements Transport {
     const late = Promise.withResolvers<void>();
     const timer = deadline(this.#closeTimeoutMs, late.resolve);
     // before there is a connection nobody waits for what is queued
-    const isFlushed = reason === undefined && this.#connectionId !== undefined;
-    if (isFlushed) await Promise.race([this.#sending, late.promise]);
+    if (reason === undefined && this.#isConnected) await Promise.race([this.#sending, late.promise]);
     this.#stop();
     await Promise.race([this.#endConnection(), late.promise]);
     this.#endpoint.abort();
@@ -149,26 +159,31 @@ export class HttpClientTransport implements Transport {
   /** The server may free what it holds for us (H14). One that does not answer finds out by itself. */
   async #endConnection(): Promise<void> {
     if (this.#connectionId === undefined) return;
-    const call = { method: "DELETE", headers: this.#named(undefined), wanted: "202" } as const;
-    const answer = await this.#endpoint.call(call, this.#closeTimeoutMs).catch(() => undefined);
+    const call = { method: "DELETE", headers: this.#names(undefined), wanted: "202" } as const;
+    const answer = await this.#endpoint.call(call).catch(() => undefined);
     await answer?.response.body?.cancel().catch(() => undefined);
     answer?.release();
   }
 
-  /** Nothing more is sent or read. */
   #stop(): void {
     this.#over.abort();
     this.#queue = [];
-    for (const stream of this.#streams()) stream.close();
-    this.#sessions.clear();
+    this.#streams.closeAll();
     this.#endpoint.abort();
   }
 
   #end(reason: EndReason): void {
+    if (this.#over.signal.aborted) return;
     const sink = this.#sink;
     this.#sink = undefined;
     this.#stop();
     sink?.end(reason);
+  }
+
+  #fail(failure: HttpFailure): void {
+    // a status of success with the wrong content is no server of this protocol
+    const isWrong = failure.status !== undefined && failure.status < 300;
+    this.#end({ kind: isWrong ? "protocol" : "closed", message: failure.message, cause: failure });
   }
 
   // ---- output: one POST at a time, which is the order of the messages
@@ -185,49 +200,42 @@ export class HttpClientTransport implements Transport {
       this.#queue = [];
       for (const queued of batch) {
         if (this.#over.signal.aborted) break;
-        await this.#sendOne(queued);
+        if (this.#isConnected) await this.#sendOne(queued);
+        else await this.#open(queued.text).catch((error: unknown) => this.#fail(asFailure(error)));
         this.#sent(queued);
       }
     }
     this.#sending = undefined;
   }
 
-  async #sendOne(queued: Queued): Promise<void> {
-    const { message, text, session } = queued;
-    try {
-      if (this.#connectionId === undefined) return await this.#open(text);
-      if (session !== undefined && !isHeaderText(session)) throw unsendable();
-      if (session !== undefined && !(await this.#isOpen(queued, session))) return;
-      const options = {
-        pacing: this.#pacing,
-        maxBytes: this.#limits.maxMessageBytes,
-        signal: this.#over.signal,
-      };
-      const answer = await post(this.#endpoint, text, this.#named(session), options);
-      if (answer !== undefined) this.#read(answer, session);
-    } catch (error) {
-      const failure = asFailure(error);
-      if (this.#over.signal.aborted) return;
-      if (failure.status === 404 || failure.status === 410) this.#connectionId = undefined;
-      // without an answer to the first message there is no connection
-      const isOver = this.#stream === undefined || isFinal.has(failure.status);
-      if (isOver || !this.#routing.refused(message, session, failure, this.#link)) this.#fail(failure);
-    }
+  async #sendOne({ message, text, session }: Queued): Promise<void> {
+    const opening = session === undefined ? undefined : await this.#openingFailure(session);
+    const failure = opening ?? (await this.#postingFailure(text, session));
+    if (failure === undefined || this.#over.signal.aborted) return;
+    const { status } = failure;
+    // a server that knows no such stream may mean the session (H10); if it means the connection, the stream of that ends
+    const isFinal = finalStatuses.has(status) && !(status === 404 && opening !== undefined);
+    if (!isFinal && this.#routing.refused(message, session, failure, this.#link)) return;
+    if (isFinal && status !== undefined && status !== 401) this.#connectionId = undefined;
+    this.#fail(failure);
   }
 
-  /** Whether the stream of the session is open, so that the message can be sent. */
-  async #isOpen({ message }: Queued, session: string): Promise<boolean> {
+  /** Why the stream of a session is not open. */
+  async #openingFailure(session: string): Promise<HttpFailure | undefined> {
+    if (!isHeaderText(session)) {
+      const message = "the session id cannot be the value of a header: printable ASCII is wanted";
+      return new HttpFailure(message, { status: 400 });
+    }
+    return this.#streams.stream(session).opened.then(() => undefined, asFailure);
+  }
+
+  async #postingFailure(text: string, session: string | undefined): Promise<HttpFailure | undefined> {
     try {
-      await this.#sessionStream(session).opened;
-      return true;
+      const answer = await post(this.#endpoint, text, this.#names(session), this.#post);
+      if (answer !== undefined) this.#read(answer, session);
+      return undefined;
     } catch (error) {
-      const failure = asFailure(error);
-      this.#sessions.delete(session);
-      if (this.#over.signal.aborted) return false;
-      // 404: a server may also mean the session (H10); where it means the connection, its stream ends as well
-      const isOver = failure.status !== 404 && isFinal.has(failure.status);
-      if (isOver || !this.#routing.refused(message, session, failure, this.#link)) this.#fail(failure);
-      return false;
+      return asFailure(error);
     }
   }
 
@@ -238,14 +246,9 @@ export class HttpClientTransport implements Transport {
     this.#sink?.drain();
   }
 
-  #fail(failure: HttpFailure): void {
-    // a status of success with the wrong content is no server of this protocol
-    const isWrong = failure.status !== undefined && failure.status < 300;
-    this.#end({ kind: isWrong ? "protocol" : "closed", message: failure.message, cause: failure });
-  }
+  // ---- the connection, and what comes in
 
-  // ---- the connection and its streams
-
+  /** The first message opens the connection, and its answer is that of the POST (H5). */
   async #open(text: string): Promise<void> {
     const { maxMessageBytes } = this.#limits;
     const named = (id: string) => {
@@ -259,74 +262,44 @@ export class HttpClientTransport implements Transport {
       this.#read(opened.text, undefined);
       return this.#end({ kind: "closed", message: `${shown} refused the connection` });
     }
-    this.#stream = this.#newStream(undefined);
-    // nobody waits for this one: what is answered before it is open waits at the server
-    this.#stream.opened.catch((error: unknown) => this.#fail(asFailure(error)));
-    const isMessage = this.#read(opened.text, undefined);
-    if (!isMessage)
-      this.#end({ kind: "protocol", message: `${shown} answered with something that is no message` });
+    this.#isConnected = true;
+    // nobody waits for its stream: what is answered before that is open waits at the server
+    this.#streams.stream(undefined).opened.catch((error: unknown) => this.#fail(asFailure(error)));
+    if (this.#read(opened.text, undefined)) return;
+    this.#end({ kind: "protocol", message: `${shown} answered with something that is no message` });
   }
 
-  #named(session: string | undefined): Readonly<Record<string, string>> {
+  /** The headers that say what a request is about. */
+  #names(session: string | undefined): Readonly<Record<string, string>> {
     return {
       ...(this.#connectionId === undefined ? {} : { "Acp-Connection-Id": this.#connectionId }),
       ...(session === undefined ? {} : { "Acp-Session-Id": session }),
     };
   }
 
-  #streams(): readonly HttpStream[] {
-    return [...(this.#stream === undefined ? [] : [this.#stream]), ...this.#sessions.values()];
-  }
-
-  #sessionStream(session: string): HttpStream {
-    const known = this.#sessions.get(session);
-    if (known !== undefined) return known;
-    const stream = this.#newStream(session);
-    this.#sessions.set(session, stream);
-    // the next message about the session tries again
-    stream.opened.catch(() => {
-      if (this.#sessions.get(session) === stream) this.#sessions.delete(session);
-    });
-    return stream;
-  }
-
-  #newStream(session: string | undefined): HttpStream {
-    const host = {
-      endpoint: this.#endpoint,
-      limits: this.#limits,
-      pacing: this.#pacing,
-      headers: this.#named(session),
-      whose: session === undefined ? "the connection" : "a session",
-      ...this.#receiver(session),
-      idle: () => this.#sink?.idle(),
-      lost: (kind: "closed" | "too_large" | "protocol", message: string, cause?: unknown) =>
-        this.#end({ kind, message, cause }),
-    };
-    return new HttpStream(host, this.#isPaused);
-  }
-
-  #receiver(session: string | undefined): Pick<Sink, "message" | "reject"> {
+  #receiver(session: string | undefined): Pick<Sink, "message" | "reject" | "idle"> {
     return {
       message: (value, text) => {
         if (this.#sink !== undefined) this.#routing.received(value, text, session, this.#link);
       },
       reject: (fault) => this.#sink?.reject(fault),
+      idle: () => this.#sink?.idle(),
     };
   }
 
   /** The body of a response. Whether it is a message. */
   #read(text: string, session: string | undefined): boolean {
-    const { message, reject } = this.#receiver(session);
+    const receiver = this.#receiver(session);
     let isMessage = false;
-    const receiver = {
-      reject,
+    const noticing = {
+      reject: receiver.reject,
       message(value: unknown, source: string) {
         isMessage = true;
-        message(value, source);
+        receiver.message(value, source);
       },
     };
-    frameParser(receiver, this.#limits, webPlatform.byteLength).frame(text);
-    this.#sink?.idle();
+    frameParser(noticing, this.#limits, webPlatform.byteLength).frame(text);
+    receiver.idle();
     return isMessage;
   }
 }
@@ -334,11 +307,6 @@ export class HttpClientTransport implements Transport {
 /** Whether it arrives as it is when it is the value of a header. */
 function isHeaderText(text: string): boolean {
   return /^[!-~](?:[ -~]*[!-~])?$/.test(text);
-}
-
-function unsendable(): HttpFailure {
-  const message = "the session id cannot be the value of a header: printable ASCII is wanted";
-  return new HttpFailure(message, { status: 400 });
 }
 
 function asFailure(error: unknown): HttpFailure {

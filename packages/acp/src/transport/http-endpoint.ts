@@ -28,12 +28,12 @@ export interface Call {
 /** A call that was answered. `release` when its body has been read, or is not wanted. */
 export interface Answer {
   readonly response: Response;
-  /** From now on the body may take its time. */
-  untimed(): void;
   release(): void;
 }
 
 const maxErrorBytes = 8 * 1024;
+/** What a server says beside its refusal is worth no more. */
+const errorBodyMs = 5_000;
 
 export class HttpEndpoint {
   /** The address as it may be shown: without what may be a secret. */
@@ -55,8 +55,11 @@ export class HttpEndpoint {
     this.#jar = new CookieJar(address);
   }
 
-  /** Throws HttpFailure when there is no answer in time, or one that leads elsewhere. Any status is an answer. */
-  async call({ method, headers, body, wanted }: Call, timeoutMs: number): Promise<Answer> {
+  /** Throws HttpFailure when there is no answer in time, or one that leads elsewhere. Any status is an answer. The time is also that of the body. */
+  async call(
+    { method, headers, body, wanted }: Call,
+    timeoutMs: number = Number.POSITIVE_INFINITY,
+  ): Promise<Answer> {
     const controller = new AbortController();
     let timer: Deadline;
     const release = () => {
@@ -85,7 +88,7 @@ export class HttpEndpoint {
       if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
         throw this.#redirected(method, response, wanted);
       }
-      return { response, untimed: () => clearTimeout(timer), release };
+      return { response, release };
     } catch (error) {
       release();
       if (error instanceof HttpFailure) throw error;
@@ -104,7 +107,9 @@ export class HttpEndpoint {
   ): Promise<HttpFailure> {
     const { status, statusText, headers } = response;
     const type = headers.get("content-type") ?? "";
+    const timer = deadline(errorBodyMs, release);
     const body = read ?? (await readText(response, maxErrorBytes).catch(() => ""));
+    clearTimeout(timer);
     release();
     const said = (text: string) => this.#withoutSecrets(plainLine(text));
     const what = response.ok

@@ -138,11 +138,11 @@ export class Loopback {
   }
 
   /** Opens an event stream, with what was written already. */
-  stream({ headers }: SeenRequest, response: ServerResponse): void {
+  stream({ headers }: SeenRequest, response: ServerResponse, { flush = true } = {}): void {
     const session = String(headers["acp-session-id"] ?? "");
     if (this.#isOver && !this.#early.has(session)) return void response.writeHead(404).end();
     response.writeHead(200, { "content-type": "text/event-stream" });
-    response.flushHeaders();
+    if (flush) response.flushHeaders();
     this.#streams.set(session, response);
     for (const bytes of this.#early.get(session) ?? []) response.write(bytes);
     this.#early.delete(session);

@@ -29,7 +29,7 @@ export async function openConnection(
 ): Promise<Opened> {
   const wanted = "200 with content of type application/json";
   const call: Call = { method: "POST", headers: json, body, wanted };
-  const answer = await endpoint.call(call, Number.POSITIVE_INFINITY);
+  const answer = await endpoint.call(call);
   const { status, headers } = answer.response;
   const connectionId = headers.get(connectionHeader) ?? undefined;
   if (connectionId !== undefined) onConnection(connectionId);
@@ -50,6 +50,15 @@ export async function openConnection(
   return { connectionId, text };
 }
 
+export interface PostOptions {
+  readonly pacing: Pacing;
+  readonly timeoutMs: number;
+  /** Of an answer. */
+  readonly maxBytes: number;
+  /** Aborts when it need not be tried again. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * Posts one message until the server takes it or says why not. Gives the text of an answer that came at once, which
  * servers should not do and some do. Throws HttpFailure.
@@ -58,12 +67,12 @@ export async function post(
   endpoint: HttpEndpoint,
   body: string,
   headers: Readonly<Record<string, string>>,
-  options: { readonly pacing: Pacing; readonly maxBytes: number; readonly signal: AbortSignal },
+  options: PostOptions,
 ): Promise<string | undefined> {
-  const { pacing, maxBytes, signal } = options;
+  const { pacing, timeoutMs, maxBytes, signal } = options;
   const call: Call = { method: "POST", headers: { ...json, ...headers }, body, wanted: "202" };
   for (let attempt = 1; ; attempt++) {
-    const answer = await endpoint.call(call, pacing.timeoutMs);
+    const answer = await endpoint.call(call, timeoutMs);
     const { response } = answer;
     if (response.ok && (response.status !== 200 || !isJson(response.headers))) {
       // read to its end, so that the socket can be used again; what was accepted does not wait for that

@@ -2,7 +2,7 @@
 // order, or gave its events ids. A stream that was cut without ids may have lost events, and nobody would know
 // which: that ends the connection, and the client comes back with a new one (H18).
 
-import { deadline } from "../jsonrpc/deadline.ts";
+import { type Deadline, deadline } from "../jsonrpc/deadline.ts";
 import type { Fault } from "../jsonrpc/transport.ts";
 import { webPlatform } from "./byte-channel.ts";
 import { EventDecoder } from "./event-decoder.ts";
@@ -27,7 +27,11 @@ export interface StreamHost {
 
 /** How often and how fast something is tried again. */
 export interface Pacing {
-  readonly timeoutMs: number;
+  /**
+   * When a stream is taken to be open. Some servers send the head of a stream together with its first event, and a message
+   * that waits for the head of a stream whose first event is the answer to the message would wait for ever.
+   */
+  readonly openTimeoutMs: number;
   readonly maxRetries: number;
   /** Doubled each time. */
   readonly backoffMs: number;
@@ -42,10 +46,11 @@ const longestPauseMs = 10_000;
 const passing: ReadonlySet<number | undefined> = new Set([undefined, 409, 429, 500, 502, 503, 504]);
 
 export class HttpStream {
-  /** Resolves when the stream is open for the first time, rejects with HttpFailure when it cannot be opened. */
+  /** Resolves when the stream is open, as far as one knows; rejects with HttpFailure when it cannot be opened. */
   readonly opened: Promise<void>;
   readonly #host: StreamHost;
   readonly #opening = Promise.withResolvers<void>();
+  readonly #assumed: Deadline;
   #wasOpen = false;
   #closed = false;
   #answer: Answer | undefined;
@@ -60,6 +65,7 @@ export class HttpStream {
     // whoever sends waits for it; a stream that nobody waits for may fail unheard
     this.opened.catch(() => undefined);
     if (isPaused) this.pause();
+    this.#assumed = deadline(host.pacing.openTimeoutMs, () => this.#isOpen());
     void this.#run();
   }
 
@@ -74,6 +80,7 @@ export class HttpStream {
 
   close(): void {
     this.#closed = true;
+    clearTimeout(this.#assumed);
     this.resume();
     this.#wake?.();
     this.#answer?.release();
@@ -91,6 +98,12 @@ export class HttpStream {
     }
   }
 
+  #isOpen(): void {
+    clearTimeout(this.#assumed);
+    this.#wasOpen = true;
+    this.#opening.resolve();
+  }
+
   /** Opens the stream and reads it to its end. */
   async #once(): Promise<Ending> {
     let answer: Answer;
@@ -103,10 +116,9 @@ export class HttpStream {
       const mayReopen = passing.has(status);
       return { kind: "closed", wasUseful: false, mayReopen, message, failure, retryAfterMs };
     }
-    this.#wasOpen = true;
-    this.#opening.resolve();
+    this.#isOpen();
     try {
-      return await this.#read(answer);
+      return this.#closed ? closed : await this.#read(answer);
     } finally {
       answer.release();
       this.#answer = undefined;
@@ -114,19 +126,18 @@ export class HttpStream {
   }
 
   async #open(): Promise<Answer> {
-    const { endpoint, headers, pacing } = this.#host;
+    const { endpoint, headers } = this.#host;
     const since = this.#lastEventId === "" ? {} : { "Last-Event-ID": this.#lastEventId };
     const call = {
       method: "GET",
       headers: { Accept: "text/event-stream", ...headers, ...since },
       wanted,
     } as const;
-    const answer = await endpoint.call(call, pacing.timeoutMs);
+    const answer = await endpoint.call(call);
     const type = answer.response.headers.get("content-type") ?? "";
     if (answer.response.status !== 200 || !/^text\/event-stream\b/i.test(type)) {
       throw await endpoint.failure(call, answer);
     }
-    answer.untimed();
     this.#answer = answer;
     return answer;
   }
@@ -178,6 +189,7 @@ export class HttpStream {
 
   #giveUp({ kind, message, failure, cause }: Ending): void {
     this.#closed = true;
+    clearTimeout(this.#assumed);
     if (this.#wasOpen) this.#host.lost(kind, message, failure ?? cause);
     else this.#opening.reject(failure ?? new HttpFailure(message, { cause }));
   }
