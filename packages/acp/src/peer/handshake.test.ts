@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import { agent, ConnectionError, client, memoryPair } from "../index.ts";
+import { agent, type ConnectionError, client, memoryPair } from "../index.ts";
 import {
   conversation,
   inEveryVersion,
@@ -192,23 +192,32 @@ test("an agent that chokes on version 2 is asked again with version 1 alone", as
   ]);
 });
 
-test("C4 an agent of an unknown version is left, and the error says which", async () => {
-  const [left, right] = memoryPair();
-  const served = agent({ name: "a", version: "1", prompt }).connect(left);
-  void served;
-  await assert.rejects(
-    client({ name: "c", version: "1", versions: [1] })
-      .connect(right)
-      .then((connected) => {
-        assert.equal(connected.version, 1);
-        throw new ConnectionError("protocol", "fine");
-      }),
-  );
-  const answers = { initialize: () => ({ protocolVersion: 7 }) };
-  await assert.rejects(
-    withScriptedAgent(1, answers),
-    (error: ConnectionError) => error.kind === "protocol" && /version 7/.test(error.message),
-  );
+test("C4 an agent that chose a version which the client does not speak is left, and the error says which", async () => {
+  for (const [versions, chosen] of [
+    [[1, 2], 7],
+    [[1], 2],
+    [[2], 1],
+  ] as const) {
+    const [left, right] = memoryPair();
+    const hungUp = Promise.withResolvers<void>();
+    left.start({
+      message: (value) => {
+        const { id } = value as { id?: number };
+        const result = { protocolVersion: chosen, info: { name: "a", version: "1" }, capabilities: {} };
+        if (id !== undefined) left.send({ jsonrpc: "2.0", id, result });
+      },
+      idle: () => undefined,
+      reject: () => undefined,
+      drain: () => undefined,
+      end: () => hungUp.resolve(),
+    });
+    await assert.rejects(client({ name: "c", version: "1", versions }).connect(right), {
+      name: "ConnectionError",
+      kind: "protocol",
+      message: new RegExp(`version ${chosen}`),
+    });
+    await hungUp.promise;
+  }
 });
 
 test("an agent that does not answer initialize is given up after the time that the client allows", async () => {

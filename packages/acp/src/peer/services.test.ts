@@ -257,7 +257,7 @@ function shell(): { terminals: Terminals; released: string[]; exit(): void } {
 }
 
 inEveryVersion(
-  "A86 files and terminals of the client are there in version 1, and nowhere else",
+  "A86 C70 files and terminals of the client are served while a prompt is open in version 1, and nowhere else",
   async (pair) => {
     const { terminals, released, exit } = shell();
     const got: unknown[] = [];

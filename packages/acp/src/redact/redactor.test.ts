@@ -140,7 +140,7 @@ test("logins and what people typed into forms are replaced as a whole", () => {
   });
 });
 
-test("numbers that people typed into forms are replaced, and those that count are not", () => {
+test("C39 numbers that people typed into forms are replaced, and those that count are not", () => {
   const clean = redactor();
   clean.line("agent", message({ id: 7, method: "elicitation/create", params: { message: "PIN?" } }));
   assert.deepEqual(

@@ -136,7 +136,10 @@ test("C47 a field of a kind that nobody knows is not asked for as if it were a t
   assert.deepEqual((await asked(form(properties, ["colour"]), [])).answer, { action: "decline" });
 });
 
-test("what an agent writes cannot leave its line", async () => {
+test("C43 what an agent writes cannot leave its line, and becomes no link", async () => {
   const { shown } = await asked({ ...form({}), message: "a\u001b[2Jb\nc" }, ["n"]);
   assert.match(shown, /asks: ab c\n/);
+  const link = "\u001b]8;;https://evil.example/\u0007here\u001b]8;;\u0007";
+  const linked = await asked({ ...visit("https://example.org/"), message: `click ${link}` }, ["n"]);
+  assert.match(linked.shown, /asks: click here\n/);
 });

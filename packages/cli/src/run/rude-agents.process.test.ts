@@ -1,6 +1,7 @@
 // Agents that answer with nonsense, and what the user of `parley run` sees of it.
 
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test } from "node:test";
 import { eventsOf, patience, RunProbe } from "./run-probe.ts";
 
@@ -25,6 +26,19 @@ for (const [what, result] of [
     },
   );
 }
+
+test("C53 of a diff without a patch the files are shown", patience, async () => {
+  const changes = [
+    { operation: "modify", path: join(probe.cwd, "a.txt") },
+    { operation: "move", oldPath: join(probe.cwd, "b.txt"), path: join(probe.cwd, "c.txt") },
+    { operation: "delete", path: join(probe.cwd, "d.txt") },
+  ];
+  const content = [{ type: "diff", changes }];
+  const call = { sessionUpdate: "tool_call_update", toolCallId: "t", title: "Edit", status: "completed" };
+  const ran = await probe.run({ versions: [2], otherwise: [{ rawUpdate: { ...call, content } }] });
+  assert.equal(ran.status, 0, ran.stderr);
+  assert.equal(ran.stdout, "✓ Edit\n    a.txt\n    b.txt → c.txt\n    d.txt (deleted)\n");
+});
 
 test("a title of a million characters is cut", patience, async () => {
   const ran = await probe.run([{ tool: { title: "x".repeat(1_000_000), kind: "other" }, steps: [] }], []);

@@ -91,8 +91,8 @@ function diffLines(diff: DiffPart, { paint, cwd }: ToolLineOptions): string[] {
     diff.path !== undefined && diff.newText !== undefined
       ? gitPatch("file", diff.oldText ?? undefined, diff.newText)
       : diff.patch?.text;
-  const names = diff.path === undefined ? changedPaths(diff) : [diff.path];
-  const heading = names.map((name) => paint("dim", shortened(name, cwd)));
+  const names = diff.path === undefined ? changedFiles(diff, cwd) : [shortened(diff.path, cwd)];
+  const heading = names.map((name) => paint("dim", name));
   if (patch === undefined) return heading;
   const lines = patchLines(patch, paint);
   const shown = lines.slice(0, shownDiffLines);
@@ -109,10 +109,13 @@ export function patchLines(patch: string, paint: Paint): string[] {
     .map((line) => paint(line.startsWith("+") ? "green" : line.startsWith("-") ? "red" : "dim", line));
 }
 
-function changedPaths({ changes = [] }: DiffPart): string[] {
-  return changes.flatMap((change) =>
-    "path" in change && typeof change.path === "string" ? [change.path] : [],
-  );
+function changedFiles({ changes = [] }: DiffPart, cwd: string): string[] {
+  return changes.flatMap((change) => {
+    const { path, oldPath, operation } = change as Readonly<Record<string, unknown>>; // of a type that is open
+    if (typeof path !== "string") return [];
+    const from = typeof oldPath === "string" ? `${shortened(oldPath, cwd)} → ` : "";
+    return [`${from}${shortened(path, cwd)}${operation === "delete" ? " (deleted)" : ""}`];
+  });
 }
 
 /** The end of an output is where it says how it went. */

@@ -46,7 +46,7 @@ function everywhere(text: string): Partial<AgentScenario> {
 }
 
 test(
-  "no sequence of an agent acts on the terminal or hides what it says (N198-N207, TH5)",
+  "no sequence of an agent acts on the terminal or hides what it says (C52, N198-N207, TH5)",
   patience,
   async (t) => {
     const violations: string[] = [];
