@@ -7,6 +7,7 @@ import { serversReady } from "./mcp/servers-ready.ts";
 import { type Model, ModelError } from "./model/model.ts";
 import { offlineModelId } from "./offline/offline-model.ts";
 import { offeredTools } from "./permissions/offered-tools.ts";
+import { clientVetoes } from "./permissions/vetoes.ts";
 import { type LocalCommand, readPrompt } from "./session/commands.ts";
 import { contextFiles } from "./session/context-files.ts";
 import { runLocalCommand } from "./session/local-commands.ts";
@@ -54,9 +55,10 @@ export async function answerPrompt(turn: Turn, setting: AgentSetting): Promise<T
   }
   if (!hasWords) throw nothingSaid();
   await checkRoots(session.roots);
+  const vetoes = clientVetoes(turn);
   const [workspace, files] = await Promise.all([
     work.workspaceOf(session, openWorkspace),
-    contextFiles(session.roots),
+    contextFiles(session.roots, vetoes),
   ]);
   const services = workspace.services(turn.client);
   try {
@@ -76,6 +78,7 @@ export async function answerPrompt(turn: Turn, setting: AgentSetting): Promise<T
         ...services,
         signal: turn.signal,
         web: { privateHosts: setting.privateHosts },
+        ...(vetoes === undefined ? {} : { vetoes }),
       },
       maxRequests: setting.maxRequests,
     });

@@ -59,6 +59,7 @@ export {
 } from "./policy/remembered.ts";
 export { type Rule, RuleError, type RuleOrigin, type RuleTarget } from "./policy/rule.ts";
 export { parseRule, type RuleContext, ruleText } from "./policy/rule-text.ts";
+export type { VetoAnswer } from "./policy/veto.ts";
 export type { AcceptedContent } from "./prompt-input/mentioned-file.ts";
 export {
   type PromptBlocks,

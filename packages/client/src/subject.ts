@@ -3,6 +3,17 @@
 /** What is done to the world. `other`: an agent says something that none of these words is for. */
 export type Operation = "read" | "write" | "delete" | "exec" | "network" | "mcp" | "mode" | "other";
 
+export const operations: readonly Operation[] = [
+  "read",
+  "write",
+  "delete",
+  "exec",
+  "network",
+  "mcp",
+  "mode",
+  "other",
+];
+
 /**
  * `op`: we perform it ourselves, so that a decision is enforced on the real thing. `claim`: an agent that runs its own
  * tools says that it will do it; nobody can hold it to that.

@@ -125,9 +125,9 @@ async function refusalOf(
   call: ToolCall,
   { access }: PreparedCall,
   verdict: Verdict,
-  { work }: CallSetting,
+  { work, context }: CallSetting,
 ): Promise<Refusal | undefined> {
-  if (verdict.type === "allow") return undefined;
+  if (verdict.type === "allow") return vetoOf(call, access, context);
   if (verdict.type === "refuse") return { status: "failed", shown: verdict.reason, told: verdict.reason };
   const { subjects, reason } = verdict;
   const { allowed, optionId } = await asked(call, permissionOptions(access, subjects), reason);
@@ -139,6 +139,34 @@ async function refusalOf(
     status: "cancelled",
     shown: "It was not allowed.",
     told: "The user rejected this call. Do not try the same by other means; go on without it or ask.",
+  };
+}
+
+/** What the mode allows, the client may still have a rule against. */
+async function vetoOf(
+  call: ToolCall,
+  access: PreparedCall["access"],
+  { vetoes }: ToolContext,
+): Promise<Refusal | undefined> {
+  if (vetoes === undefined) return undefined;
+  let reason: string | undefined;
+  try {
+    reason = await vetoes.refusalOf(access, call.signal);
+  } catch (error) {
+    call.signal.throwIfAborted();
+    throw new ToolError(
+      `It was not run: the client has to agree, and could not be asked (${inWords(error)}).`,
+      {
+        cause: error,
+      },
+    );
+  }
+  call.signal.throwIfAborted();
+  if (reason === undefined) return undefined;
+  return {
+    status: "cancelled",
+    shown: `It was not allowed: ${oneLine(reason)}`,
+    told: `The user's rules do not allow this (${oneLine(reason)}). Do not try the same by other means; go on without it or ask.`,
   };
 }
 

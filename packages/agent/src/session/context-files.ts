@@ -4,6 +4,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { Vetoes } from "../tools/tool.ts";
 
 const fileName = "AGENTS.md";
 /** A longer one is cut; it would cost every request. */
@@ -14,10 +15,12 @@ export interface ContextFile {
   readonly text: string;
 }
 
-export async function contextFiles(roots: readonly string[]): Promise<ContextFile[]> {
+export async function contextFiles(roots: readonly string[], vetoes?: Vetoes): Promise<ContextFile[]> {
   const [cwd, ...others] = roots;
   const folders = [...others.toReversed(), ...(cwd === undefined ? [] : foldersDownTo(cwd))];
-  const files = await Promise.all(folders.map((folder) => contextFile(join(folder, fileName))));
+  const paths = folders.map((folder) => join(folder, fileName)).filter((path) => existsSync(path));
+  const hidden = paths.length === 0 ? undefined : await vetoes?.unreadable(paths);
+  const files = await Promise.all(paths.filter((path) => !hidden?.has(path)).map(contextFile));
   return files.filter((file) => file !== undefined);
 }
 

@@ -3,7 +3,7 @@ import { nearestBlock } from "./nearest-block.ts";
 import { textOf } from "./read.ts";
 import { shownDiff } from "./shown-content.ts";
 import { findMatches, lineAt, type Span } from "./text-match.ts";
-import { ToolError } from "./tool.ts";
+import { type PreparedCall, ToolError } from "./tool.ts";
 import { shortLine } from "./truncation.ts";
 import { absolutePath, namesOf, shownPath } from "./workspace-path.ts";
 
@@ -42,8 +42,11 @@ export const editTool = defineTool({
     const path = absolutePath(context, given);
     const paths = await namesOf(context, path);
     const shown = shownPath(context, path);
-    const { text, version } = await textOf(context, path);
     const known = context.seen.versionOf(path);
+    const hidden = known === undefined ? await context.vetoes?.unreadable(paths) : undefined;
+    // what is told of an edit that fails is in the file, too
+    if (hidden !== undefined && hidden.size > 0) return toBeRead(shown, path, paths);
+    const { text, version } = await textOf(context, path);
     if (known !== undefined && known !== version) {
       throw new ToolError(`${shown} has changed since you read it; read it again, then repeat the edit`);
     }
@@ -73,6 +76,15 @@ export const editTool = defineTool({
     };
   },
 });
+
+/** Whoever edits a file has to be allowed to read it first. */
+function toBeRead(shown: string, path: string, paths: readonly string[]): PreparedCall {
+  return {
+    presentation: { title: `Edit ${shown}`, kind: "edit", locations: [{ path }] },
+    access: { type: "read", paths },
+    run: () => Promise.reject(new ToolError(`read ${shown} first, then repeat the edit`)),
+  };
+}
 
 interface Edit {
   readonly oldText: string;

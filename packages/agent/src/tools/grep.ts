@@ -5,11 +5,13 @@ import { isProtected } from "./protected-paths.ts";
 import { shownVerbatim } from "./shown-content.ts";
 import { type RunContext, ToolError, type ToolResult } from "./tool.ts";
 import { headOf, shortLine } from "./truncation.ts";
+import type { FoundEntry } from "./walk-tree.ts";
 import { absolutePath, namesOf, shownPath } from "./workspace-path.ts";
 
 const defaultLimit = 100;
 /** A larger file is data, not something that people wrote. */
 const maxFileBytes = 4 * 1024 * 1024;
+const filesAtOnce = 100;
 
 export const grepTool = defineTool({
   name: "grep",
@@ -84,6 +86,7 @@ class Findings {
   matches = 0;
   files = 0;
   readonly secrets: string[] = [];
+  readonly forbidden: string[] = [];
   readonly slow: string[] = [];
   large = 0;
 }
@@ -94,15 +97,35 @@ async function searchAll(context: RunContext, request: Request): Promise<ToolRes
   if (kind !== "directory") await searchFile(context, request, request.path, findings);
   else {
     const { walkTree } = await import("./walk-tree.ts");
-    for await (const { path, kind: found } of walkTree(context, request.path, request)) {
+    for await (const paths of batches(walkTree(context, request.path, request), request.isWanted)) {
+      const hidden = await context.vetoes?.unreadable(paths);
+      for (const path of paths) {
+        if (findings.matches >= request.limit) break;
+        if (hidden?.has(path)) findings.forbidden.push(shownPath(context, path));
+        // A secret is read only by a call that names it, so that somebody is asked.
+        else if (isProtected(path, "read")) findings.secrets.push(shownPath(context, path));
+        else await searchFile(context, request, path, findings);
+      }
       if (findings.matches >= request.limit) break;
-      if (found !== "file" || request.isWanted?.(path) === false) continue;
-      // A secret is read only by a call that names it, so that somebody is asked.
-      if (isProtected(path, "read")) findings.secrets.push(shownPath(context, path));
-      else await searchFile(context, request, path, findings);
     }
   }
   return resultOf(findings, request);
+}
+
+/** The files among them, some at a time: who has to agree is asked about many at once. */
+async function* batches(
+  entries: AsyncIterable<FoundEntry>,
+  isWanted: Request["isWanted"],
+): AsyncGenerator<readonly string[]> {
+  let paths: string[] = [];
+  for await (const { path, kind } of entries) {
+    if (kind !== "file" || isWanted?.(path) === false) continue;
+    paths.push(path);
+    if (paths.length < filesAtOnce) continue;
+    yield paths;
+    paths = [];
+  }
+  if (paths.length > 0) yield paths;
 }
 
 async function searchFile(
@@ -166,7 +189,7 @@ function shownLines(
 }
 
 function resultOf(findings: Findings, { limit }: Request): ToolResult {
-  const { matches, files, secrets, slow, large } = findings;
+  const { matches, files, secrets, forbidden, slow, large } = findings;
   const excerpt = headOf(findings.lines.join("\n"));
   const notes: string[] = [];
   if (matches === 0) notes.push("no matches");
@@ -176,6 +199,8 @@ function resultOf(findings: Findings, { limit }: Request): ToolResult {
     notes.push(`${limit} matching lines, there may be more; raise limit or narrow the search`);
   if (secrets.length > 0)
     notes.push(`not searched, because they may hold secrets: ${secrets.slice(0, 10).join(", ")}`);
+  if (forbidden.length > 0)
+    notes.push(`not searched, because the user's rules forbid it: ${forbidden.slice(0, 10).join(", ")}`);
   if (slow.length > 0) notes.push(`given up, because the pattern took too long there: ${slow.join(", ")}`);
   if (large > 0)
     notes.push(`not searched, because they are larger than 4 MB: ${large} files; name them to search them`);

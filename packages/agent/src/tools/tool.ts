@@ -80,7 +80,7 @@ export interface ToolResult {
   readonly shown?: readonly ToolCallContent[];
 }
 
-/** What every call of a session may use. `openWorkspace` makes all of it but the signal and `web`. */
+/** What every call of a session may use. `openWorkspace` makes all of it but the signal, `web` and `vetoes`. */
 export interface ToolContext {
   /** Absolute. */
   readonly cwd: string;
@@ -96,7 +96,17 @@ export interface ToolContext {
   readonly jobs: Jobs;
   /** Default: public addresses only. */
   readonly web?: WebAccess;
+  /** Of a client that has rules of its own. */
+  readonly vetoes?: Vetoes;
   readonly signal: AbortSignal;
+}
+
+/** What the client may forbid of what nobody was asked about. Both reject where the client cannot be asked. */
+export interface Vetoes {
+  /** Why the client does not want this. Nothing: it may be done. */
+  refusalOf(access: Access, signal?: AbortSignal): Promise<string | undefined>;
+  /** Of these paths, absolute, those that are not read in passing: forbidden, or for a person to decide about. */
+  unreadable(paths: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 /** Files as tools need them. Nothing outside the roots is read or written; only output folders are readable besides. */

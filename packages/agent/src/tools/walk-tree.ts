@@ -32,7 +32,7 @@ export async function* walkTree(
   options: WalkTreeOptions = {},
 ): AsyncGenerator<FoundEntry> {
   const { withIgnored = false, maxDepth = Number.POSITIVE_INFINITY } = options;
-  const { files, signal } = context;
+  const { files, signal, vetoes } = context;
   const outermost = withIgnored ? [] : outerRules(directory);
   // Whoever names an ignored directory means it.
   const isMeant = isIgnored(outermost, directory, true);
@@ -48,6 +48,8 @@ export async function* walkTree(
     });
     const hasRules = ignores && entries.some(({ name }) => name === ".gitignore");
     const rules = hasRules ? await withRulesOf(files, at, outer) : outer;
+    const folders = depth < maxDepth ? entries.filter(({ kind }) => kind === "directory") : [];
+    const closed = await vetoes?.unreadable(folders.map(({ name }) => join(at, name)));
     for (const { name, kind } of entries) {
       if (versionControl.has(name)) continue;
       const path = join(at, name);
@@ -55,7 +57,8 @@ export async function* walkTree(
       yield { path, depth, kind };
       // whoever was given it has taken his time
       await pause();
-      if (kind === "directory" && depth < maxDepth) yield* below(path, depth + 1, rules);
+      if (kind === "directory" && depth < maxDepth && !closed?.has(path))
+        yield* below(path, depth + 1, rules);
     }
   }
 

@@ -20,7 +20,7 @@ export interface WorkspaceOptions {
   readonly outputParent?: string;
 }
 
-export type WorkspaceServices = Omit<ToolContext, "signal" | "web">;
+export type WorkspaceServices = Omit<ToolContext, "signal" | "web" | "vetoes">;
 
 export interface Workspace {
   readonly seen: SeenFiles;

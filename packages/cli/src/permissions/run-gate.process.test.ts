@@ -219,3 +219,22 @@ test("refusals without end are counted to the last, and shown to an end", patien
   assert.match(stderr, /^parley: refused by policy, 1203 times: /);
   assert.ok(stderr.split("\n").length < 12, stderr);
 });
+
+test("a file that a diff names is what a rule is about, in both versions", patience, async () => {
+  const steps: AgentStep[] = [
+    {
+      tool: { title: "Edit", kind: "edit", locations: [{ path: at("diffed.txt") }] },
+      steps: [
+        { diff: { path: at("diffed.txt"), newText: "new", oldText: "old" } },
+        { ask: true, on: { allow_once: [{ say: "it was allowed" }] } },
+      ],
+    },
+  ];
+  for (const version of [1, 2] as const) {
+    const play = { versions: [version], otherwise: steps };
+    const allowed = await probe.run(play, ["--allow", "write diffed.txt"]);
+    assert.deepEqual([version, allowed.status], [version, 0], allowed.stderr);
+    assert.match(allowed.stdout, /it was allowed/);
+    assert.equal((await probe.run(play, ["--allow", "write other.txt"])).status, 3);
+  }
+});

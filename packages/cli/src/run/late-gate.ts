@@ -7,6 +7,7 @@ import type { OpenedGate } from "../permissions/open-gate.ts";
 export function lateGate(opening: Promise<OpenedGate>, opened: () => OpenedGate | undefined): LiveGate {
   return {
     permission: async (ask, context) => (await opening).gate.permission(ask, context),
+    veto: async (session, params, signal) => (await opening).gate.veto(session, params, signal),
     services(session) {
       const gate = opened()?.gate;
       if (gate === undefined) throw new Error("an agent asked for files before its session had begun");

@@ -94,6 +94,7 @@ export class PromptRun {
       timedOutMs: this.#timedOutMs,
       refusals: this.#gate?.gate.refusals ?? [],
       refused: this.#gate?.gate.refused ?? 0,
+      violations: this.#gate?.gate.violations ?? [],
       showsStderr: this.#options.showsStderr,
       outcome: this.#outcome,
       failure,

@@ -18,6 +18,19 @@ export function refusalMessage(refusals: readonly Refusal[], count: number): str
   return `refused by policy${times}: ${[first, ...rest.map((each) => `  ${each}`)].join("\n")}`;
 }
 
+/** Of what nobody could stop. */
+export function violationMessage(violations: readonly Refusal[]): string {
+  const all = [
+    ...new Set(violations.map(({ summary, reason }) => `${safeLine(summary)} (${safeLine(reason)})`)),
+  ];
+  const more = all.length > shownRefusals ? ["and more"] : [];
+  const [first = "", ...rest] = [...all.slice(0, shownRefusals), ...more];
+  return `the agent did by itself what a rule forbids: ${[first, ...rest.map((each) => `  ${each}`)].join("\n")}`;
+}
+
+export const violationHint =
+  "Parley cannot stop what an agent does by itself: run it in a sandbox, or in a mode in which it asks";
+
 const boundary: Readonly<Record<string, string>> = { boundary: " (outside the workspace)" };
 
 export function refusalHint(refusals: readonly Refusal[]): string {

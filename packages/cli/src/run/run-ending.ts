@@ -1,7 +1,13 @@
 // How a run ended: one exit code, and words for it. The order of the codes is the order of what matters to a script.
 
 import type { Outcome } from "@parley/acp";
-import { type Refusal, refusalHint, refusalMessage } from "./refusal-hint.ts";
+import {
+  type Refusal,
+  refusalHint,
+  refusalMessage,
+  violationHint,
+  violationMessage,
+} from "./refusal-hint.ts";
 import type { RunFailure } from "./run-printer.ts";
 import { safeLine } from "./safe-text.ts";
 
@@ -37,6 +43,8 @@ export interface RunFacts {
   readonly refusals: readonly Refusal[];
   /** How many there were. */
   readonly refused: number;
+  /** What the agent did by itself against a rule. */
+  readonly violations?: readonly Refusal[];
   /** What the agent wrote to stderr was shown. */
   readonly showsStderr: boolean;
   readonly outcome: Outcome | undefined;
@@ -80,7 +88,7 @@ export function endingOf(facts: RunFacts): Ending {
 
 function endingOfOutcome(
   outcome: Outcome | undefined,
-  { refusals, refused, showsStderr }: Pick<RunFacts, "refusals" | "refused" | "showsStderr">,
+  { refusals, refused, violations = [], showsStderr }: RunFacts,
 ): Ending {
   const { stopReason = "error", error } = outcome ?? {};
   // some agents end a turn as cancelled when a permission is refused
@@ -97,6 +105,8 @@ function endingOfOutcome(
     const hint = isMute ? "what it writes to stderr may say why: try again with --verbose" : undefined;
     return ending(exitCodes.agentError, "agent_error", words, hint);
   }
+  if (violations.length > 0)
+    return ending(exitCodes.refused, "rule_broken", violationMessage(violations), violationHint);
   if (!wasRefused) return { exitCode: exitCodes.ok, error: undefined };
   return ending(
     exitCodes.refused,

@@ -35,8 +35,9 @@ export interface RunEnd {
 export interface RunDecision {
   /** One line. */
   readonly what: string;
-  readonly effect: "allow" | "deny" | "cancelled";
-  readonly by: "rule" | "default" | "boundary" | "user" | "nobody" | "approval";
+  /** `violation`: the agent has done it by itself, without asking, and a rule forbids it. */
+  readonly effect: "allow" | "deny" | "cancelled" | "violation";
+  readonly by: "rule" | "default" | "boundary" | "user" | "nobody" | "approval" | "agent";
   /** Names the rule where one fired. */
   readonly reason: string;
 }

@@ -170,13 +170,14 @@ class TextPrinter implements RunPrinter {
 
   /** What is allowed goes without saying, the tool call shows it; and who was asked knows the answer. */
   decision({ what, effect, by, reason }: RunDecision): void {
-    if (effect !== "deny" || by === "user") return;
+    if ((effect !== "deny" && effect !== "violation") || by === "user") return;
     const { paint } = this.#options;
     const why = paint("dim", ` (${safeLine(reason)})`);
     // once each, and not without end: the end of the run counts them
     if (this.#shownRefusals.has(what) || this.#shownRefusals.size >= maxRefusals) return;
     this.#shownRefusals.add(what);
-    this.#event(`${paint("yellow", "?")} ${safeLine(what)}: ${paint("red", "refused")}${why}`);
+    const how = effect === "deny" ? "refused" : "done by the agent itself against a rule";
+    this.#event(`${paint("yellow", "?")} ${safeLine(what)}: ${paint("red", how)}${why}`);
   }
 
   notice(text: string): void {

@@ -1,30 +1,43 @@
 // What an agent that stays is offered: who decides, who answers, and whose files and terminals it may use.
 
-import type {
-  AskContext,
-  ClientDefinition,
-  ClientSession,
-  ElicitationAnswer,
-  ElicitationAsk,
+import {
+  type AskContext,
+  type ClientDefinition,
+  type ClientSession,
+  type ElicitationAnswer,
+  type ElicitationAsk,
+  errorCodes,
+  RequestError,
 } from "@parley/acp";
+import { vetoKey, vetoMethod, vetoSession } from "../policy/veto.ts";
 import type { Asker } from "./asker.ts";
 import type { LiveGate, LiveOptions } from "./live-options.ts";
 
 /** Agents that run commands by themselves show what these print to those who say so; others do not know the word. */
 const terminalOutput = { terminal_output: true };
 
-export function clientDefinition({ client, gate, asker = {}, onEvent }: LiveOptions): ClientDefinition {
+/** `sessionOf` gives the session that an agent names. */
+export function clientDefinition(
+  { client, gate, asker = {}, onEvent }: LiveOptions,
+  sessionOf: (sessionId: string) => ClientSession | undefined,
+): ClientDefinition {
   const warn = (message: string) => onEvent?.({ kind: "warning", message });
   const runsLogins = asker.terminalLogin !== undefined;
   const visits = new Map<string, AbortController>();
+  const meta = {
+    ...terminalOutput,
+    ...(runsLogins && { "terminal-auth": true }),
+    ...(gate?.veto && { [vetoKey]: true }),
+  };
   return {
     ...client,
     elicitationCompleted(elicitationId) {
       visits.get(elicitationId)?.abort();
       client.elicitationCompleted?.(elicitationId);
     },
-    meta: { ...terminalOutput, ...(runsLogins ? { "terminal-auth": true } : {}), ...client.meta },
+    meta: { ...meta, ...client.meta },
     ...(gate === undefined ? {} : { permission: gate.permission, ...services(gate) }),
+    ...(gate?.veto === undefined ? {} : { requests: { ...vetoes(gate, sessionOf), ...client.requests } }),
     ...(asker.elicit === undefined
       ? {}
       : {
@@ -39,6 +52,20 @@ function noLogin(): Promise<void> {
   return Promise.reject(
     new TypeError("log in through the live agent, which starts the agent anew afterwards"),
   );
+}
+
+function vetoes(
+  gate: LiveGate,
+  sessionOf: (sessionId: string) => ClientSession | undefined,
+): NonNullable<ClientDefinition["requests"]> {
+  return {
+    [vetoMethod]: (params, { signal }) => {
+      const session = sessionOf(vetoSession(params));
+      if (session === undefined)
+        throw new RequestError(errorCodes.notFound, `${vetoMethod}: there is no such session`);
+      return gate.veto?.(session, params, signal);
+    },
+  };
 }
 
 /** Both from one call for each session. */

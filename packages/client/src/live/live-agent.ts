@@ -230,7 +230,10 @@ export class LiveAgent implements LoginTarget {
     const { onEvent, env = {}, backoffMs = 1_000 } = options;
     const again = this.#crashes.length - 1;
     if (again > 0) await pause(Math.min(backoffMs * 2 ** (again - 1), longestPauseMs), this.#stop.signal);
-    const definition = clientDefinition(options);
+    const definition = clientDefinition(
+      options,
+      (sessionId) => this.sessions.find((each) => each.sessionId === sessionId)?.inner,
+    );
     const launched = await launchAgent(this.entry, {
       ...options,
       definition,

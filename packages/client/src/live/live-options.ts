@@ -21,6 +21,8 @@ export interface LiveGate {
   readonly permission: NonNullable<ClientDefinition["permission"]>;
   /** Files and terminals for one session; asked for once. Without it neither is offered. */
   services?(session: ClientSession): { readonly files: Files; readonly terminals: Terminals };
+  /** Answers what an agent would do without asking (docs/policy.md). Without it agents are not told to ask. */
+  veto?(session: ClientSession, params: unknown, signal: AbortSignal): Promise<object>;
   /** Is told what a session says, and that the user has cancelled. */
   observe?(session: ClientSession, update: Update): void;
   cancelled?(session: ClientSession): void;

@@ -131,6 +131,11 @@ export class LiveSession {
 
   // ---- for the live agent and for recovery
 
+  /** The session at the process that runs, or ran last. */
+  get inner(): ClientSession | undefined {
+    return this.#inner;
+  }
+
   async openNew(replaces?: string): Promise<void> {
     const opened = await this.#activated("new", (agent, place) => agent.open(place));
     this.#began(opened, "new", replaces);

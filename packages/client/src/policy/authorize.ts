@@ -1,10 +1,11 @@
 // From what is about to happen to a decision: the rules, then what a person has just allowed, then a person.
 
-import type { Effect, Subject } from "../subject.ts";
+import { type Effect, type Operation, operations, type Subject } from "../subject.ts";
 import { type Circumstances, decide, strictest, type Verdict } from "./decide.ts";
 import type { Decision, GateOptions } from "./gate-options.ts";
 import type { GateSession } from "./gate-session.ts";
-import type { PermissionChoice, PermissionQuestion } from "./question.ts";
+import { isInForce } from "./match.ts";
+import { ownChoices, type PermissionChoice, type PermissionQuestion } from "./question.ts";
 import type { Rule } from "./rule.ts";
 import { ruleFor, targetOf } from "./scopes.ts";
 import { summaryOfAll } from "./summary.ts";
@@ -42,13 +43,27 @@ export class Authority {
     return strictest(this.#verdicts(state, subjects).map(({ verdict }) => verdict)) ?? nothing;
   }
 
-  #verdicts(state: GateSession, subjects: readonly Subject[]): { subject: Subject; verdict: Verdict }[] {
-    const { rules = [], remembered, own = [] } = this.#options;
-    const place = state.place(this.now);
+  #rules(state: GateSession): readonly Rule[] {
+    const { rules = [], remembered } = this.#options;
     const workspace = this.#options.workspaceRules?.(state.roots[0] ?? state.session.cwd) ?? [];
+    return [...rules, ...workspace, ...(remembered?.list() ?? []), ...state.answers];
+  }
+
+  /** What rules may forbid an agent that runs its own tools, or want asked. */
+  restricts(state: GateSession): readonly Operation[] {
+    const place = state.place(this.now);
+    const strict = this.#rules(state).filter(
+      (rule) => rule.effect !== "allow" && rule.of !== "op" && isInForce(rule, place),
+    );
+    const named = new Set(strict.map(({ operation }) => operation));
+    return named.has("*") ? operations : operations.filter((operation) => named.has(operation));
+  }
+
+  #verdicts(state: GateSession, subjects: readonly Subject[]): { subject: Subject; verdict: Verdict }[] {
+    const { own = [] } = this.#options;
     const circumstances: Circumstances = {
-      ...place,
-      rules: [...rules, ...workspace, ...(remembered?.list() ?? []), ...state.answers],
+      ...state.place(this.now),
+      rules: this.#rules(state),
       own,
       isProtected: this.#isProtected,
       isWide: state.isWide,
@@ -95,6 +110,27 @@ export class Authority {
       return { decision: decided("allow", "approval", "you have just allowed the agent exactly this") };
     }
     return this.#ask(state, subjects, { show, verdict, signal, summary, decided });
+  }
+
+  /**
+   * Of an agent that would do it without asking: only what forbids or has asked counts. Nothing is remembered of it, and
+   * nothing is allowed by it that the agent would have us do.
+   */
+  async veto(state: GateSession, subjects: readonly Subject[], signal: AbortSignal): Promise<Decision> {
+    const verdict = this.verdict(state, subjects);
+    if (verdict.effect === "ask" && !verdict.always) {
+      return {
+        sessionId: state.session.sessionId,
+        workspace: state.workspace.path,
+        subjects,
+        summary: summaryOfAll(subjects),
+        effect: "allow",
+        by: "agent",
+        reason: "no rule is about it, and the agent allows it to itself",
+      };
+    }
+    const show = (): Shown => ({ choices: (given) => ownChoices(subjects, given) });
+    return (await this.decide(state, subjects, show, signal)).decision;
   }
 
   async #ask(

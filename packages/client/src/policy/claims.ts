@@ -29,7 +29,7 @@ export function claimsOf(ask: PermissionAsk, call: Call | undefined, cwd: string
   }
   const asked = subject?.type === "tool_call" ? (subject.toolCall as Call) : {};
   const merged: Call = { ...call, ...withoutEmpty(asked) };
-  return fromCall(merged, cwd);
+  return claimsOfCall(merged, cwd);
 }
 
 function withoutEmpty(call: Call): Call {
@@ -38,7 +38,8 @@ function withoutEmpty(call: Call): Call {
   );
 }
 
-function fromCall(call: Call, cwd: string): Subject[] {
+/** What a tool call says of itself. */
+export function claimsOfCall(call: Call, cwd: string): Subject[] {
   const input = isRecord(call.rawInput) ? call.rawInput : {};
   const subjects = [
     ...commands(input, cwd),
@@ -54,11 +55,14 @@ function fromCall(call: Call, cwd: string): Subject[] {
     if (!known.has(operation) && !(subjects.length > 0 && (operation === "other" || operation === "read")))
       subjects.push({ origin: "claim", operation, labelOnly: true });
   }
+  // what is shown as changed is not only a label
+  const isShown = (call.content ?? []).some(({ type }) => type === "diff") && labelled.includes("write");
   const placed = new Set(subjects.flatMap(({ path }) => (path === undefined ? [] : [path])));
   for (const { path } of (call.locations ?? []).slice(0, maxSubjects)) {
     const where = canonicalPath(resolve(cwd, path));
     if (placed.has(where) || known.has("exec")) continue;
-    subjects.push({ origin: "claim", operation: labelled[0] ?? "other", path: where, labelOnly: true });
+    const operation = labelled[0] ?? "other";
+    subjects.push({ origin: "claim", operation, path: where, ...(isShown ? {} : { labelOnly: true }) });
   }
   return distinct(within(subjects));
 }
@@ -166,11 +170,9 @@ function paths(call: Call, input: Input, cwd: string): Subject[] {
   const unsaid: readonly Operation[] = runs ? [] : ["read", "write"];
   const meant = new Set<Operation>(labelled.length > 0 ? labelled : unsaid);
   if (isChange) meant.add("write");
-  const changed = [
-    ...(call.content ?? []).flatMap((each) =>
-      each.type === "diff" && "path" in each ? listOf(each["path"]) : [],
-    ),
-    ...(isRecord(input["changes"]) ? Object.keys(input["changes"]) : []),
+  const changes: readonly ClaimedChange[] = [
+    ...diffChanges(call),
+    ...(isRecord(input["changes"]) ? Object.keys(input["changes"]).map((path) => ({ path })) : []),
   ];
   const named = Object.entries(input).flatMap(([key, value]) => {
     if (!pathKeys.test(key) || directoryKeys.includes(key)) return [];
@@ -182,11 +184,40 @@ function paths(call: Call, input: Input, cwd: string): Subject[] {
     path: canonicalPath(placeOf(path, cwd)),
   });
   return [
-    ...changed.slice(0, maxSubjects + 1).map((path) => claim(meant.has("delete") ? "delete" : "write", path)),
+    ...changes
+      .slice(0, maxSubjects + 1)
+      .map(({ path, operation }) => claim(operation ?? (meant.has("delete") ? "delete" : "write"), path)),
     ...named
       .slice(0, maxSubjects + 1)
       .flatMap((path) => [...meant].map((operation) => claim(operation, path))),
   ];
+}
+
+interface ClaimedChange {
+  readonly path: string;
+  /** Undefined: the kind of the call says it. */
+  readonly operation?: "read" | "write" | "delete";
+}
+
+/** Version 1 names one file with its texts, version 2 lists what is changed. */
+function diffChanges({ content }: Call): ClaimedChange[] {
+  return (content ?? []).flatMap((each): ClaimedChange[] => {
+    if (each.type !== "diff") return [];
+    const { path, changes } = each as { readonly path?: unknown; readonly changes?: unknown }; // each is checked
+    const listed = Array.isArray(changes) ? changes.filter(isRecord) : [];
+    return [
+      ...listOf(path).map((one) => ({ path: one })),
+      ...listed.flatMap(({ operation, path: at, oldPath }): ClaimedChange[] => [
+        ...changesOf(at, operation === "delete" ? "delete" : "write"),
+        // what is moved is gone from where it was; what is copied is read there
+        ...changesOf(oldPath, operation === "copy" ? "read" : "delete"),
+      ]),
+    ];
+  });
+}
+
+function changesOf(paths: unknown, operation: "read" | "write" | "delete"): ClaimedChange[] {
+  return listOf(paths).map((path) => ({ path, operation }));
 }
 
 function placeOf(path: string, cwd: string): string {

@@ -11,6 +11,7 @@ import type { GatedSession } from "./gate-session.ts";
 import type { PermissionQuestion, PermissionReply } from "./question.ts";
 import type { RememberedRules } from "./remembered.ts";
 import type { Rule } from "./rule.ts";
+import type { VetoAnswer } from "./veto.ts";
 
 /** The person who answers, where there is one. */
 export interface PermissionAsker {
@@ -44,12 +45,14 @@ export interface Decision {
   readonly subjects: readonly Subject[];
   /** One line in our own words. */
   readonly summary: string;
-  readonly effect: Exclude<Effect, "ask"> | "cancelled";
+  /** `violation`: an agent says that it has done by itself, without asking, what a rule forbids. */
+  readonly effect: Exclude<Effect, "ask"> | "cancelled" | "violation";
   /**
    * `rule`, `default`; `boundary`: it leads outside the session's directories, and no rule is asked; `user`: a person was
-   * asked; `nobody`: there was none to ask, or no answer came; `approval`: a person had just allowed the agent exactly this.
+   * asked; `nobody`: there was none to ask, or no answer came; `approval`: a person had just allowed the agent exactly this;
+   * `agent`: no rule is about it, and the agent does it without asking.
    */
-  readonly by: "rule" | "default" | "boundary" | "user" | "nobody" | "approval";
+  readonly by: "rule" | "default" | "boundary" | "user" | "nobody" | "approval" | "agent";
   /** Names the rule that fired, where one did. */
   readonly reason: string;
   readonly rule?: Rule;
@@ -67,6 +70,8 @@ export interface Gate {
   readonly files: Extract<NonNullable<ClientDefinition["files"]>, (...args: never[]) => unknown>;
   readonly terminals: Extract<NonNullable<ClientDefinition["terminals"]>, (...args: never[]) => unknown>;
   services(session: GatedSession): { readonly files: GatedFiles; readonly terminals: GatedTerminals };
+  /** Answers `_parley.dev/veto` of a session: what an agent would do without asking. Rejects with -32602. */
+  veto(session: GatedSession, params: unknown, signal: AbortSignal): Promise<VetoAnswer>;
   /** What the rules say, without asking anybody and without doing anything. */
   check(session: GatedSession, subjects: readonly Subject[]): Verdict;
   /** Tells the gate what a session says: a question may name a tool call by its id alone. */
@@ -77,5 +82,7 @@ export interface Gate {
   readonly refusals: readonly Decision[];
   /** How many there were. */
   readonly refused: number;
+  /** What agents say they have done by themselves against a rule. The first 1,000. */
+  readonly violations: readonly Decision[];
   onDecision(listener: (decision: Decision) => void): () => void;
 }

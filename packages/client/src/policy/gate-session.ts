@@ -15,6 +15,9 @@ import type { Rule } from "./rule.ts";
 export type GatedSession = Pick<ClientSession, "sessionId" | "cwd" | "roots">;
 
 const maxCalls = 256;
+const maxJudged = 10_000;
+/** What is shown of a call beyond that is not looked at. */
+const maxContents = 256;
 /** A person said yes to exactly this; it is done soon, or it was something else. */
 const approvalMs = 10 * 60_000;
 const maxApprovals = 64;
@@ -33,6 +36,9 @@ export class GateSession {
   readonly isWide: boolean;
   readonly #identity: string;
   readonly #calls = new Map<string, Partial<ToolCallUpdate>>();
+  /** Calls that were asked about, or have been looked at when they were done. */
+  readonly #judged = new Set<string>();
+  readonly #refused = new Set<string>();
   #approvals: Approval[] = [];
   /** Questions that wait for an answer. */
   open = 0;
@@ -58,8 +64,15 @@ export class GateSession {
       // what was allowed in a turn is not for the next one
       this.#approvals = [];
       this.#calls.clear();
+      this.#judged.clear();
+      this.#refused.clear();
     } else if (update.sessionUpdate === "tool_call_update" && "toolCallId" in update)
       this.noteCall(update as ToolCallUpdate);
+    else if (update.sessionUpdate === "tool_call_content_chunk" && !("unknown" in update)) {
+      const { toolCallId, content } = update;
+      const known = this.#calls.get(toolCallId)?.content ?? [];
+      if (known.length < maxContents) this.noteCall({ toolCallId, content: [...known, content] });
+    }
   }
 
   noteCall(call: Partial<ToolCallUpdate> & Pick<ToolCallUpdate, "toolCallId">): void {
@@ -73,6 +86,30 @@ export class GateSession {
 
   call(toolCallId: string): Partial<ToolCallUpdate> | undefined {
     return this.#calls.get(toolCallId);
+  }
+
+  /** Of the calls that nobody was asked about, those; each is given once. */
+  takeCalls(
+    isWanted: (call: Partial<ToolCallUpdate>, toolCallId: string) => boolean,
+  ): Partial<ToolCallUpdate>[] {
+    const found = [...this.#calls].filter(([id, call]) => !this.#judged.has(id) && isWanted(call, id));
+    for (const [id] of found) this.judged(id);
+    return found.map(([, call]) => call);
+  }
+
+  /** It was asked about. */
+  judged(toolCallId: string): void {
+    if (this.#judged.size < maxJudged) this.#judged.add(toolCallId);
+  }
+
+  refused(subjects: readonly Subject[]): void {
+    for (const subject of subjects)
+      if (this.#refused.size < maxJudged) this.#refused.add(refusalKey(subject));
+  }
+
+  /** In this turn. */
+  wasRefused(subject: Subject): boolean {
+    return this.#refused.has(refusalKey(subject));
   }
 
   /** A person allowed an agent to do this. If it then asks us to, nobody is asked a second time: once, and soon. */
@@ -114,6 +151,11 @@ function approvalKey(subject: Subject, content: string | undefined): string | un
     default:
       return undefined;
   }
+}
+
+/** What it was about, whoever would have done it. */
+function refusalKey({ operation, path, argv, shellLine, host, tool }: Subject): string {
+  return JSON.stringify([operation, path, shellLine ?? argv, host, tool]);
 }
 
 export function contentHash(content: string | Uint8Array): string {

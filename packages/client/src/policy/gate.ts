@@ -14,6 +14,8 @@ import type { Decision, Gate, GateOptions } from "./gate-options.ts";
 import { type GatedSession, GateSession } from "./gate-session.ts";
 import { choicesFor, optionOf } from "./question.ts";
 import { shownLine } from "./shown-text.ts";
+import { readVeto } from "./veto.ts";
+import { violationsIn } from "./violations.ts";
 
 const maxRefusals = 1_000;
 
@@ -27,8 +29,10 @@ export function permissionGate(given: GateOptions = {}): Gate {
   >();
   const listeners = new Set<(decision: Decision) => void>();
   const refusals: Decision[] = [];
+  const violations: Decision[] = [];
   let refused = 0;
   const report = (decision: Decision): void => {
+    if (decision.effect === "violation" && violations.length < maxRefusals) violations.push(decision);
     if (decision.effect === "deny" && decision.by !== "user" && ++refused <= maxRefusals)
       refusals.push(decision);
     for (const listener of listeners) listener(decision);
@@ -80,13 +84,45 @@ export function permissionGate(given: GateOptions = {}): Gate {
       if (said.effect === "allow" && said.by === "user") approve(state, diffs, subjects, authority.now);
       return answer;
     },
+    async veto(session, params, signal) {
+      const { subjects, isSearch } = readVeto(params, session.cwd);
+      const { state } = known(session);
+      const restricts = authority.restricts(state);
+      if (isSearch) {
+        const verdicts = subjects.map((subject) => authority.verdict(state, [subject]));
+        const refused = verdicts.flatMap(({ effect, always, reason }, at) =>
+          effect === "deny" || (effect === "ask" && always) ? [{ effect: at, reason }] : [],
+        );
+        return { refused, restricts };
+      }
+      const decision = await authority.veto(state, subjects, signal);
+      effects.answered(decision);
+      report(decision);
+      if (decision.effect !== "allow") state.refused(subjects);
+      const { effect, reason } = decision;
+      return {
+        refused: effect === "allow" ? [] : subjects.map((_, at) => ({ effect: at, reason })),
+        restricts,
+      };
+    },
     files: (session) => services(session).files,
     terminals: (session) => services(session).terminals,
     services,
     check: (session, subjects) => authority.verdict(known(session).state, subjects),
-    observe: (session, update) => known(session).state.observe(update),
+    observe(session, update) {
+      const { state } = known(session);
+      // what this update says of a call counts, too; what ends the turn makes it forgotten
+      const isEnd = update.sessionUpdate === "state_update";
+      if (!isEnd) state.observe(update);
+      for (const violation of violationsIn(state, update, authority)) {
+        report(violation);
+        effects.answered(violation);
+      }
+      if (isEnd) state.observe(update);
+    },
     cancelled: (session) => known(session).state.forgetApprovals(),
     refusals,
+    violations,
     get refused() {
       return refused;
     },
@@ -103,7 +139,7 @@ function answerFor(
   chosen: string | undefined,
 ): PermissionAnswer {
   if (effect === "cancelled") return { outcome: "cancelled" };
-  const optionId = by === "user" ? chosen : optionOf(ask.options, effect);
+  const optionId = by === "user" ? chosen : optionOf(ask.options, effect === "allow" ? "allow" : "deny");
   return optionId === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId };
 }
 
@@ -112,6 +148,7 @@ function callOf({ subject }: PermissionAsk, state: GateSession): Partial<ToolCal
   if (subject?.type !== "tool_call" || !("toolCall" in subject)) return undefined;
   const call = subject.toolCall as ToolCallUpdate;
   state.noteCall(call);
+  state.judged(call.toolCallId);
   return state.call(call.toolCallId);
 }
 

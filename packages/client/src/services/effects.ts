@@ -67,7 +67,10 @@ export class Effects {
       };
       const { decision } = await this.#authority.decide(state, [subject], show, signal, { content });
       this.#report(decision);
-      if (decision.effect !== "allow") throw this.#refused(decision, signal);
+      if (decision.effect !== "allow") {
+        state.refused([subject]);
+        throw this.#refused(decision, signal);
+      }
       if (decision.by === "user") {
         const shownStamp: string | undefined = look?.stamp;
         prepared = await prepareInside();

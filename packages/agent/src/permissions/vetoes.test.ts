@@ -1,0 +1,94 @@
+// A client with rules of its own: what it forbids is not done, whatever the mode; an answer that is none is a no.
+
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { calls, inEveryVersion, says, scriptedModel, talk } from "../agent-probe.ts";
+
+const meta = { "parley.dev/veto": true };
+const write = (path: string) => ["write", { path, content: "x" }] as const;
+
+inEveryVersion(
+  "the client is asked before each thing that the mode allows",
+  { "a.txt": "a" },
+  async (place) => {
+    const asked: unknown[] = [];
+    const model = scriptedModel([
+      calls(["read", { path: "a.txt" }], write("b.txt"), write("no.txt")),
+      calls(["move", { from: "b.txt", to: "c.txt" }]),
+      says("done"),
+    ]);
+    const { session, updates } = await talk({
+      ...place,
+      models: [model],
+      mode: "code",
+      clientDefinition: {
+        meta,
+        requests: {
+          "_parley.dev/veto": (params) => {
+            const { effects } = params as { effects: { operation: string; path: string }[] };
+            asked.push(
+              ...effects.map(({ operation, path }) => `${operation} ${path.slice(place.cwd.length + 1)}`),
+            );
+            const isForbidden = effects.some(({ path }) => path.endsWith("no.txt"));
+            return { refused: isForbidden ? [{ effect: 0, reason: "my rule" }] : [], restricts: [] };
+          },
+        },
+      },
+    });
+    await session.prompt("go").outcome;
+    assert.deepEqual(asked, [
+      "read a.txt",
+      "write b.txt",
+      "write no.txt",
+      "write b.txt",
+      "delete b.txt",
+      "write c.txt",
+      "delete c.txt",
+    ]);
+    assert.deepEqual(
+      [existsSync(join(place.cwd, "c.txt")), existsSync(join(place.cwd, "no.txt"))],
+      [true, false],
+    );
+    assert.match(
+      JSON.stringify(model.requests[1]?.messages),
+      /The user's rules do not allow this \(my rule\)/,
+    );
+    assert.match(JSON.stringify(updates), /It was not allowed: my rule/);
+  },
+);
+
+inEveryVersion(
+  "an answer that cannot be understood is no consent, and neither is none",
+  {},
+  async (place) => {
+    const answers: unknown[] = [null, {}, { refused: [] }, { refused: "no", restricts: [] }, new Error("no")];
+    for (const answer of answers) {
+      const model = scriptedModel([calls(write("b.txt")), says("done")]);
+      const { session } = await talk({
+        ...place,
+        models: [model],
+        mode: "code",
+        clientDefinition: {
+          meta,
+          requests: {
+            "_parley.dev/veto": () => {
+              if (answer instanceof Error) throw answer;
+              return answer;
+            },
+          },
+        },
+      });
+      await session.prompt("go").outcome;
+      assert.equal(existsSync(join(place.cwd, "b.txt")), false, JSON.stringify(answer));
+      assert.match(JSON.stringify(model.requests[1]?.messages), /the client has to agree/);
+    }
+  },
+);
+
+inEveryVersion("a client that does not want it is not asked", {}, async (place) => {
+  const model = scriptedModel([calls(write("b.txt")), says("done")]);
+  const { session } = await talk({ ...place, models: [model], mode: "code" });
+  await session.prompt("go").outcome;
+  assert.ok(existsSync(join(place.cwd, "b.txt")));
+});

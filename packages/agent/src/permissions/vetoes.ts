@@ -1,0 +1,92 @@
+// A client that has rules of its own may want to be asked about what this agent does without asking anybody. It can
+// forbid or have a person asked; it cannot allow anything that the mode does not.
+
+import { errorCodes, RequestError, type Turn } from "@parley/acp";
+import type { Access, Vetoes } from "../tools/tool.ts";
+
+/** In `_meta` of the client's capabilities: it wants to be asked. */
+const vetoKey = "parley.dev/veto";
+const vetoMethod = "_parley.dev/veto";
+/** What one request may be about. */
+const maxEffects = 1_000;
+
+interface Effect {
+  readonly operation: "read" | "write" | "delete" | "exec" | "network" | "mcp";
+  readonly [detail: string]: string;
+}
+
+/** Undefined where the client does not want any. */
+export function clientVetoes({ client, session }: Pick<Turn, "client" | "session">): Vetoes | undefined {
+  if (client.meta?.[vetoKey] !== true) return undefined;
+  /** What any rule of the client is about, as of its last answer. */
+  let restricts: readonly string[] | undefined;
+  const ask = async (effects: readonly Effect[], search: boolean, signal?: AbortSignal) => {
+    const { sessionId } = session;
+    const params = { sessionId, effects, ...(search ? { search } : {}) };
+    const answer = readAnswer(await client.request(vetoMethod, params, signal));
+    restricts = answer.restricts;
+    return answer;
+  };
+  return {
+    async refusalOf(access, signal) {
+      const effects = effectsOf(access);
+      if (effects.length === 0) return undefined;
+      const { refused } = await ask(effects, false, signal);
+      return refused[0]?.reason;
+    },
+    async unreadable(paths) {
+      const found = new Set<string>();
+      for (let from = 0; from < paths.length; from += maxEffects) {
+        if (restricts !== undefined && !restricts.includes("read")) return found;
+        const some = paths.slice(from, from + maxEffects);
+        const { refused } = await ask(
+          some.map((path) => ({ operation: "read", path })),
+          true,
+        );
+        for (const { effect } of refused) found.add(some[effect] ?? "");
+      }
+      return found;
+    },
+  };
+}
+
+function effectsOf(access: Access): readonly Effect[] {
+  switch (access.type) {
+    case "none":
+      return [];
+    case "read":
+      return access.paths.map((path) => ({ operation: "read", path }));
+    case "write": {
+      const { verb = "write", paths } = access;
+      const operations: Effect["operation"][] = verb === "move" ? ["write", "delete"] : [verb];
+      return paths.flatMap((path) => operations.map((operation) => ({ operation, path })));
+    }
+    case "run":
+      return [{ operation: "exec", command: access.command, cwd: access.cwd }];
+    case "host":
+      return [{ operation: "network", host: access.host }];
+    case "mcp":
+      return [{ operation: "mcp", server: access.server, tool: access.tool }];
+  }
+}
+
+interface Answer {
+  readonly refused: readonly { readonly effect: number; readonly reason: string }[];
+  readonly restricts: readonly string[];
+}
+
+/** An answer that cannot be understood is no consent. */
+function readAnswer(value: unknown): Answer {
+  const { refused, restricts } = (value ?? {}) as Partial<Record<keyof Answer, unknown>>; // each is checked
+  if (!Array.isArray(refused) || !Array.isArray(restricts)) {
+    const message = `${vetoMethod}: wanted { refused, restricts }, two lists`;
+    throw new RequestError(errorCodes.invalidParams, message, { reason: "invalid_params" });
+  }
+  return {
+    refused: refused.map((each: unknown) => {
+      const { effect, reason } = (each ?? {}) as { effect?: unknown; reason?: unknown }; // each is checked
+      return { effect: Number(effect), reason: typeof reason === "string" ? reason : "a rule" };
+    }),
+    restricts: restricts.map(String),
+  };
+}

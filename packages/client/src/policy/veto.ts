@@ -1,0 +1,72 @@
+// What an agent would do without asking anybody, told before it is done. Rules may forbid it or have a person asked;
+// what none is about is the agent's own affair. Whoever asks this way gets nothing that it would not have by not asking.
+
+import { resolve } from "node:path";
+import { errorCodes, RequestError } from "@parley/acp";
+import type { Operation, Subject } from "../subject.ts";
+import { canonicalPath } from "./canonical-path.ts";
+import { commandSubject } from "./command-subject.ts";
+
+/** In `_meta` of a client's capabilities: it wants to be asked. */
+export const vetoKey = "parley.dev/veto";
+export const vetoMethod = "_parley.dev/veto";
+const maxEffects = 1_000;
+
+export interface VetoRequest {
+  readonly subjects: readonly Subject[];
+  /** Files that a search would look into: nobody is asked about each, and each is answered for itself. */
+  readonly isSearch: boolean;
+}
+
+export interface VetoAnswer {
+  /** By their place in the request. */
+  readonly refused: readonly { readonly effect: number; readonly reason: string }[];
+  /** The operations that any rule might forbid: others need not be asked about one by one. */
+  readonly restricts: readonly Operation[];
+}
+
+/** The session that a request is about. */
+export function vetoSession(params: unknown): string {
+  const { sessionId } = (params ?? {}) as { sessionId?: unknown }; // checked next
+  if (typeof sessionId !== "string") throw invalid("sessionId", "text");
+  return sessionId;
+}
+
+/** Throws -32602 for what cannot be understood: it is not for the agent to decide what was meant. */
+export function readVeto(params: unknown, cwd: string): VetoRequest {
+  const { effects, search } = (params ?? {}) as { effects?: unknown; search?: unknown }; // each is checked
+  if (!Array.isArray(effects) || effects.length === 0 || effects.length > maxEffects)
+    throw invalid("effects", `a list of 1 to ${maxEffects}`);
+  return { subjects: effects.map((effect) => subjectFrom(effect, cwd)), isSearch: search === true };
+}
+
+function subjectFrom(effect: unknown, cwd: string): Subject {
+  const given = (effect ?? {}) as Readonly<Record<string, unknown>>; // each is checked
+  const text = (name: string): string => {
+    const value = given[name];
+    if (typeof value !== "string" || value === "") throw invalid(`effects/${name}`, "text");
+    return value;
+  };
+  const { operation } = given;
+  switch (operation) {
+    case "read":
+    case "write":
+    case "delete":
+      return { origin: "claim", operation, path: canonicalPath(resolve(cwd, text("path"))) };
+    case "exec": {
+      const where = typeof given["cwd"] === "string" ? resolve(cwd, given["cwd"]) : cwd;
+      return commandSubject("claim", text("command"), undefined, canonicalPath(where));
+    }
+    case "network":
+      return { origin: "claim", operation, host: text("host") };
+    case "mcp":
+      return { origin: "claim", operation, tool: { server: text("server"), name: text("tool") } };
+    default:
+      throw invalid("effects/operation", "read, write, delete, exec, network or mcp");
+  }
+}
+
+function invalid(path: string, wanted: string): RequestError {
+  const message = `${vetoMethod}: ${path} must be ${wanted}`;
+  return new RequestError(errorCodes.invalidParams, message, { reason: "invalid_params", path: `/${path}` });
+}
