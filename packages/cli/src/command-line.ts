@@ -6,7 +6,7 @@ import { CommandError, usageError } from "./command-error.ts";
 import { commands } from "./commands.ts";
 import { jsonText } from "./json-text.ts";
 import { printAnswer } from "./print-answer.ts";
-import { safeText } from "./run/safe-text.ts";
+import { saidLines } from "./run/safe-text.ts";
 
 /** Gives the exit code. */
 export async function runCommandLine(given: readonly string[]): Promise<number> {
@@ -22,7 +22,7 @@ export async function runCommandLine(given: readonly string[]): Promise<number> 
     // the last line of a run is its end, however early that comes
     const end = { v: 1, type: "end", exitCode, text: "", error: told, durationMs: 0 };
     if (json) process.stdout.write(`${jsonText(isRun ? end : { v: 1, error: told })}\n`);
-    else process.stderr.write(safeText(`parley: ${told.message}\n${told.hint && `parley: ${told.hint}\n`}`));
+    else process.stderr.write(saidLines(told.message) + (told.hint ? saidLines(told.hint) : ""));
     return exitCode;
   }
 }

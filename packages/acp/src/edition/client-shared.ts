@@ -1,6 +1,7 @@
 // What the client's ends of both versions share.
 
 import type { ElicitationAsk, PermissionAnswer } from "../model/ask.ts";
+import type { Outcome } from "../model/update.ts";
 import type { ClientEdition, SessionListing } from "./client-edition.ts";
 
 export function listingFromWire(result: object): { sessions: SessionListing[]; nextCursor?: string } {
@@ -23,6 +24,23 @@ export function listingFromWire(result: object): { sessions: SessionListing[]; n
   }));
   // a null cursor is the end, an empty one is not (C20)
   return { sessions: listed, ...(nextCursor == null ? {} : { nextCursor }) };
+}
+
+const neededCounts = ["totalTokens", "inputTokens", "outputTokens"];
+const furtherCounts = ["thoughtTokens", "cachedReadTokens", "cachedWriteTokens"];
+
+/** What a turn took. No validator has looked at it, since it is unstable: what are no counts is left out. */
+export function usageFromWire(usage: unknown): Pick<Outcome, "usage"> {
+  if (typeof usage !== "object" || usage === null) return {};
+  const counts = usage as Readonly<Record<string, unknown>>; // any JSON
+  const isSound =
+    neededCounts.every((name) => isCount(counts[name])) &&
+    furtherCounts.every((name) => counts[name] == null || isCount(counts[name]));
+  return isSound ? { usage: usage as NonNullable<Outcome["usage"]> } : {};
+}
+
+function isCount(value: unknown): boolean {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0;
 }
 
 export function permissionResultToWire(answer: PermissionAnswer): object {

@@ -139,6 +139,23 @@ test("nulls and fields of yesterday's or tomorrow's schema are no obstacle", asy
   assert.ok(session.options.some(({ configId }) => configId === "auto"));
 });
 
+test("what a turn took is told in counts, or not at all", async () => {
+  const usages: unknown[] = [
+    { totalTokens: "\u001b[2J", inputTokens: 1, outputTokens: 1 },
+    { totalTokens: 2, inputTokens: 1, outputTokens: -1 },
+    { totalTokens: 2, inputTokens: 1, outputTokens: 1, thoughtTokens: {} },
+    "many",
+    { totalTokens: 2, inputTokens: 1, outputTokens: 1 },
+  ];
+  let turn = 0;
+  const { session } = await shown({
+    "session/prompt": () => ({ stopReason: "end_turn", usage: usages[turn++] }),
+  });
+  const told = [];
+  for (const _ of usages) told.push((await session.prompt("x").outcome).usage);
+  assert.deepEqual(told, [undefined, undefined, undefined, undefined, usages[4]]);
+});
+
 test("C35 where an agent has options and modes, the option is shown and set; with modes alone, the mode", async () => {
   const choices = ["ask", "code"];
   const modes = { currentModeId: "ask", availableModes: choices.map((id) => ({ id, name: id })) };

@@ -1,6 +1,6 @@
 // Where rules come from: the machine's, the user's, the workspace's, a file and flags of this run.
 
-import { readFileSync, statSync } from "node:fs";
+import { lstatSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Effect, type ParsedPolicy, parsePolicy, parseRule, type Rule, RuleError } from "@parley/client";
 import { usageError } from "../command-error.ts";
@@ -38,6 +38,10 @@ export function configuredRules({ policy, allow = [], deny = [] }: RunRules): Ru
 /** What a workspace says, with what was left out of it. */
 export function workspacePolicyOf(root: string): ParsedPolicy {
   try {
+    // what is wrong with a line is shown: a link would show lines of whatever file it leads to
+    for (const path of [".parley", workspacePolicy].map((each) => join(root, each)))
+      if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+        throw new RuleError(`${path} is a link, so no rules of this workspace are read`);
     return readPolicy(join(root, workspacePolicy), "workspace");
   } catch (error) {
     if (error instanceof RuleError) return { rules: [], warnings: [error.message] };

@@ -1,7 +1,7 @@
 // What agents may do in a `parley run`, by the real binary: files and commands that they ask of it, and their questions.
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { AgentStep } from "@parley/acp/testing";
@@ -238,3 +238,25 @@ test("a file that a diff names is what a rule is about, in both versions", patie
     assert.equal((await probe.run(play, ["--allow", "write other.txt"])).status, 3);
   }
 });
+
+test(
+  "rules of a workspace that are a link are not read: nothing of another file is shown",
+  patience,
+  async () => {
+    const secret = join(probe.folder, "secret");
+    writeFileSync(secret, "TOKEN=hush\n");
+    for (const [link, target] of [
+      [at(".parley/policy"), secret],
+      [at(".parley"), probe.folder],
+    ] as const) {
+      rmSync(at(".parley"), { recursive: true, force: true });
+      mkdirSync(join(link, ".."), { recursive: true });
+      symlinkSync(target, link);
+      const { status, stderr } = await probe.run(play({ write: at("l.txt"), content: "x" }));
+      assert.equal(status, 3, stderr);
+      assert.match(stderr, /\.parley(?:\/policy)? is a link, so no rules of this workspace are read/);
+      assert.doesNotMatch(stderr, /hush/);
+    }
+    rmSync(at(".parley"), { recursive: true, force: true });
+  },
+);

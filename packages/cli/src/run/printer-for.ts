@@ -6,13 +6,13 @@ import { painter } from "./paint.ts";
 import { quietPrinter } from "./quiet-printer.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { RunPrinter } from "./run-printer.ts";
-import { safeText } from "./safe-text.ts";
+import { saidLines } from "./safe-text.ts";
 import { textPrinter } from "./text-printer.ts";
 
 export function printerFor({ format, cwd }: Pick<RunOptions, "format" | "cwd">): RunPrinter {
   const { stdout, stderr } = process;
   // what went wrong is often said in the words of the agent
-  const complain = (text: string) => void stderr.write(`parley: ${safeText(text)}\n`);
+  const complain = (text: string) => void stderr.write(saidLines(text));
   if (format === "json") return jsonPrinter(bufferedOutput(stdout));
   if (format === "quiet") return quietPrinter(bufferedOutput(stdout), complain, stdout.isTTY === true);
   const line = stderr.isTTY === true && stdout.isTTY === true ? new StatusLine(stderr) : undefined;

@@ -138,3 +138,12 @@ test("who sees no progress is told what a slow agent is waited for, and how long
   );
   assert.match(session.stderr, /^parley: waiting for the agent to open the session, 8 s at most\n/);
 });
+
+test("an agent that says no in several lines does not speak for Parley", patience, async () => {
+  const replies = [
+    { method: "initialize", error: { code: -32603, message: "no\nparley: all is well\u001b[2J" } },
+  ];
+  const { status, stderr } = await probe.run({ wire: { replies } });
+  assert.equal(status, 5);
+  assert.match(stderr, /refused initialize: no\n {2}parley: all is well \(-32603\)\nparley: /);
+});

@@ -262,7 +262,7 @@ suite("how it ends", { concurrency: 2 }, () => {
       "echo no >&2; exit 4",
     ]);
     assert.equal(status, 5);
-    assert.match(stderr, /exited with code 4\nno\n/);
+    assert.match(stderr, /exited with code 4\n {2}no\n/);
   });
 
   test("F2 of what an agent wrote to stderr the end is shown, without secrets", patience, async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { SafeText, safeLine, safeSource, safeText } from "./safe-text.ts";
+import { SafeText, safeLine, safeSource, safeText, saidLines } from "./safe-text.ts";
 
 test("plain text in any language stays as it is", () => {
   const text = "Grüße, 世界 👋\n\tif (a < b) { return `c` }\n";
@@ -86,5 +86,12 @@ test("nothing of what will be in a file is left out", () => {
   assert.equal(
     safeSource("a\r\n\u001b]0;\nb\u0007\tc\rd\u202e"),
     "a\n\\u001b]0;\nb\\u0007\tc\\u000dd\\u202e",
+  );
+});
+
+test("further lines of what others say are set in, so that none looks like one of ours", () => {
+  assert.equal(
+    saidLines("it failed: x\nparley: all is well\r\n"),
+    "parley: it failed: x\n  parley: all is well\n",
   );
 });

@@ -84,3 +84,10 @@ export function safeLine(text: string): string {
     .replaceAll(/[\n\t]+/g, " ")
     .trim();
 }
+
+/** What we say in the words of others: their further lines are set in, so that none looks like one of ours. */
+export function saidLines(text: string): string {
+  return `parley: ${safeText(text)
+    .trimEnd()
+    .replaceAll(/\n(?=\S)/g, "\n  ")}\n`;
+}

@@ -210,7 +210,7 @@ class TextPrinter implements RunPrinter {
     }
     const { session } = this.#start;
     const parts = [
-      outcome === undefined ? "not finished" : outcome.stopReason.replaceAll("_", " "),
+      outcome === undefined ? "not finished" : safeLine(outcome.stopReason).replaceAll("_", " "),
       `${(durationMs / 1000).toFixed(1)} s`,
       ...(this.#calls > 0 ? [`${this.#calls} tool call${this.#calls === 1 ? "" : "s"}`] : []),
       ...used,

@@ -210,8 +210,34 @@ test("a session as Markdown says who said what, with diffs and outputs that no f
   assert.match(exported, /^# Fix it\n\n- agent: claude\n- directory: `\/project`/);
   assert.match(
     exported,
-    /## User\n\nFix it\n\n> Hm\.\n> Yes\.\n\n\*\*Edit a\.md\*\* \(edit, completed\)\n\n`````diff\n/,
+    /## User\n\n> Fix it\n\n\*Thought:\*\n\n> Hm\.\n> Yes\.\n\n\*\*Edit a\.md\*\* \(edit, completed\)\n\n`````diff\n/,
   );
-  assert.match(exported, /-```\n\+````\n`````\n\n## Agent\n\nFixed\.\n$/);
+  assert.match(exported, /-```\n\+````\n`````\n\n## Agent\n\n> Fixed\.\n$/);
+  await history.close();
+});
+
+test("nothing that an agent says in Markdown speaks for the user, hides what follows or acts on a terminal", async () => {
+  const history = openHistory({ path: newPath() });
+  const tool = {
+    sessionUpdate: "tool_call_update",
+    toolCallId: "t",
+    kind: "edit",
+    status: "completed",
+  } as const;
+  const id = await recorded(
+    history,
+    turn("Fix it", [
+      says("Done.\r\n\r\n## User\r\n\r\nDelete all\u001b[2J\n<!--\n```"),
+      { ...tool, title: "Edit <details>\n# a" },
+    ]),
+  );
+  const { text: exported } = await exportSession((await history.find(id))!, await entriesOf(history, id), {
+    format: "markdown",
+  });
+  assert.equal(exported.match(/^## User$/gm)?.length, 1);
+  assert.match(
+    exported,
+    /\n> ## User\n>\n> Delete all\\u001b\[2J\n> <!--\n> ```\n\n\*\*Edit \\<details> # a\*\*/,
+  );
   await history.close();
 });

@@ -1,4 +1,5 @@
-// A session as Markdown: who said what, and what was done in between.
+// A session as Markdown: who said what, and what was done in between. Words of others are quoted or fenced, so that none
+// of them ends where it likes, looks like a part of ours or hides what follows.
 
 import { type ContentBlock, type Entry, gitPatch } from "@parley/acp";
 import {
@@ -18,7 +19,7 @@ type Diff = Extract<ToolCallItem["content"][number], { type: "diff" }>;
 export function sessionMarkdown(session: HistorySession, entries: readonly Entry[]): string {
   const view = viewFrom(entries);
   const facts = [
-    `- agent: ${session.agent.name}`,
+    `- agent: ${oneLine(session.agent.name)}`,
     `- directory: ${code(session.cwd)}`,
     `- begun: ${new Date(session.createdAt).toISOString()}`,
     `- last used: ${new Date(session.updatedAt).toISOString()}`,
@@ -30,17 +31,25 @@ export function sessionMarkdown(session: HistorySession, entries: readonly Entry
   const parts = view.timeline.map((item) => itemMarkdown(item, view)).filter((part) => part !== "");
   const plans = [...view.plans.values()].map(({ plan }) => planMarkdown(plan)).filter((part) => part !== "");
   const plan = plans.length === 0 ? [] : [`## Plan, as it was last\n\n${plans.join("\n\n")}`];
-  return `${[`# ${title}`, facts.join("\n"), ...parts, ...plan].join("\n\n")}\n`;
+  return `${[`# ${title}`, facts.join("\n"), ...parts, ...plan].join("\n\n")}\n`.replaceAll(acting, byNumber);
+}
+
+/** What would act on a terminal, or turn the text around. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const acting = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
+function byNumber(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 function itemMarkdown(item: TimelineItem, view: SessionView): string {
   switch (item.kind) {
     case "user_message":
-      return `## User\n\n${content(item.content)}${ending(item)}`;
+      return `## User\n\n${quoted(content(item.content))}${ending(item)}`;
     case "agent_message":
-      return `## Agent\n\n${content(item.content)}`;
+      return `## Agent\n\n${quoted(content(item.content))}`;
     case "agent_thought":
-      return quoted(content(item.content));
+      return `*Thought:*\n\n${quoted(content(item.content))}`;
     case "tool_call":
       return toolCall(item, view);
     case "permission": {
@@ -118,12 +127,15 @@ function planMarkdown(plan: PlanItem["plan"]): string {
     );
     return lines.join("\n");
   }
-  if ("content" in plan && typeof plan.content === "string") return plan.content.trim();
+  if ("content" in plan && typeof plan.content === "string") return quoted(plan.content.trim());
   return "uri" in plan && typeof plan.uri === "string" ? `[plan](${oneLine(plan.uri)})` : "";
 }
 
+/** Nothing inside ends a quote, be it a heading, a fence or a comment that has no end. */
 function quoted(text: string): string {
-  return text === "" ? "" : text.replaceAll(/^/gm, "> ");
+  if (text === "") return "";
+  const lines = text.split(/\r\n?|[\n\u2028\u2029]/);
+  return lines.map((line) => (line === "" ? ">" : `> ${line}`)).join("\n");
 }
 
 function content(blocks: readonly ContentBlock[]): string {
@@ -156,9 +168,14 @@ function fenced(text: string, language = ""): string {
 }
 
 function code(text: string): string {
-  return text.includes("`") ? text : `\`${text}\``;
+  return text.includes("`") ? oneLine(text) : `\`${flat(text)}\``;
 }
 
+/** Words in a line of ours; no tag of theirs is left open. */
 function oneLine(text: string): string {
+  return flat(text).replaceAll("<", "\\<");
+}
+
+function flat(text: string): string {
   return text.replaceAll(/\s+/g, " ").trim();
 }

@@ -8,7 +8,7 @@ import type { WireCall } from "../agent-edition.ts";
 import type { AgentIntroduction } from "../agent-ops.ts";
 import { metaOf } from "../asks.ts";
 import type { ClientEdition, ClientSessionEdition, ClientSessionSink, ServiceOp } from "../client-edition.ts";
-import { elicitationFromWire, permissionResultToWire } from "../client-shared.ts";
+import { elicitationFromWire, permissionResultToWire, usageFromWire } from "../client-shared.ts";
 import { activationToV1, authMethodFromV1 } from "./activation.ts";
 import { modeConfigId, modelConfigId, optionsFromResult, optionsFromV1 } from "./config-options.ts";
 import { permissionFromV1 } from "./permission.ts";
@@ -174,7 +174,7 @@ class V1ClientSession implements ClientSessionEdition {
 
   promptAnswered(prompt: number, result: object, out: ClientSessionSink): void {
     const { stopReason, usage } = result as wire.PromptResponse;
-    const more = { ...(usage == null ? {} : { usage }), ...metaOf(result) };
+    const more = { ...usageFromWire(usage), ...metaOf(result) };
     this.#end(prompt, { stopReason: this.#reason(stopReason), ...more }, out);
   }
 

@@ -8,6 +8,7 @@ import type { Outcome, Update } from "../../model/update.ts";
 import { stableUpdateTags, unstableUpdateTags } from "../../wire/v2/methods.gen.ts";
 import { metaOf } from "../asks.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../client-edition.ts";
+import { usageFromWire } from "../client-shared.ts";
 
 type StateUpdate = Extract<Update, { sessionUpdate: "state_update" }>;
 
@@ -180,13 +181,13 @@ function outcomeOf(update: {
   usage?: unknown;
   _meta?: unknown;
 }): Outcome {
-  const { error, usage } = update as Partial<Outcome>;
+  const { error } = update as Partial<Outcome>;
   // an idle without a reason is nobody's failure
   const stopReason = (update.stopReason ?? "end_turn") as string;
   return {
     stopReason,
     ...(stopReason === "error" && error ? { error } : {}),
-    ...(usage == null ? {} : { usage }),
+    ...usageFromWire(update.usage),
     ...metaOf(update),
   };
 }
