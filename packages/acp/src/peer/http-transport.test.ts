@@ -31,7 +31,7 @@ const shape = ({ method, headers, body }: SeenRequest) => [
 ];
 
 test(
-  "a connection is opened by its first message, named in all others, and deleted (H5, H6, H7, H14)",
+  "a connection is opened by its first message, named in all others, and deleted (H4-H7, H9, H14)",
   patience,
   async (t) => {
     const { server, connection } = await connected(t, {
@@ -114,6 +114,13 @@ test(
       .map(shape)
       .filter(([method, , session]) => method === "GET" && session === "s1");
     assert.equal(streams.length, 2);
+    // not so where more about the session is on its way
+    const answers = [
+      connection.request("session/close", { sessionId: "s1" }),
+      connection.request("session/resume", { sessionId: "s1" }),
+      connection.request("session/delete", { sessionId: "s1" }),
+    ];
+    assert.deepEqual(await Promise.all(answers), [{}, {}, {}]);
   },
 );
 

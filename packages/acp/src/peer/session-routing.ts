@@ -111,25 +111,28 @@ export class SessionRouting implements HttpRouting {
   ): void {
     if (ends.has(method)) {
       deliver();
-      if (session !== undefined) this.#forget(session, link);
-      return;
+      if (session !== undefined) this.#sessions.delete(session);
+      return this.#tidy(session, link);
     }
     const begun = opens.has(method) ? sessionOf(result) : session;
     if (begun === undefined) return deliver();
     this.#sessions.add(begun);
     link.openStream(begun);
-    if (opens.has(method) || from === begun) deliver();
-    else this.#deliverSettled(begun, link, deliver);
+    if (!opens.has(method) && from !== begun) return this.#deliverSettled(begun, link, deliver);
+    deliver();
+    // one that was forked need not be open
+    this.#tidy(session, link);
   }
 
-  /** A session that was not there has no use for a stream; one that was may be at work. */
   #failed({ session }: Asked, link: HttpLink, deliver: () => void): void {
     deliver();
-    if (session !== undefined && !this.#sessions.has(session)) this.#forget(session, link);
+    this.#tidy(session, link);
   }
 
-  #forget(session: string, link: HttpLink): void {
-    this.#sessions.delete(session);
+  /** A session that is not open has no use for a stream, unless an answer is still to come on it. */
+  #tidy(session: string | undefined, link: HttpLink): void {
+    if (session === undefined || this.#sessions.has(session)) return;
+    for (const asked of this.#asked.values()) if (asked.session === session) return;
     link.closeStream(session);
   }
 
