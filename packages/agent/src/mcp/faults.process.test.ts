@@ -5,8 +5,8 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { test } from "node:test";
-import type { Update } from "@parley/acp";
+import { type TestContext, test } from "node:test";
+import type { McpServer, Update } from "@parley/acp";
 import { calls, said, says, scriptedModel, temporaryFolder, thought, toolStories } from "../agent-probe.ts";
 import { fileAppears, isGone } from "../outside-events.ts";
 import {
@@ -17,6 +17,7 @@ import {
   servedEverything,
   stdioServer,
   talkUntilEnd,
+  toolServer,
 } from "./mcp-probe.ts";
 
 const patient = { timeout: 60_000 };
@@ -27,25 +28,34 @@ function notices(updates: readonly Update[]): string[] {
   );
 }
 
+/** A conversation about these servers. The model does the steps, and whatever it calls is allowed. */
+async function conversation(
+  context: TestContext,
+  cwd: string,
+  steps: Parameters<typeof scriptedModel>[0],
+  ...mcpServers: readonly McpServer[]
+) {
+  const model = scriptedModel(steps);
+  const answers = Array.from({ length: 10 }, () => "allow_once");
+  const link = await talkUntilEnd(context, { version: 2, cwd, models: [model], answers, mcpServers });
+  return { ...link, model };
+}
+
 test("A21 a server that does not exist is named, and the others work", patient, async (context) => {
   const cwd = temporaryFolder(context, {});
-  const model = scriptedModel([calls(["memory/read_graph", {}]), says("done")]);
-  const link = await talkUntilEnd(context, {
-    version: 2,
+  const { session, updates, model } = await conversation(
+    context,
     cwd,
-    models: [model],
-    answers: ["allow_once"],
-    mcpServers: [
-      { type: "stdio", name: "nowhere", command: join(cwd, "no-such-program"), args: [], env: [] },
-      realServer("memory", { env: { MEMORY_FILE_PATH: join(cwd, "memory.json") } }),
-    ],
-  });
-  assert.equal((await link.session.prompt("go").outcome).stopReason, "end_turn");
+    [calls(["memory/read_graph", {}]), says("done")],
+    { type: "stdio", name: "nowhere", command: join(cwd, "no-such-program"), args: [], env: [] },
+    realServer("memory", { env: { MEMORY_FILE_PATH: join(cwd, "memory.json") } }),
+  );
+  assert.equal((await session.prompt("go").outcome).stopReason, "end_turn");
   assert.match(
-    notices(link.updates).join("\n"),
+    notices(updates).join("\n"),
     /^The MCP server nowhere has gone: could not start ".*no-such-program"/,
   );
-  assert.equal(notices(link.updates).length, 1);
+  assert.equal(notices(updates).length, 1);
   assert.match(outcomesOf(model).join("\n"), /entities/);
 });
 
@@ -104,38 +114,25 @@ test(
   patient,
   async (context) => {
     const cwd = temporaryFolder(context, {});
-    const server = scriptServer(
-      cwd,
-      "fragile",
-      `const answer = (method, params) => {
-      if (method === "initialize") return hello({ tools: {} });
-      if (method === "tools/list") return { tools: [tool("die"), tool("live")] };
-      if (params?.name === "live") return said("alive");
-      if (params?.name === "die") { console.error("out of memory"); process.exit(9); }
-    };`,
-    );
-    const model = scriptedModel([
+    const server = toolServer(cwd, "fragile", {
+      die: 'console.error("out of memory"); process.exit(9);',
+      live: 'return said("alive");',
+    });
+    const steps = [
       calls(["fragile/die", {}], ["fragile/live", {}]),
       says("it died"),
       calls(["fragile/live", {}]),
       says("done"),
-    ]);
-    const answers = ["allow_once", "allow_once", "allow_once"];
-    const link = await talkUntilEnd(context, {
-      version: 2,
-      cwd,
-      models: [model],
-      answers,
-      mcpServers: [server],
-    });
-    await link.session.prompt("go").outcome;
+    ];
+    const { session, model } = await conversation(context, cwd, steps, server);
+    await session.prompt("go").outcome;
     const [died = "", gone = ""] = outcomesOf(model);
     assert.match(
       died,
       /The MCP server fragile has gone: .* exited with code 9\.\s+It wrote:\s+out of memory/,
     );
     assert.match(gone, /The MCP server fragile has gone/);
-    await link.session.prompt("again").outcome;
+    await session.prompt("again").outcome;
     assert.equal(outcomesOf(model).at(-1), "alive");
   },
 );
@@ -158,15 +155,9 @@ test(
       return said("worked");
     };`,
     );
-    const model = scriptedModel([calls(["noisy/work", {}]), says("done")]);
-    const link = await talkUntilEnd(context, {
-      version: 2,
-      cwd,
-      models: [model],
-      answers: ["allow_once"],
-      mcpServers: [server],
-    });
-    await link.session.prompt("go").outcome;
+    const steps = [calls(["noisy/work", {}]), says("done")];
+    const { session, model } = await conversation(context, cwd, steps, server);
+    await session.prompt("go").outcome;
     assert.deepEqual(outcomesOf(model), ["worked"]);
   },
 );
@@ -176,70 +167,52 @@ test(
   patient,
   async (context) => {
     const cwd = temporaryFolder(context, {});
-    const server = scriptServer(
+    const server = toolServer(
       cwd,
       "slow",
-      `const answer = (method, params) => {
-      if (method === "initialize") return hello({ tools: {} });
-      if (method === "tools/list") return { tools: [tool("silent"), tool("busy")] };
-      if (params?.name !== "busy") return undefined;
-      const { progressToken } = params._meta;
-      return new Promise((resolve) => {
-        let progress = 0;
-        const step = setInterval(() => {
-          notify("notifications/progress", { progressToken, progress: ++progress, total: 6, message: "step" });
-          if (progress === 6) { clearInterval(step); resolve(said("finished")); }
-        }, 400);
-      });
-    };`,
+      {
+        silent: "",
+        busy: `const { progressToken } = params._meta;
+        return new Promise((resolve) => {
+          let progress = 0;
+          const step = setInterval(() => {
+            notify("notifications/progress", { progressToken, progress: ++progress, total: 6, message: "step" });
+            if (progress === 6) { clearInterval(step); resolve(said("finished")); }
+          }, 400);
+        });`,
+      },
       { more: { _meta: { timeout: 1_500 } } },
     );
-    const model = scriptedModel([calls(["slow/silent", {}], ["slow/busy", {}]), says("done")]);
-    const answers = ["allow_once", "allow_once"];
-    const link = await talkUntilEnd(context, {
-      version: 2,
-      cwd,
-      models: [model],
-      answers,
-      mcpServers: [server],
-    });
-    await link.session.prompt("go").outcome;
+    const steps = [calls(["slow/silent", {}], ["slow/busy", {}]), says("done")];
+    const { session, updates, model } = await conversation(context, cwd, steps, server);
+    await session.prompt("go").outcome;
     const [silent = "", busy = ""] = outcomesOf(model);
     assert.match(silent, /The MCP server slow did not answer in time/);
     assert.equal(busy, "finished");
-    assert.match(JSON.stringify(link.updates), /50 % step/);
+    assert.match(JSON.stringify(updates), /50 % step/);
   },
 );
 
 test("cancelling the turn cancels the call at the server", patient, async (context) => {
   const cwd = temporaryFolder(context, {});
-  const server = scriptServer(
+  const server = toolServer(
     cwd,
     "patient",
-    `const answer = (method, params, id) => {
-      if (method === "initialize") return hello({ tools: {} });
-      if (method === "tools/list") return { tools: [tool("wait")] };
-      if (method === "tools/call") notify("notifications/progress", { progressToken: params._meta.progressToken, progress: 1 });
-      if (method === "notifications/cancelled") writeFileSync("cancelled", String(params.requestId));
-    };`,
+    { wait: 'notify("notifications/progress", { progressToken: params._meta.progressToken, progress: 1 });' },
+    {
+      also: 'if (method === "notifications/cancelled") writeFileSync("cancelled", String(params.requestId));',
+    },
   );
-  const model = scriptedModel([calls(["patient/wait", {}])]);
+  const { session, updates } = await conversation(context, cwd, [calls(["patient/wait", {}])], server);
   const started = Promise.withResolvers<void>();
-  const link = await talkUntilEnd(context, {
-    version: 2,
-    cwd,
-    models: [model],
-    answers: ["allow_once"],
-    mcpServers: [server],
-  });
-  const prompt = link.session.prompt("go");
+  const prompt = session.prompt("go");
   void (async () => {
     for await (const update of prompt) if (JSON.stringify(update).includes('"text":"1"')) started.resolve();
   })();
   await started.promise;
   prompt.cancel();
   assert.equal((await prompt.outcome).stopReason, "cancelled");
-  assert.deepEqual(toolStories(link.updates), ["patient/wait: pending > in_progress > cancelled"]);
+  assert.deepEqual(toolStories(updates), ["patient/wait: pending > in_progress > cancelled"]);
   await fileAppears(join(cwd, "cancelled"));
 });
 
@@ -318,10 +291,9 @@ test("our own keys are not given to servers", patient, async (context) => {
   process.env["PARLEY_TEST_API_KEY"] = "sk-our-own-key";
   context.after(() => delete process.env["PARLEY_TEST_API_KEY"]);
   const cwd = temporaryFolder(context, {});
-  const model = scriptedModel([calls(["everything/get-env", {}]), says("done")]);
-  const options = { version: 2 as const, cwd, models: [model], answers: ["allow_once"] };
-  const link = await talkUntilEnd(context, { ...options, mcpServers: [realServer("everything")] });
-  await link.session.prompt("go").outcome;
+  const steps = [calls(["everything/get-env", {}]), says("done")];
+  const { session, model } = await conversation(context, cwd, steps, realServer("everything"));
+  await session.prompt("go").outcome;
   assert.match(outcomesOf(model)[0] ?? "", /"PATH"/);
   assert.doesNotMatch(outcomesOf(model)[0] ?? "", /PARLEY_TEST_API_KEY/);
 });
@@ -358,28 +330,14 @@ test(
 
 test("a result of megabytes is cut for the model and the user, with a note", patient, async (context) => {
   const cwd = temporaryFolder(context, {});
-  const server = scriptServer(
-    cwd,
-    "long",
-    `const answer = (method) => {
-      if (method === "initialize") return hello({ tools: {} });
-      if (method === "tools/list") return { tools: [tool("read")] };
-      return said("line of text\\n".repeat(400_000));
-    };`,
-  );
-  const model = scriptedModel([calls(["long/read", {}]), says("done")]);
-  const link = await talkUntilEnd(context, {
-    version: 2,
-    cwd,
-    models: [model],
-    answers: ["allow_once"],
-    mcpServers: [server],
-  });
-  await link.session.prompt("go").outcome;
+  const server = toolServer(cwd, "long", { read: 'return said("line of text\\n".repeat(400_000));' });
+  const steps = [calls(["long/read", {}]), says("done")];
+  const { session, updates, model } = await conversation(context, cwd, steps, server);
+  await session.prompt("go").outcome;
   const [told = ""] = outcomesOf(model);
   assert.ok(told.length < 60_000);
   assert.match(told, /\[lines 2001-400000 of 400000 were left out: too long\]$/);
-  assert.ok(JSON.stringify(link.updates).length < 400_000);
+  assert.ok(JSON.stringify(updates).length < 400_000);
 });
 
 test("a program that is no MCP server is a failure in words", patient, async (context) => {
@@ -387,42 +345,22 @@ test("a program that is no MCP server is a failure in words", patient, async (co
     "chatty.mjs": 'process.stdin.on("data", () => console.log("hello?"));',
   });
   const server = stdioServer("chatty", join(cwd, "chatty.mjs"), { more: { _meta: { timeout: 1_000 } } });
-  const link = await talkUntilEnd(context, {
-    version: 2,
-    cwd,
-    models: [scriptedModel([says("done")])],
-    mcpServers: [server],
-  });
-  await link.session.prompt("go").outcome;
-  assert.deepEqual(notices(link.updates), ["The MCP server chatty did not answer in time (1 s)."]);
+  const { session, updates } = await conversation(context, cwd, [says("done")], server);
+  await session.prompt("go").outcome;
+  assert.deepEqual(notices(updates), ["The MCP server chatty did not answer in time (1 s)."]);
 });
 
 test("F9 TH13 a server that lies fails its calls, and the turn goes on", patient, async (context) => {
   const cwd = temporaryFolder(context, {});
-  const server = scriptServer(
-    cwd,
-    "liar",
-    `const answer = (method, params, id) => {
-      if (method === "initialize") return hello({ tools: {} });
-      if (method === "tools/list") return { tools: ["nonsense", "wrong_id", "twice"].map((name) => tool(name)) };
-      if (method !== "tools/call") return;
-      if (params.name === "nonsense") return { content: "no list", isError: 7 };
-      if (params.name === "wrong_id") return void write({ id: 4711, result: said("not yours") });
-      write({ id, result: said("first") });
-      return said("second");
-    };`,
-    { more: { _meta: { timeout: 1_000 } } },
-  );
-  const names = ["nonsense", "wrong_id", "twice"].map((name) => [`liar/${name}`, {}] as const);
-  const model = scriptedModel([calls(...names), says("done")]);
-  const link = await talkUntilEnd(context, {
-    version: 2,
-    cwd,
-    models: [model],
-    answers: names.map(() => "allow_once"),
-    mcpServers: [server],
-  });
-  assert.equal((await link.session.prompt("go").outcome).stopReason, "end_turn");
+  const lies = {
+    nonsense: 'return { content: "no list", isError: 7 };',
+    wrong_id: 'write({ id: 4711, result: said("not yours") });',
+    twice: 'write({ id, result: said("first") }); return said("second");',
+  };
+  const server = toolServer(cwd, "liar", lies, { more: { _meta: { timeout: 1_000 } } });
+  const names = Object.keys(lies).map((name) => [`liar/${name}`, {}] as const);
+  const { session, model } = await conversation(context, cwd, [calls(...names), says("done")], server);
+  assert.equal((await session.prompt("go").outcome).stopReason, "end_turn");
   const [nonsense = "", wrongId = "", twice = ""] = outcomesOf(model);
   assert.match(nonsense, /The MCP server liar answered with an error/);
   assert.match(wrongId, /did not answer in time/);

@@ -65,6 +65,27 @@ export function scriptServer(folder: string, name: string, source: string, more:
   return stdioServer(name, path, more);
 }
 
+/** One whose tools are all that there is to it: for each the lines of `(params, id) => { ... }`. */
+export function toolServer(
+  folder: string,
+  name: string,
+  tools: Readonly<Record<string, string>>,
+  more: StdioMore & { readonly also?: string } = {},
+): McpServer {
+  const { also = "", ...rest } = more;
+  const bodies = Object.entries(tools).map(
+    ([tool, lines]) => `${JSON.stringify(tool)}: (params, id) => { ${lines} }`,
+  );
+  const source = `const tools = { ${bodies.join(", ")} };
+    const answer = (method, params, id) => {
+      if (method === "initialize") return hello({ tools: {} });
+      if (method === "tools/list") return { tools: Object.keys(tools).map((name) => tool(name)) };
+      if (method === "tools/call") return tools[params.name](params, id);
+      ${also}
+    };`;
+  return scriptServer(folder, name, source, rest);
+}
+
 const scriptFrame = `
 import { createInterface } from "node:readline";
 import { writeFileSync } from "node:fs";
