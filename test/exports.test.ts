@@ -96,6 +96,7 @@ const promised = {
     "PromptInputError",
     "RuleError",
     "agentEnvironment",
+    "auditFiles",
     "auditLog",
     "beginsWork",
     "canonicalPath",
@@ -115,6 +116,7 @@ const promised = {
     "rememberedRules",
     "ruleText",
     "verifyAudit",
+    "verifyAuditFolder",
   ],
   "@parley/client/history": ["exportSession", "liveRecorder", "openHistory"],
 } as const;

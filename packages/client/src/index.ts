@@ -10,8 +10,9 @@ export {
 export { agentEnvironment } from "./agents/environment.ts";
 export { type OwnAgent, readyAgents } from "./agents/ready-agents.ts";
 export type { AuditEntry, AuditFacts, AuditKind } from "./audit/audit-entry.ts";
+export { auditFiles } from "./audit/audit-files.ts";
 export { type AuditLog, type AuditOptions, auditLog } from "./audit/audit-log.ts";
-export { type AuditReport, verifyAudit } from "./audit/verify.ts";
+export { type AuditFolderReport, type AuditReport, verifyAudit, verifyAuditFolder } from "./audit/verify.ts";
 export { type Found, findProgram } from "./launch/find-program.ts";
 export {
   type LaunchEvent,

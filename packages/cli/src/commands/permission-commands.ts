@@ -97,8 +97,9 @@ export const permissionCommands: readonly Command[] = [
     name: "permissions verify",
     summary: "check that nobody has changed the log",
     details:
-      "Every line of a log is bound to the one before it, and signed with a key of yours. Exits with 1 when a line was\n" +
-      "changed, put in or taken out. A log without an end belongs to a process that runs, that was killed, or it was cut off.",
+      "Every line of a log is bound to the one before it, and signed with a key of yours; every log names the one before\n" +
+      "it. Exits with 1 when a line was changed, put in, taken out or cut off, or a log is missing. A log without an end is\n" +
+      "that of a process that runs or was killed: that is told, and nothing is wrong with it.",
     positionals: "[FILE...]",
     completes: "file",
     options: {},

@@ -1,11 +1,11 @@
 // `parley permissions log`: what agents were allowed and refused, and what came of it.
 
-import { type AuditEntry, verifyAudit } from "@parley/client";
+import { type AuditEntry, type AuditReport, auditFiles, verifyAudit } from "@parley/client";
 import type { Invocation } from "../command.ts";
+import { auditFolder } from "../data-folder.ts";
 import { printAnswer } from "../print-answer.ts";
 import { printable } from "../printable.ts";
 import { countOption } from "../sessions/count-option.ts";
-import { auditFiles } from "./audit-files.ts";
 
 interface Line {
   readonly entry: AuditEntry;
@@ -16,20 +16,23 @@ interface Line {
 export async function run({ values, json }: Invocation): Promise<number> {
   const limit = countOption(values, "limit", 50);
   const lines: Line[] = [];
-  for (const path of auditFiles().toReversed()) {
-    const found = linesOf(path).filter(
+  const problems: string[] = [];
+  for (const path of auditFiles(auditFolder()).toReversed()) {
+    const report = verifyAudit(path);
+    if (report.problem !== undefined) problems.unshift(`${path}: CHANGED: ${report.problem}`);
+    const found = linesOf(report).filter(
       ({ entry }) => values["refused"] !== true || (entry.effect !== "allow" && entry.kind !== "outcome"),
     );
     lines.unshift(...found.slice(-(limit - lines.length)));
     if (lines.length >= limit) break;
   }
-  const text = lines.length === 0 ? "Nothing was decided yet." : lines.map(shown).join("\n");
-  printAnswer(text, { entries: lines.map(({ entry, result }) => ({ ...entry, result })) }, json);
-  return 0;
+  const shownLines = lines.length === 0 ? ["Nothing was decided yet."] : lines.map(shown);
+  const text = [...shownLines, ...problems.map(printable)].join("\n");
+  printAnswer(text, { entries: lines.map(({ entry, result }) => ({ ...entry, result })), problems }, json);
+  return problems.length === 0 ? 0 : 1;
 }
 
-function linesOf(path: string): Line[] {
-  const { entries } = verifyAudit(path);
+function linesOf({ entries }: AuditReport): Line[] {
   const results = new Map(
     entries.flatMap(({ kind, of, result }) => (kind === "outcome" ? [[of, result]] : [])),
   );

@@ -1,27 +1,39 @@
 // `parley permissions verify [FILE...]`: whether the logs are as they were written.
 
-import { type AuditReport, verifyAudit } from "@parley/client";
+import { basename } from "node:path";
+import { type AuditFolderReport, type AuditReport, verifyAudit, verifyAuditFolder } from "@parley/client";
 import type { Invocation } from "../command.ts";
 import { CommandError } from "../command-error.ts";
+import { auditFolder } from "../data-folder.ts";
 import { printAnswer } from "../print-answer.ts";
 import { printable } from "../printable.ts";
-import { auditFiles } from "./audit-files.ts";
 
 export async function run({ positionals, json }: Invocation): Promise<number> {
-  const reports = (positionals.length > 0 ? positionals : auditFiles()).map(verified);
-  const changed = reports.filter(({ isWhole }) => !isWhole);
+  const { reports, missing }: AuditFolderReport =
+    positionals.length > 0
+      ? { reports: positionals.map(verified), missing: [] }
+      : verifyAuditFolder(auditFolder());
+  const changed = reports.filter(({ isWhole }) => !isWhole).length;
   const entries = reports.reduce((sum, report) => sum + report.entries.length, 0);
-  const summary = `${reports.length} logs, ${entries} entries, ${changed.length} changed`;
-  const data = reports.map(({ path, isWhole, isClosed, problem, entries: all, unknown }) => ({
+  const summary = `${reports.length} logs, ${entries} entries, ${changed} changed, ${missing.length} missing`;
+  const logs = reports.map(({ path, isWhole, isClosed, isRunning, problem, entries: all, unknown }) => ({
     path,
     isWhole,
     isClosed,
+    isRunning,
     ...(problem === undefined ? {} : { problem }),
     entries: all.length,
     unknown: unknown.length,
   }));
-  printAnswer([...reports.flatMap(notes), summary].join("\n"), { logs: data, changed: changed.length }, json);
-  return changed.length === 0 ? 0 : 1;
+  const gone = missing.map((name) => `${printable(name)}: MISSING: ${whoMisses(name, reports)}`);
+  const text = [...reports.flatMap(notes), ...gone, summary].join("\n");
+  printAnswer(text, { logs, changed, missing }, json);
+  return changed + missing.length === 0 ? 0 : 1;
+}
+
+function whoMisses(name: string, reports: readonly AuditReport[]): string {
+  const next = reports.find(({ before }) => before === name);
+  return `it came before ${printable(basename(next?.path ?? ""))}, and is gone`;
 }
 
 function verified(path: string): AuditReport {
@@ -33,9 +45,10 @@ function verified(path: string): AuditReport {
   }
 }
 
-function notes({ path, isWhole, isClosed, problem, unknown }: AuditReport): string[] {
+function notes({ path, isWhole, isClosed, isRunning, problem, unknown }: AuditReport): string[] {
   const shown = printable(path);
   if (!isWhole) return [`${shown}: CHANGED: ${problem}`];
-  const open = isClosed ? [] : [`${shown}: has no end: its process runs, was killed, or lines were cut off`];
+  const why = isRunning ? "its process runs" : "its process was killed";
+  const open = isClosed ? [] : [`${shown}: has no end: ${why}`];
   return unknown.length === 0 ? open : [...open, `${shown}: of ${unknown.length} the outcome is unknown`];
 }

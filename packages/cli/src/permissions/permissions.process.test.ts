@@ -175,9 +175,46 @@ test("the log says what was done, and verify finds what was changed", (t) => {
   const whole = parley("verify");
   assert.equal(whole.status, 0);
   assert.match(whole.stdout, /of 1 the outcome is unknown\n1 logs, 5 entries, 0 changed/);
-  const path = join(folder, readdirSync(folder).find((name) => name.endsWith(".ndjson")) ?? "");
+  const path = log.path;
   writeFileSync(path, readFileSync(path, "utf8").replace("/w/a", "/w/c"));
   const changed = parley("verify", "--json");
   assert.equal(changed.status, 1);
   assert.match(JSON.parse(changed.stdout).data.logs[0].problem, /line 2 does not follow the one before it/);
+  const told = parley("log");
+  assert.equal(told.status, 1);
+  assert.match(told.stdout, /: CHANGED: line 2 does not follow/);
+});
+
+test("verify tells a process that was killed from a log that was cut or is missing, and fails for the latter", (t) => {
+  const { parley, home } = place(t);
+  const folder = join(home, "state/audit");
+  const program = `
+    import { auditLog } from "@parley/client";
+    const log = auditLog(process.argv[1]);
+    for (const target of ["/w/a", "/w/b"]) log.write({ kind: "intent", operation: "write", target, effect: "allow" });
+    process.kill(process.pid, "SIGKILL");
+  `;
+  const args = ["--conditions=parley-source", "--input-type=module", "-e", program, folder];
+  spawnSync(process.execPath, args, { cwd: import.meta.dirname });
+  const killed = parley("verify");
+  assert.equal(killed.status, 0);
+  assert.match(killed.stdout, /: has no end: its process was killed\n.*of 2 the outcome is unknown/);
+  assert.match(killed.stdout, /1 logs, 2 entries, 0 changed, 0 missing/);
+  const [name = ""] = readdirSync(folder).filter((each) => each.endsWith(".ndjson"));
+  const path = join(folder, name);
+  const text = readFileSync(path, "utf8");
+  writeFileSync(path, `${text.split("\n").slice(0, 2).join("\n")}\n`);
+  const cut = parley("verify");
+  assert.equal(cut.status, 1);
+  assert.match(cut.stdout, /CHANGED: lines were cut off/);
+  writeFileSync(path, text);
+  const log = auditLog(folder);
+  log.write({ kind: "refused" });
+  assert.match(parley("verify").stdout, /: has no end: its process runs/);
+  log.close();
+  rmSync(path);
+  const gone = parley("verify", "--json");
+  assert.equal(gone.status, 1);
+  assert.deepEqual(JSON.parse(gone.stdout).data.missing, [name]);
+  assert.match(parley("verify").stdout, /: MISSING: it came before .*\.ndjson, and is gone\n/);
 });

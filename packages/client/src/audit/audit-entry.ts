@@ -26,7 +26,11 @@ export interface AuditFacts {
   readonly effect?: string;
   /** Which rule fired, or why else. */
   readonly reason?: string;
+  /** The id of a rule that was remembered, or the text of another one. */
+  readonly rule?: string;
   readonly scope?: string;
+  /** RFC 3339: how long the rule holds, also one that has just been remembered. */
+  readonly expires?: string;
   /** The `by` of a Decision. */
   readonly by?: string;
   /** Of an outcome: the intent that it belongs to. */

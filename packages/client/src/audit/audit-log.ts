@@ -4,9 +4,11 @@
 
 import { createHmac, randomBytes } from "node:crypto";
 import { closeSync, constants, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { StreamRedactor } from "@parley/acp/redact";
 import { type AuditFacts, auditHeader, chainHash, sealedLine, signEvery } from "./audit-entry.ts";
+import { auditFiles } from "./audit-files.ts";
+import { HeadWriter } from "./audit-head.ts";
 
 export interface AuditLog {
   readonly path: string;
@@ -32,17 +34,26 @@ export function auditLog(folder: string, { now = Date.now, secrets = [] }: Audit
   const name = `${stamp.replaceAll(/[-:]/g, "").slice(0, 15)}-${process.pid}-${randomBytes(3).toString("hex")}.ndjson`;
   const path = join(folder, name);
   let [seq, previous, signedSeq, signedAt, isClosed] = [0, "", 0, started, false];
-  let opened: { readonly file: number; readonly key: Buffer } | undefined;
+  let opened: Opened | undefined;
+  let failure: unknown;
 
   const append = (fields: object, isLast = false): number => {
-    opened ??= openFile(folder, path);
-    const { file, key } = opened;
+    if (failure !== undefined) throw failure;
     const body = JSON.stringify(fields);
+    opened ??= openFile(folder, path);
+    const { file, key, head } = opened;
     const hash = chainHash(previous, body);
     const clock = performance.now();
     const signs = isLast || seq === 0 || seq - signedSeq >= signEvery || clock - signedAt >= signMs;
     const mac = signs ? createHmac("sha256", key).update(hash).digest("hex") : undefined;
-    writeWhole(file, sealedLine(body, hash, mac));
+    try {
+      writeWhole(file, sealedLine(body, hash, mac));
+      head.write({ seq, hash });
+    } catch (error) {
+      // half a line may be there: none can follow it
+      failure = error;
+      throw error;
+    }
     if (signs) [signedSeq, signedAt] = [seq, clock];
     previous = hash;
     return seq++;
@@ -58,23 +69,41 @@ export function auditLog(folder: string, { now = Date.now, secrets = [] }: Audit
     path,
     write(facts) {
       if (isClosed) throw new Error(`the audit log ${path} has been closed`);
-      if (seq === 0) append({ ...auditHeader, pid: process.pid, time: stamp });
+      if (seq === 0) {
+        // so that a log that is gone is missed
+        const before = auditFiles(folder).at(-1);
+        append({
+          ...auditHeader,
+          pid: process.pid,
+          time: stamp,
+          ...(before === undefined ? {} : { before: basename(before) }),
+        });
+      }
       return append(entry(facts));
     },
     close() {
       if (!isClosed && opened !== undefined) {
         append(entry({ kind: "end" }), true);
         closeSync(opened.file);
+        opened.head.remove();
       }
       isClosed = true;
     },
   };
 }
 
-function openFile(folder: string, path: string): { readonly file: number; readonly key: Buffer } {
+interface Opened {
+  readonly file: number;
+  readonly key: Buffer;
+  readonly head: HeadWriter;
+}
+
+function openFile(folder: string, path: string): Opened {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { O_APPEND, O_CREAT, O_EXCL, O_WRONLY } = constants;
-  return { key: auditKey(folder), file: openSync(path, O_APPEND | O_CREAT | O_EXCL | O_WRONLY, 0o600) };
+  const key = auditKey(folder);
+  const head = new HeadWriter(path, key);
+  return { key, head, file: openSync(path, O_APPEND | O_CREAT | O_EXCL | O_WRONLY, 0o600) };
 }
 
 function writeWhole(file: number, line: string): void {

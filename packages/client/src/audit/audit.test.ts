@@ -1,9 +1,20 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { auditLog, verifyAudit } from "../index.ts";
+import { auditLog, permissionGate, rememberedRules, verifyAudit, verifyAuditFolder } from "../index.ts";
+import { rules } from "../policy/gate-probe.ts";
 
 function folder(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), "parley-audit-"));
@@ -40,8 +51,7 @@ test("a change, a deletion, an insertion or a cut is found, wherever it is", (t)
   const lines = text.split("\n").slice(0, -1);
   const isFound = (changed: string) => {
     writeFileSync(path, changed);
-    const { isWhole, isClosed } = verifyAudit(path);
-    return !(isWhole && isClosed);
+    return !verifyAudit(path).isWhole;
   };
   const missed: string[] = [];
   for (let at = 0; at < 1_000; at++) {
@@ -65,12 +75,16 @@ test("whoever writes the chain anew lacks the key", (t) => {
   assert.match(verifyAudit(path).problem ?? "", /line 1 was not signed here/);
 });
 
-test("what was begun and not ended is unknown, and a log without an end is not closed", (t) => {
+test("what was begun and not ended is unknown, and a log without an end is that of a process that runs", (t) => {
   const log = auditLog(folder(t));
   log.write({ kind: "intent", operation: "exec", target: "rm x", effect: "allow" });
-  const { isWhole, isClosed, unknown } = verifyAudit(log.path);
-  assert.deepEqual([isWhole, isClosed, unknown.map(({ target }) => target)], [true, false, ["rm x"]]);
+  const { isWhole, isClosed, isRunning, unknown } = verifyAudit(log.path);
+  assert.deepEqual(
+    [isWhole, isClosed, isRunning, unknown.map(({ target }) => target)],
+    [true, false, true, ["rm x"]],
+  );
   log.close();
+  assert.equal(verifyAudit(log.path).isRunning, false);
   assert.throws(() => log.write({ kind: "refused" }), /has been closed/);
 });
 
@@ -83,4 +97,124 @@ test("each process has a log of its own, and all are signed with one key", (t) =
   assert.throws(() => readFileSync(unused?.path ?? ""), /ENOENT/, "nothing happened, nothing is written");
   assert.equal(readdirSync(place).length, 3);
   for (const { path } of logs.slice(0, 2)) assert.equal(verifyAudit(path).isWhole, true);
+});
+
+test("lines that are cut off a log without an end are missed, one by one", (t) => {
+  const log = auditLog(folder(t));
+  for (let at = 0; at < 5; at++) log.write({ kind: "refused", target: `/w/${at}` });
+  const whole = readFileSync(log.path);
+  assert.equal(verifyAudit(log.path).isWhole, true);
+  const lines = whole.toString().split("\n");
+  for (let left = 1; left < lines.length - 1; left++) {
+    truncateSync(log.path, Buffer.byteLength(lines.slice(0, left).join("\n")) + 1);
+    assert.match(verifyAudit(log.path).problem ?? "", /lines were cut off/, `${left} lines`);
+    writeFileSync(log.path, whole);
+  }
+  // nor can what says how long it is be taken away, or be that of another log
+  const head = readdirSync(join(log.path, "..")).find((name) => name.endsWith(".head")) ?? "";
+  const place = join(log.path, "..", head);
+  const kept = readFileSync(place, "utf8");
+  for (const text of [
+    undefined,
+    "",
+    kept.replace(/"seq":\d+/, '"seq":3'),
+    kept.replace(/[\da-f]{4}"}/, '0000"}'),
+  ]) {
+    if (text === undefined) rmSync(place);
+    else writeFileSync(place, text);
+    assert.equal(verifyAudit(log.path).isWhole, false, text);
+  }
+  writeFileSync(place, kept);
+  assert.equal(verifyAudit(log.path).isWhole, true);
+});
+
+test("a line that should have been signed and is not is found", (t) => {
+  const path = written(t, 1_500);
+  const lines = readFileSync(path, "utf8").split("\n");
+  const signed = lines.findIndex((line, at) => at > 0 && line.includes('"mac"'));
+  assert.equal(signed, 1_000);
+  const stripped = lines.map((line, at) => (at === signed ? line.replace(/,"mac":"[\da-f]+"/, "") : line));
+  writeFileSync(path, stripped.join("\n"));
+  assert.match(verifyAudit(path).problem ?? "", /line 1001 should have been signed/);
+});
+
+test("without its key nothing shows that a log was written here", (t) => {
+  const path = written(t, 3);
+  rmSync(join(path, "../key"));
+  assert.match(verifyAudit(path).problem ?? "", /no key beside it/);
+});
+
+test("a log that is missing is missed by the one that came after it", (t) => {
+  const place = folder(t);
+  let now = Date.UTC(2030, 0, 1);
+  const next = () => {
+    const log = auditLog(place, { now: () => now });
+    log.write({ kind: "refused" });
+    log.close();
+    now += 60_000;
+    return log.path;
+  };
+  const paths = [next(), next(), next(), next()];
+  const missing = () => verifyAuditFolder(place).missing.map((name) => join(place, name));
+  assert.deepEqual([verifyAuditFolder(place).reports.length, missing()], [4, []]);
+  for (const path of paths.slice(0, 3)) {
+    copyFileSync(path, `${path}.kept`);
+    rmSync(path);
+    assert.deepEqual(missing(), [path]);
+    copyFileSync(`${path}.kept`, path);
+  }
+  for (const path of paths.slice(1, 3)) rmSync(path);
+  assert.deepEqual(missing(), paths.slice(2, 3), "the log that names the other one is gone, too");
+  assert.deepEqual(verifyAuditFolder(join(place, "nothing")), { reports: [], missing: [] });
+});
+
+test("an entry says which rule it was, and until when it holds", async (t) => {
+  const cwd = realpathSync(folder(t));
+  const place = folder(t);
+  const now = Date.UTC(2030, 0, 1);
+  const audit = auditLog(place, { now: () => now });
+  const remembered = rememberedRules(join(place, "permissions.ndjson"), () => now);
+  const kept = remembered.add({
+    of: "op",
+    operation: "write",
+    pattern: join(cwd, "kept"),
+    effect: "allow",
+    scope: "always",
+  });
+  const gate = permissionGate({
+    audit,
+    remembered,
+    now: () => now,
+    rules: rules("allow write ruled"),
+    asker: {
+      permission: ({ subjects }) => (subjects[0]?.path?.endsWith("once") ? "allow:once" : "allow:workspace"),
+    },
+  });
+  const { files } = gate.services({ sessionId: "s", cwd, roots: [cwd] });
+  t.after(() => files.close());
+  for (const name of ["kept", "ruled", "asked", "once"]) await files.writeText(join(cwd, name), "");
+  audit.close();
+  const [, answered] = remembered.list();
+  const told = verifyAudit(audit.path).entries.flatMap(({ kind, rule, expires, scope }) =>
+    kind === "intent" ? [{ rule, expires, scope }] : [],
+  );
+  const after = (days: number) => new Date(now + days * 86_400_000).toISOString();
+  assert.deepEqual(told, [
+    { rule: kept.id, expires: after(90), scope: "always" },
+    { rule: "op:write ruled", expires: undefined, scope: undefined },
+    { rule: answered?.id, expires: after(30), scope: "workspace" },
+    { rule: undefined, expires: undefined, scope: "once" },
+  ]);
+});
+
+test("what cannot be made into a line leaves the log whole", (t) => {
+  const place = folder(t);
+  const log = auditLog(place);
+  log.write({ kind: "refused" });
+  const target: { circular?: unknown } = {};
+  target.circular = target;
+  assert.throws(() => log.write({ kind: "refused", target: target as unknown as string }), TypeError);
+  assert.equal(log.write({ kind: "refused" }), 2, "what was never begun breaks nothing");
+  log.close();
+  assert.equal(verifyAudit(log.path).isWhole, true);
 });

@@ -60,6 +60,9 @@ test("what a killed process had begun is unknown, and its log is whole", {
   child.kill("SIGKILL");
   await once(child, "close");
   const name = readdirSync(place).find((each) => each.endsWith(".ndjson")) ?? "";
-  const { isWhole, isClosed, unknown } = verifyAudit(join(place, name));
-  assert.deepEqual([isWhole, isClosed, unknown.map(({ target }) => target)], [true, false, ["make"]]);
+  const { isWhole, isClosed, isRunning, unknown } = verifyAudit(join(place, name));
+  assert.deepEqual(
+    [isWhole, isClosed, isRunning, unknown.map(({ target }) => target)],
+    [true, false, false, ["make"]],
+  );
 });

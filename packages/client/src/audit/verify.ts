@@ -2,68 +2,154 @@
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { type AuditEntry, auditHeader, chainHash, signEvery, unsealed } from "./audit-entry.ts";
+import { auditFiles } from "./audit-files.ts";
+import { type AuditHead, readHead } from "./audit-head.ts";
 import { auditKey } from "./audit-log.ts";
 
 export interface AuditReport {
   readonly path: string;
-  /** Not one line was changed, put in or taken out, up to the last one. */
+  /** Not one line was changed, put in, taken out or cut off. */
   readonly isWhole: boolean;
-  /** Its last line says that there is no more. Without it the process runs, was killed, or lines were cut off. */
+  /** Its last line says that there is no more. */
   readonly isClosed: boolean;
+  /** Of a log without an end: its process is there, or another one has its number by now. Else it was killed. */
+  readonly isRunning: boolean;
   /** What is wrong, and in which line. */
   readonly problem?: string;
+  /** The name of the log that came before it. */
+  readonly before?: string;
   readonly entries: readonly AuditEntry[];
   /** What was begun and of which nobody knows how it ended. */
   readonly unknown: readonly AuditEntry[];
 }
 
-/** Signatures are looked at where the key of the folder is still there. */
+export interface AuditFolderReport {
+  /** The oldest first. */
+  readonly reports: readonly AuditReport[];
+  /** Names of logs that others say came before them, and that are gone. */
+  readonly missing: readonly string[];
+}
+
+/** All logs in a folder. Of the newest nobody can say that they are missing. */
+export function verifyAuditFolder(folder: string): AuditFolderReport {
+  const reports = auditFiles(folder).map(verifyAudit);
+  const there = new Set(reports.map(({ path }) => basename(path)));
+  const named = reports.flatMap(({ before }) => (before === undefined ? [] : [before]));
+  return { reports, missing: [...new Set(named)].filter((name) => !there.has(name)).sort() };
+}
+
+/** Needs the key that lies beside the log: without it nothing shows that the log was written here. */
 export function verifyAudit(path: string): AuditReport {
-  const text = readFileSync(path, "utf8");
   const key = existsSync(join(dirname(path), "key")) ? auditKey(dirname(path)) : undefined;
-  const entries: AuditEntry[] = [];
-  const problem = checkLines(text, key, entries);
+  // its process may go on writing: what is read first cannot be ahead of what is read last
+  const early = key && readHead(path, key);
+  const log = readLog(readFileSync(path, "utf8"), key);
+  const { header, entries } = log;
+  const late = key && readHead(path, key);
+  const isClosed = entries.at(-1)?.kind === "end";
+  const isRunning = !isClosed && isAlive(header?.pid);
+  const problem = log.problem ?? (isClosed ? undefined : cutProblem(log.hashes, { early, late, isRunning }));
   const ended = new Set(
     entries.flatMap(({ kind, of }) => (kind === "outcome" && of !== undefined ? [of] : [])),
   );
   return {
     path,
     isWhole: problem === undefined,
-    isClosed: entries.at(-1)?.kind === "end",
+    isClosed,
+    isRunning,
     ...(problem === undefined ? {} : { problem }),
+    ...(header?.before === undefined ? {} : { before: header.before }),
     entries,
     unknown: entries.filter(({ kind, seq }) => kind === "intent" && !ended.has(seq)),
   };
 }
 
-function checkLines(text: string, key: Buffer | undefined, entries: AuditEntry[]): string | undefined {
-  const lines = text.split("\n");
-  if (lines.pop() !== "") return `line ${lines.length + 1} has no end`;
-  if (lines.length === 0) return "it is empty";
-  let [previous, unsigned] = ["", 0];
-  for (const [at, line] of lines.entries()) {
-    const parts = unsealed(line);
-    if (parts === undefined) return `line ${at + 1} is no entry`;
-    const { body, hash, mac } = parts;
-    if (chainHash(previous, body) !== hash) return `line ${at + 1} does not follow the one before it`;
-    previous = hash;
-    unsigned = mac === undefined ? unsigned + 1 : 0;
-    if (unsigned > signEvery) return `line ${at + 1} should have been signed`;
-    if (key !== undefined && mac !== undefined && !isSigned(key, hash, mac))
-      return `line ${at + 1} was not signed here`;
-    const fields = parsed(body);
-    if (fields === undefined) return `line ${at + 1} is no entry`;
-    const problem = at === 0 ? headerProblem(fields, mac) : entryProblem(fields, at, mac, entries);
-    if (problem !== undefined) return `line ${at + 1} ${problem}`;
-  }
-  return undefined;
+interface Heads {
+  readonly early: AuditHead | undefined;
+  readonly late: AuditHead | undefined;
+  readonly isRunning: boolean;
 }
 
-function parsed(body: string): unknown {
+/** Of a log without an end: whether it is as long as it was. */
+function cutProblem(hashes: readonly string[], { early, late, isRunning }: Heads): string | undefined {
+  const last = hashes.length - 1;
+  if (early === undefined || late === undefined)
+    return "lines were cut off: it has no end, and nothing says how long it was";
+  if (early.seq > last) return `lines were cut off: it had ${early.seq + 1}, and has ${last + 1}`;
+  if (hashes[early.seq] !== early.hash) return `line ${early.seq + 1} is not the one that was written`;
+  // a process that runs may just be about to say so
+  return last > late.seq + (isRunning ? 1 : 0)
+    ? `line ${late.seq + 2} was put in after the last one`
+    : undefined;
+}
+
+/** Whether there is a process of that number. */
+function isAlive(pid: unknown): boolean {
+  if (typeof pid !== "number") return false;
   try {
-    return JSON.parse(body);
+    return process.kill(pid, 0);
+  } catch (error) {
+    // it is another user's
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+interface ReadLog {
+  readonly header?: { readonly pid?: unknown; readonly before?: string };
+  readonly entries: readonly AuditEntry[];
+  /** Of each line. */
+  readonly hashes: readonly string[];
+  readonly problem?: string;
+}
+
+function readLog(text: string, key: Buffer | undefined): ReadLog {
+  const lines = text.split("\n");
+  const [hashes, entries]: [string[], AuditEntry[]] = [[], []];
+  let header: ReadLog["header"];
+  const read = (problem?: string): ReadLog => ({
+    ...(header === undefined ? {} : { header }),
+    entries,
+    hashes,
+    ...(problem === undefined ? {} : { problem }),
+  });
+  if (lines.pop() !== "") return read(`line ${lines.length + 1} has no end`);
+  if (lines.length === 0) return read("it is empty");
+  let unsigned = 0;
+  for (const [at, line] of lines.entries()) {
+    const failed = (problem: string): ReadLog => read(`line ${at + 1} ${problem}`);
+    const parts = unsealed(line);
+    const fields = parts === undefined ? undefined : recordOf(parts.body);
+    if (parts === undefined || fields === undefined) return failed("is no entry");
+    const { body, hash, mac } = parts;
+    if (chainHash(hashes.at(-1) ?? "", body) !== hash) return failed("does not follow the one before it");
+    hashes.push(hash);
+    unsigned = mac === undefined ? unsigned + 1 : 0;
+    if (unsigned >= signEvery) return failed("should have been signed");
+    if (key !== undefined && mac !== undefined && !isSigned(key, hash, mac))
+      return failed("was not signed here");
+    const problem = at === 0 ? headerProblem(fields, mac) : entryProblem(fields, at, mac, entries);
+    if (problem !== undefined) return failed(problem);
+    if (at === 0) header = headerOf(fields);
+    // the chain says that we wrote it
+    else entries.push(fields as unknown as AuditEntry);
+  }
+  return read(
+    key === undefined ? "there is no key beside it, so nothing shows that it was written here" : undefined,
+  );
+}
+
+function headerOf({ pid, before }: Fields): ReadLog["header"] {
+  return { pid, ...(typeof before === "string" ? { before } : {}) };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function recordOf(body: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === "object" && value !== null ? { ...value } : undefined;
   } catch {
     return undefined;
   }
@@ -73,23 +159,19 @@ function isSigned(key: Buffer, hash: string, mac: string): boolean {
   return timingSafeEqual(createHmac("sha256", key).update(hash).digest(), Buffer.from(mac, "hex"));
 }
 
-function headerProblem(fields: unknown, mac: string | undefined): string | undefined {
-  const { parley, version } = fields as Partial<typeof auditHeader>;
+function headerProblem({ parley, version }: Fields, mac: string | undefined): string | undefined {
   if (parley !== auditHeader.parley) return "is not the first line of an audit log";
   if (version !== auditHeader.version) return `has version ${String(version)}, wanted ${auditHeader.version}`;
   return mac === undefined ? "is not signed" : undefined;
 }
 
 function entryProblem(
-  fields: unknown,
+  { seq, kind }: Fields,
   at: number,
   mac: string | undefined,
-  entries: AuditEntry[],
+  entries: readonly AuditEntry[],
 ): string | undefined {
-  const entry = fields as AuditEntry; // the chain says that we wrote it
-  if (entry.seq !== at) return `has number ${String(entry.seq)}, wanted ${at}`;
+  if (seq !== at) return `has number ${String(seq)}, wanted ${at}`;
   if (entries.at(-1)?.kind === "end") return "comes after the end";
-  if (entry.kind === "end" && mac === undefined) return "is an end that is not signed";
-  entries.push(entry);
-  return undefined;
+  return kind === "end" && mac === undefined ? "is an end that is not signed" : undefined;
 }

@@ -6,6 +6,7 @@ import type { Decision, GateOptions } from "./gate-options.ts";
 import type { GateSession } from "./gate-session.ts";
 import { isInForce } from "./match.ts";
 import { ownChoices, type PermissionChoice, type PermissionQuestion } from "./question.ts";
+import type { RememberedRule } from "./remembered.ts";
 import type { Rule } from "./rule.ts";
 import { ruleFor, targetOf } from "./scopes.ts";
 import { summaryOfAll } from "./summary.ts";
@@ -176,23 +177,30 @@ export class Authority {
     // the rules may have changed while the question was open: what is forbidden now is
     const since = this.verdict(state, subjects);
     if (since.effect === "deny") return { decision: { ...decided("deny", "rule", since.reason) } };
-    this.#remember(state, subjects, choice);
+    const kept = this.#remember(state, subjects, choice);
     const decision: Decision = {
       ...decided(choice.effect, "user", `you answered: ${choice.name}`),
       scope: choice.scope,
+      ...(kept === undefined ? {} : { remembered: kept }),
     };
     return { decision, choice };
   }
 
-  #remember(state: GateSession, subjects: readonly Subject[], { effect, scope }: PermissionChoice): void {
-    if (scope === "once") return;
-    for (const subject of subjects) {
+  /** The first rule that was written for it. */
+  #remember(
+    state: GateSession,
+    subjects: readonly Subject[],
+    { effect, scope }: PermissionChoice,
+  ): RememberedRule | undefined {
+    if (scope === "once") return undefined;
+    const kept = subjects.map((subject) => {
       const target = targetOf(subject);
-      if (target === undefined || subject.labelOnly) continue;
+      if (target === undefined || subject.labelOnly) return undefined;
       // what an agent may do itself it may have done by us; the other way round nobody could enforce it
       const of = subject.origin === "claim" ? "any" : "op";
-      this.#keep(state, { ...target, of }, effect, scope);
-    }
+      return this.#keep(state, { ...target, of }, effect, scope);
+    });
+    return kept.find((rule) => rule !== undefined);
   }
 
   #keep(
@@ -200,15 +208,14 @@ export class Authority {
     target: NonNullable<ReturnType<typeof targetOf>>,
     effect: Exclude<Effect, "ask">,
     scope: "session" | "workspace" | "always",
-  ): void {
+  ): RememberedRule | undefined {
     const { remembered } = this.#options;
     if (scope === "session" || remembered === undefined) {
-      const rule: Rule = { ...target, effect, origin: "remembered", scope: "session" };
-      state.answers.push(rule);
-    } else {
-      const { workspace } = state;
-      remembered.add({ ...target, effect, scope, ...(scope === "workspace" ? { workspace } : {}) });
+      state.answers.push({ ...target, effect, origin: "remembered", scope: "session" });
+      return undefined;
     }
+    const { workspace } = state;
+    return remembered.add({ ...target, effect, scope, ...(scope === "workspace" ? { workspace } : {}) });
   }
 }
 

@@ -9,7 +9,7 @@ import type { Effect, Scope, Subject } from "../subject.ts";
 import type { Verdict } from "./decide.ts";
 import type { GatedSession } from "./gate-session.ts";
 import type { PermissionQuestion, PermissionReply } from "./question.ts";
-import type { RememberedRules } from "./remembered.ts";
+import type { RememberedRule, RememberedRules } from "./remembered.ts";
 import type { Rule } from "./rule.ts";
 import type { VetoAnswer } from "./veto.ts";
 
@@ -60,6 +60,8 @@ export interface Decision {
   readonly allowedBy?: readonly string[];
   /** Of a person's answer. */
   readonly scope?: Scope;
+  /** What was remembered of it. */
+  readonly remembered?: RememberedRule;
 }
 
 /** Stands between agents and this machine: every question and every effect goes through it. */

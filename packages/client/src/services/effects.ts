@@ -9,6 +9,7 @@ import type { Authority, Shown } from "../policy/authorize.ts";
 import type { Decision } from "../policy/gate-options.ts";
 import { contentHash, type GateSession } from "../policy/gate-session.ts";
 import { ownChoices } from "../policy/question.ts";
+import { ruleText } from "../policy/rule-text.ts";
 import { summaryOf } from "../policy/summary.ts";
 import type { Subject } from "../subject.ts";
 
@@ -143,7 +144,7 @@ export class Effects {
     more: Partial<AuditFacts> = {},
   ): number | undefined {
     if (this.#audit === undefined) return undefined;
-    const { sessionId, effect, by, reason, scope } = decision;
+    const { sessionId, effect, by, reason } = decision;
     try {
       return this.#audit.write({
         kind,
@@ -157,7 +158,7 @@ export class Effects {
         effect,
         by,
         reason,
-        ...(scope === undefined ? {} : { scope }),
+        ...ruleFacts(decision),
       });
     } catch (error) {
       // what cannot be written down is not done
@@ -179,4 +180,14 @@ export class Effects {
 function outcomeOf(error: unknown): string {
   if (error instanceof RequestError) return `failed ${error.code}`;
   return error instanceof ConnectionError ? error.kind : "failed";
+}
+
+/** Which rule it was or became, how far it reaches, and until when. */
+function ruleFacts({ rule, remembered, scope = rule?.scope }: Decision): Partial<AuditFacts> {
+  const fired = remembered ?? rule;
+  return {
+    ...(fired === undefined ? {} : { rule: fired.id ?? ruleText(fired) }),
+    ...(scope === undefined ? {} : { scope }),
+    ...(fired?.expires === undefined ? {} : { expires: new Date(fired.expires).toISOString() }),
+  };
 }

@@ -1,13 +1,11 @@
-// The audit logs of this user, the oldest first.
+// The audit logs in a folder.
 
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { auditFolder } from "../data-folder.ts";
 
-export function auditFiles(): string[] {
-  const folder = auditFolder();
+/** The oldest first: their names begin with their time. */
+export function auditFiles(folder: string): string[] {
   if (!existsSync(folder)) return [];
-  // their names begin with their time
   return readdirSync(folder)
     .filter((name) => name.endsWith(".ndjson"))
     .sort()

@@ -1,0 +1,56 @@
+// How far a log has come, beside it and signed, as long as it has no end: whoever cuts lines off a log that was not
+// closed is found out, and a process that was killed is not taken for one.
+
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+
+export interface AuditHead {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+function pathOf(log: string): string {
+  return log.replace(/\.ndjson$/, ".head");
+}
+
+function macOf(key: Buffer, { seq, hash }: AuditHead): Buffer {
+  return createHmac("sha256", key).update(`head ${seq} ${hash}`).digest();
+}
+
+/** Writes it anew with each line. */
+export class HeadWriter {
+  readonly #path: string;
+  readonly #key: Buffer;
+  readonly #file: number;
+
+  constructor(log: string, key: Buffer) {
+    this.#path = pathOf(log);
+    this.#key = key;
+    this.#file = openSync(this.#path, "wx", 0o600);
+  }
+
+  write(head: AuditHead): void {
+    const text = JSON.stringify({ ...head, mac: macOf(this.#key, head).toString("hex") });
+    // it only ever grows, so nothing of the one before is left behind it
+    writeSync(this.#file, text, 0);
+  }
+
+  /** The log has an end of its own. */
+  remove(): void {
+    closeSync(this.#file);
+    rmSync(this.#path, { force: true });
+  }
+}
+
+/** Undefined where there is none that was signed here. */
+export function readHead(log: string, key: Buffer): AuditHead | undefined {
+  try {
+    const { seq, hash, mac }: Record<string, unknown> = JSON.parse(readFileSync(pathOf(log), "utf8"));
+    if (typeof seq !== "number" || typeof hash !== "string" || typeof mac !== "string") return undefined;
+    const given = Buffer.from(mac, "hex");
+    const wanted = macOf(key, { seq, hash });
+    return given.length === wanted.length && timingSafeEqual(given, wanted) ? { seq, hash } : undefined;
+  } catch {
+    return undefined;
+  }
+}
