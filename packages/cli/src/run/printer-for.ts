@@ -27,6 +27,7 @@ export function printerFor({ format, cwd }: Pick<RunOptions, "format" | "cwd">):
     paint: painter(stdout.isTTY === true),
     complain,
     cwd,
+    ...(stdout.isTTY === true ? { columns: () => stdout.columns } : {}),
     ...(line === undefined ? {} : { status }),
   });
 }

@@ -71,6 +71,13 @@ export class RunProbe {
     return this.#start("/bin/sh", ["-c", `"$0" ${line}`, launcher, ...args], options);
   }
 
+  /** With a terminal of so many columns for stdout and stderr, whose text is stdout here. */
+  atTerminal(columns: number, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+    const words = [launcher, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`);
+    const line = `stty cols ${columns}; ${words.join(" ")}`;
+    return this.#start("/usr/bin/script", ["--quiet", "--return", "--command", line, "/dev/null"], options);
+  }
+
   #start(program: string, args: readonly string[], options: RunOptions): Promise<Ran> {
     const child = spawn(program, args, {
       cwd: options.cwd ?? this.cwd,

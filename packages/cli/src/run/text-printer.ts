@@ -19,6 +19,7 @@ import type { RunDecision, RunEnd, RunPrinter, RunStart } from "./run-printer.ts
 import { SafeText, safeLine, safeText } from "./safe-text.ts";
 import { isWorthShowing, titleLine, toolLines } from "./tool-lines.ts";
 import { usageWords } from "./usage-words.ts";
+import { WordWrap } from "./word-wrap.ts";
 
 export interface TextPrinterOptions {
   readonly output: Output;
@@ -28,6 +29,8 @@ export interface TextPrinterOptions {
   /** Draws one line that the next output replaces; absent where there is no terminal. */
   readonly status?: (text: string | undefined) => void;
   readonly cwd: string;
+  /** Of the terminal, where the text goes to one: lines of prose end between words. Default: the text stays as it is. */
+  readonly columns?: () => number | undefined;
   /** Default false: whoever typed a prompt knows it. */
   readonly showsPrompts?: boolean;
 }
@@ -57,6 +60,7 @@ class TextPrinter implements RunPrinter {
   readonly #plans: PlanLines;
   #kept = 0;
   #safe = new SafeText();
+  #wrap: WordWrap;
   #block: Block = "none";
   #messageId: string | undefined;
   #atLineStart = true;
@@ -65,6 +69,14 @@ class TextPrinter implements RunPrinter {
   constructor(options: TextPrinterOptions) {
     this.#options = options;
     this.#plans = new PlanLines(options.paint);
+    this.#wrap = this.#newWrap(0);
+  }
+
+  #newWrap(prefix: number): WordWrap {
+    return new WordWrap(() => {
+      const columns = this.#options.columns?.();
+      return columns === undefined ? undefined : columns - prefix;
+    });
   }
 
   get showsProgress(): boolean {
@@ -72,11 +84,15 @@ class TextPrinter implements RunPrinter {
   }
 
   progress(text: string): void {
-    this.#options.status?.(text);
+    const { status } = this.#options;
+    if (status === undefined) return;
+    // the status line needs a line of its own
+    this.#endLine();
+    status(text);
   }
 
   pause(): void {
-    if (!this.#atLineStart) this.#write("\n");
+    this.#endLine();
     this.#options.output.flush();
     this.#options.status?.(undefined);
   }
@@ -183,7 +199,7 @@ class TextPrinter implements RunPrinter {
   notice(text: string): void {
     const { status } = this.#options;
     // where people watch, what the agent says and what we say do not share a line
-    if (status !== undefined && !this.#atLineStart) this.#write("\n");
+    if (status !== undefined) this.#endLine();
     status?.(undefined);
     this.#options.output.flush();
     this.#options.complain(text);
@@ -196,7 +212,7 @@ class TextPrinter implements RunPrinter {
       if (!call.open) this.#ended(call);
       else this.#event(`${paint("yellow", "…")} ${titleLine(call.label)} (not finished)`);
     }
-    if (!this.#atLineStart) this.#write("\n");
+    this.#endLine();
     output.flush();
     if (error !== undefined) {
       complain(error.message);
@@ -225,10 +241,14 @@ class TextPrinter implements RunPrinter {
       this.#begin(block);
       this.#messageId = messageId;
       this.#safe = new SafeText();
+      this.#wrap = this.#newWrap(block === "thought" ? 2 : 0);
     }
-    const safe = this.#safe.push(text);
-    if (block === "message") return this.#write(safe);
-    for (const line of safe.split(/(?<=\n)/)) {
+    this.#print(block, this.#wrap.push(this.#safe.push(text)));
+  }
+
+  #print(block: Block, text: string): void {
+    if (block !== "thought") return this.#write(text);
+    for (const line of text.split(/(?<=\n)/)) {
       const words = line.replace("\n", "");
       if (words !== "") this.#write(this.#options.paint("dim", `${this.#atLineStart ? "| " : ""}${words}`));
       if (line.endsWith("\n")) this.#write("\n");
@@ -239,11 +259,7 @@ class TextPrinter implements RunPrinter {
     const call = this.#view.toolCalls.get(toolCallId);
     if (call === undefined) return;
     if (call.open) {
-      if (call.status !== "pending" && this.#options.status !== undefined) {
-        // the status line needs a line of its own
-        if (!this.#atLineStart) this.#write("\n");
-        this.#options.status(titleLine(call.label));
-      }
+      if (call.status !== "pending") this.progress(titleLine(call.label));
       return;
     }
     // one that was refused is over for us; the agent may have more to say of it
@@ -265,8 +281,14 @@ class TextPrinter implements RunPrinter {
     this.#write(`${lines}\n`);
   }
 
-  #begin(block: Block): void {
+  /** What was held back of a word is shown, and whatever comes next stands at the beginning of a line. */
+  #endLine(): void {
+    this.#print(this.#block, this.#wrap.end());
     if (!this.#atLineStart) this.#write("\n");
+  }
+
+  #begin(block: Block): void {
+    this.#endLine();
     // events stand together; prose has air around it
     if (this.#block !== "none" && !(this.#block === "event" && block === "event")) this.#write("\n");
     this.#block = block;

@@ -26,7 +26,14 @@ export async function run({ positionals, json }: Invocation): Promise<number> {
     const paint = painter(stdout.isTTY === true);
     const output = bufferedOutput(stdout);
     const complain = (text: string) => void stderr.write(`${text}\n`);
-    const printer = textPrinter({ output, paint, complain, cwd: session.cwd, showsPrompts: true });
+    const printer = textPrinter({
+      output,
+      paint,
+      complain,
+      cwd: session.cwd,
+      showsPrompts: true,
+      ...(stdout.isTTY === true ? { columns: () => stdout.columns } : {}),
+    });
     output.write(`${paint("dim", sessionLine(session, Date.now()))}\n\n`);
     for await (const entry of told) printer.entry(entry);
     printer.end({ exitCode: 0, outcome: undefined, error: undefined, durationMs: 0 });
