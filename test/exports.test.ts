@@ -107,6 +107,7 @@ const promised = {
     "findProgram",
     "launchAgent",
     "liveAgent",
+    "loginCommandFor",
     "parsePolicy",
     "parseRule",
     "permissionGate",

@@ -42,6 +42,7 @@ export type {
 } from "./live/live-options.ts";
 export type { LivePrompt } from "./live/live-prompt.ts";
 export type { LiveSession } from "./live/live-session.ts";
+export { loginCommandFor } from "./live/log-in.ts";
 export { type Problem, type ProblemKind, problemOf } from "./live/problem.ts";
 export type { SessionSetup } from "./live/session-setup.ts";
 export { canonicalPath } from "./policy/canonical-path.ts";

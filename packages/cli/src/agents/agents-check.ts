@@ -1,5 +1,6 @@
 // `parley agents check`: starts an agent and says what it is.
 
+import { type AgentEntry, loginCommandFor } from "@parley/client";
 import type { Invocation } from "../command.ts";
 import { usageError } from "../command-error.ts";
 import { withoutSecrets } from "../known-secrets.ts";
@@ -18,7 +19,7 @@ export async function run({ positionals, argv, values, json }: Invocation): Prom
     throw launchFailure(error);
   });
   const facts = await withoutSecrets(found, argv);
-  printAnswer(described(entry.name, facts), facts, json);
+  printAnswer(described(entry, facts), facts, json);
   if (facts.session === "ok") return 0;
   return facts.session === "login_needed" ? 6 : 1;
 }
@@ -31,7 +32,7 @@ function timeoutOf(given: Invocation["values"][string]) {
   return { handshakeTimeoutMs: seconds * 1000, sessionTimeoutMs: seconds * 1000 };
 }
 
-function described(name: string, facts: AgentFacts): string {
+function described(entry: AgentEntry, facts: AgentFacts): string {
   const { title, version, protocol, handshakeMs, offers, session, loginMethods, options, keys } = facts;
   const ways = loginMethods.map((method) => `${method.id} (${method.name})`).join(", ");
   const rows: readonly (readonly [string, string])[] = [
@@ -42,13 +43,13 @@ function described(name: string, facts: AgentFacts): string {
     ["options", options.map(({ id, value }) => `${id} = ${String(value)}`).join(", ") || "none"],
     ["keys given", keys.join(", ") || "none"],
     ["logins", ways || "none"],
-    ["session", sessionWords(name, session)],
+    ["session", sessionWords(entry, session)],
   ];
   return rows.map(([what, text]) => `${`${what}:`.padEnd(12)} ${safeLine(text)}`).join("\n");
 }
 
-function sessionWords(name: string, session: AgentFacts["session"]): string {
+function sessionWords(entry: AgentEntry, session: AgentFacts["session"]): string {
   if (session === "ok") return "opened and closed again";
-  if (session === "login_needed") return `somebody has to log in: parley agents login ${name}`;
+  if (session === "login_needed") return `somebody has to log in: ${loginCommandFor(entry)}`;
   return `not opened: ${session.error}`;
 }

@@ -6,16 +6,23 @@ import { CommandError, usageError } from "../command-error.ts";
 import { ownVersion } from "../installation.ts";
 import { chooseAgent } from "../named-agent.ts";
 import { printAnswer } from "../print-answer.ts";
+import { printable } from "../printable.ts";
 import { storeCredentials } from "./agent-credentials.ts";
 import { launchFailure } from "./launch-failure.ts";
 import { probeAgent } from "./probe-agent.ts";
 import { terminalAsker } from "./terminal-asker.ts";
 
-export async function run({ positionals, json }: Invocation): Promise<number> {
-  const [name, method] = positionals;
-  if (name === undefined)
-    throw usageError("agents login wants the name of an agent", "see parley agents list");
-  const { entry, credentials } = await chooseAgent(name, []);
+export async function run({ positionals, argv, json }: Invocation): Promise<number> {
+  const words = positionals.slice(0, positionals.length - argv.length);
+  const isKept = argv.length === 0;
+  const [named, method] = isKept ? words : [undefined, ...words];
+  if (isKept && named === undefined)
+    throw usageError(
+      "agents login wants the name of an agent, or its command after --",
+      "see parley agents list",
+    );
+  const { entry, credentials } = await chooseAgent(named, argv);
+  const { name } = entry;
   const asker = terminalAsker();
   const given: Record<string, string> = {};
   try {
@@ -25,6 +32,7 @@ export async function run({ positionals, json }: Invocation): Promise<number> {
       asker: {
         ...asker,
         async credential(variable, who) {
+          if (!isKept) throw namelessKey(variable.name);
           const value = await asker.credential?.(variable, who);
           if (value !== undefined && value !== "") given[variable.name] = value;
           return value;
@@ -50,6 +58,14 @@ export async function run({ positionals, json }: Invocation): Promise<number> {
   } catch (error) {
     throw launchFailure(error);
   }
+}
+
+/** What is given is kept by the agent's name. */
+function namelessKey(variable: string): CommandError {
+  return usageError(
+    `the agent wants ${printable(variable)}, which is kept for agents that have a name`,
+    "give it one: parley agents add NAME -- COMMAND, then parley agents login NAME",
+  );
 }
 
 function noWays(name: string, isOurs: boolean): CommandError {

@@ -1,7 +1,7 @@
 // `parley agents` as a shell runs it, on scripted agents.
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { test } from "node:test";
 import { agentHome, patience } from "./agents-probe.ts";
@@ -164,6 +164,10 @@ test(
     const { status, stdout, stderr } = parley(["agents", "login", "theirs"]);
     assert.equal(status, 0, stderr);
     assert.match(stdout, /theirs can be used now/);
+    assert.ok(existsSync(mark));
+    rmSync(mark);
+    const typed = parley(["agents", "login", "--", command, ...args]);
+    assert.equal(typed.status, 0, typed.stderr);
     assert.ok(existsSync(mark));
     const none = parley(["agents", "login", "plain"]);
     assert.deepEqual([none.status, /names no way to log in/.test(none.stderr)], [1, true]);

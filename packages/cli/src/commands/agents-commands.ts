@@ -64,7 +64,7 @@ export const agentsCommands: readonly Command[] = [
     details:
       "The agent says which ways there are; you choose one, or name it. A login in a terminal gets this one; what it asks\n" +
       "for is not shown, and kept for you only. Our own agent: parley agent login.",
-    positionals: "NAME [METHOD]",
+    positionals: "NAME [METHOD] | [METHOD] -- COMMAND [ARGUMENTS]",
     completes: "agent",
     options: {},
     json: true,

@@ -294,7 +294,9 @@ suite("interoperability bugs", { concurrency: 2 }, () => {
     const authMethods = [{ type: "agent" as const, methodId: "browser", name: "In the browser" }];
     const { status, stderr } = await probe.run({ loginRequired: true, authMethods });
     assert.equal(status, 6);
-    assert.match(stderr, /wants a login.*\n.*browser \(In the browser\)/);
+    assert.match(stderr, /wants a login.*\n.*\n.*browser \(In the browser\)/);
+    const [, line = ""] = /^parley: log in with: parley (agents login -- .*)$/m.exec(stderr) ?? [];
+    assert.match((await probe.typed(line)).stdout, /^The login is done/);
   });
 
   test(

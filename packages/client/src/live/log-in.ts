@@ -6,6 +6,7 @@ import type { AgentEntry } from "../agents/agent-entry.ts";
 import { agentEnvironment } from "../agents/environment.ts";
 import type { LaunchedAgent } from "../launch/launch-agent.ts";
 import { LaunchError } from "../launch/launch-error.ts";
+import { joinWords } from "../policy/command-words.ts";
 import type { Asker, LoginMethod } from "./asker.ts";
 import { within } from "./deadline.ts";
 import type { LiveOptions } from "./live-options.ts";
@@ -90,16 +91,25 @@ async function byVariables(target: LoginTarget, asker: Asker, method: LoginMetho
   await target.respawn("it was given credentials", values);
 }
 
+/** What to type to log in to it. */
+export function loginCommandFor(entry: AgentEntry): string {
+  const { name, origin, transport } = entry;
+  const isTyped = origin === "command" && transport === "stdio";
+  return `parley agents login ${isTyped ? `-- ${joinWords([entry.command, ...entry.args])}` : name}`;
+}
+
 function loginNeeded(
-  { name }: AgentEntry,
+  entry: AgentEntry,
   why: string,
   methods: readonly LoginMethod[],
   cause?: unknown,
 ): LaunchError {
   const ways = methods.map((method) => `${method.id} (${method.name})`).join(", ");
-  return new LaunchError("login_needed", `${name} wants a login: ${why}`, {
+  return new LaunchError("login_needed", `${entry.name} wants a login: ${why}`, {
     hint:
-      ways === "" ? `log in with the agent's own command` : `parley agents login ${name}; its ways: ${ways}`,
+      ways === ""
+        ? "log in with the agent's own command"
+        : `log in with: ${loginCommandFor(entry)}\nits ways: ${ways}`,
     cause,
   });
 }

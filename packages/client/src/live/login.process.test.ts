@@ -72,12 +72,12 @@ test(
 
 test("with nobody to ask, the ways to log in are told at once", patience, async (t) => {
   const { entry } = scripted(t, { play: locked });
-  const { agent } = await live(t, entry);
+  const { agent } = await live(t, { ...entry, origin: "config" });
   await assert.rejects(agent.open({ cwd }), {
     name: "LaunchError",
     kind: "login_needed",
     message: "scripted wants a login: nobody is logged in",
-    hint: "parley agents login scripted; its ways: web (Browser)",
+    hint: "log in with: parley agents login scripted\nits ways: web (Browser)",
   });
 });
 
