@@ -1,7 +1,7 @@
 // The person at the terminal: questions go to stderr, answers come from stdin, one question at a time.
 
 import { gitPatch } from "@parley/acp";
-import type { Asker, PermissionAsker, PermissionQuestion } from "@parley/client";
+import type { Asker, PermissionAsker, PermissionChoice, PermissionQuestion } from "@parley/client";
 import { terminalAsker as loginAsker } from "../agents/terminal-asker.ts";
 import { askElicitation } from "./elicitation-questions.ts";
 import type { Paint } from "./paint.ts";
@@ -9,6 +9,7 @@ import { safeLine } from "./safe-text.ts";
 import { patchLines } from "./tool-lines.ts";
 
 const shownDiffLines = 60;
+const shownOptions = 20;
 
 /** `pause` is called before each question: whatever draws on the terminal has to stop. */
 export function terminalAsker(agent: string, paint: Paint, pause: () => void): Asker & PermissionAsker {
@@ -53,10 +54,7 @@ async function askPermission(question: PermissionQuestion, paint: Paint): Promis
     ...Object.entries(env).map(([name, value]) => `  with ${safeLine(`${name}=${value}`)}`),
     ...(patch === undefined ? [] : shownPatch(patch, paint)),
     paint("dim", `  asked because: ${safeLine(reason)}`),
-    ...choices.map(
-      (choice, at) =>
-        `  ${String(at + 1).padStart(String(choices.length).length)}  ${choiceLine(choice, paint)}`,
-    ),
+    ...choiceLines(choices, paint),
   ];
   write(`${lines.join("\n")}\n`);
   for (;;) {
@@ -64,10 +62,31 @@ async function askPermission(question: PermissionQuestion, paint: Paint): Promis
     if (answer === undefined) return undefined;
     if (answer.trim() === "")
       return choices.find(({ effect, scope }) => effect === "deny" && scope === "once")?.id;
-    const chosen = choices[Number(answer.trim()) - 1];
+    const chosen = choiceFor(answer.trim(), choices);
     if (chosen !== undefined) return chosen.id;
-    write(`  that is none of 1 to ${choices.length}\n`);
+    write(`  that is none of 1 to ${choices.length}, and the name of no single one\n`);
   }
+}
+
+/** By its number, or by the name or the id of one alone. */
+function choiceFor(answer: string, choices: readonly PermissionChoice[]): PermissionChoice | undefined {
+  const numbered = choices[Number(answer) - 1];
+  if (numbered !== undefined) return numbered;
+  const [named, another] = choices.filter(({ name, optionId }) => name === answer || optionId === answer);
+  return another === undefined ? named : undefined;
+}
+
+/** Those of ours are always shown; of an agent that offers very many, the first. */
+function choiceLines(choices: readonly PermissionChoice[], paint: Paint): string[] {
+  const lines = choices.map((choice, at) => {
+    const number = String(at + 1).padStart(String(choices.length).length);
+    return `  ${number}  ${choiceLine(choice, paint)}`;
+  });
+  const theirs = choices.filter(({ id }) => id.startsWith("option:")).length;
+  const hidden = theirs - shownOptions;
+  if (hidden <= 0) return lines;
+  const more = `  … and ${hidden} more of the agent's, to be chosen by their number, name or id`;
+  return [...lines.slice(0, shownOptions), more, ...lines.slice(theirs)];
 }
 
 function shownPatch(patch: string, paint: Paint): string[] {
@@ -77,10 +96,7 @@ function shownPatch(patch: string, paint: Paint): string[] {
 }
 
 /** An agent may call a yes "No", or two options the same: what its own options mean is said beside them. */
-function choiceLine(
-  { id, name, effect, scope }: PermissionQuestion["choices"][number],
-  paint: Paint,
-): string {
+function choiceLine({ id, name, effect, scope }: PermissionChoice, paint: Paint): string {
   if (!id.startsWith("option:")) return safeLine(name);
   const meaning = `${effect === "allow" ? "allows" : "refuses"} it${scope === "once" ? "" : " for this session"}`;
   return `${safeLine(name)} ${paint("dim", `(${meaning})`)}`;

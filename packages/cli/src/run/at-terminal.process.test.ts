@@ -1,4 +1,4 @@
-// Prose at a terminal, by the real command behind a pseudo-terminal that `script` of util-linux makes.
+// `parley run` at a terminal, by the real command behind a pseudo-terminal that `script` of util-linux makes.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -20,4 +20,25 @@ test("what is going on does not wipe out what was said", { ...patience, skip }, 
   const steps = [{ say: "half a line" }, { tool: { title: "Look" }, steps: [{ start: true as const }] }];
   const { stdout } = await probe.atTerminal(80, ["run", "--no-history", "x", "--", ...probe.agent(steps)]);
   assert.match(stdout, /half a line\r\n/);
+});
+
+test("of very many options the first are shown, and each can be chosen", { ...patience, skip }, async () => {
+  const choices = Array.from({ length: 100_000 }, (_, at) => ({
+    optionId: `id-${at}`,
+    name: `Choice ${at}`,
+    kind: "allow_once" as const,
+  }));
+  const steps = [{ ask: "Which?", choices, on: { "id-77777": [{ say: "the right one" }] } }];
+  for (const answer of ["id-77777", "Choice 77777", "77778"]) {
+    const { status, stdout } = await probe.atTerminal(
+      80,
+      ["run", "--no-history", "x", "--", ...probe.agent(steps)],
+      { input: `${answer}\n` },
+    );
+    assert.equal(status, 0, stdout);
+    assert.match(stdout, /1 {2}Choice 0 .*\r\n/);
+    assert.match(stdout, /… and 99980 more of the agent's/);
+    assert.ok(stdout.split("\n").length < 60);
+    assert.match(stdout, /the right one/);
+  }
 });
