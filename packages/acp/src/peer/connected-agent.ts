@@ -207,6 +207,8 @@ export class ConnectedAgent {
             : this.#install({ sessionId, configOptions: options, availableCommands: commands }, place);
         const receive = (result: object) => {
           const face = this.#now.edition.face(result, sessionId);
+          // nobody could tell such a session from none
+          if (face.sessionId === "") throw namelessSession(method);
           const session =
             early ?? this.#install({ ...face, configOptions: [], availableCommands: [] }, place);
           // what came before the answer is older than what the answer says
@@ -338,4 +340,8 @@ export class ConnectedAgent {
   #needs(offered: boolean, what: string): void {
     if (!offered) throw new TypeError(`this agent does not ${what}`);
   }
+}
+
+function namelessSession(method: string): ConnectionError {
+  return new ConnectionError("protocol", `${method}: result/sessionId must not be empty`);
 }

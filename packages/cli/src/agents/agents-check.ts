@@ -19,7 +19,7 @@ export async function run({ positionals, argv, values, json }: Invocation): Prom
     throw launchFailure(error);
   });
   const facts = await withoutSecrets(found, argv);
-  printAnswer(described(entry, facts), facts, json);
+  printAnswer(await withoutSecrets(described(entry, facts), argv), facts, json);
   if (facts.session === "ok") return 0;
   return facts.session === "login_needed" ? 6 : 1;
 }

@@ -40,6 +40,18 @@ test("C53 of a diff without a patch the files are shown", patience, async () => 
   assert.equal(ran.stdout, "✓ Edit\n    a.txt\n    b.txt → c.txt\n    d.txt (deleted)\n");
 });
 
+test("an agent that gives a session no name has broken the protocol", patience, async () => {
+  for (const version of [1, 2] as const) {
+    const replies = [{ method: "session/new", patch: { sessionId: "" } }];
+    const ran = await probe.run({ versions: [version], wire: { replies } });
+    assert.equal(ran.status, 1, ran.stderr);
+    assert.match(
+      ran.stderr,
+      /^parley: the agent broke the protocol: session\/new: result\/sessionId must not be empty\nparley: parley tap /,
+    );
+  }
+});
+
 test("a title of a million characters is cut", patience, async () => {
   const ran = await probe.run([{ tool: { title: "x".repeat(1_000_000), kind: "other" }, steps: [] }], []);
   assert.equal(ran.status, 0, ran.stderr);
