@@ -70,6 +70,13 @@ export const permissionCommands: readonly Command[] = [
     commandAfter: /^(?:claim:|op:)?exec$/,
     options: {
       cwd,
+      "add-dir": {
+        type: "string",
+        value: "DIR",
+        completes: "directory",
+        multiple: true,
+        summary: "as if the agent might use this directory too",
+      },
       policy: { type: "string", value: "FILE", completes: "file", summary: "also by the rules of this file" },
       allow: { type: "string", value: "RULE", multiple: true, summary: "as if this was allowed for a run" },
       deny: { type: "string", value: "RULE", multiple: true, summary: "as if this was denied for a run" },

@@ -1,8 +1,8 @@
 // `parley permissions check OPERATION ...`: what the rules say, without doing anything.
 
 import { realpathSync } from "node:fs";
-import { resolve } from "node:path";
-import { canonicalPath, commandSubject, type Subject } from "@parley/client";
+import { isAbsolute, relative, resolve } from "node:path";
+import { canonicalPath, commandSubject, type Subject, type Verdict } from "@parley/client";
 import type { Invocation } from "../command.ts";
 import { usageError } from "../command-error.ts";
 import { printAnswer } from "../print-answer.ts";
@@ -28,10 +28,25 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
   const cwd = realpathSync(resolve(list("cwd")[0] ?? "."));
   const subject = subjectFrom(positionals, cwd);
   const { gate } = openGate({ policy: list("policy")[0], allow: list("allow"), deny: list("deny") });
-  const { effect, reason, rule } = gate.check({ sessionId: "check", cwd, roots: [cwd] }, [subject]);
+  const beside = list("add-dir").map((each) => canonicalPath(resolve(each)));
+  const roots = [cwd, ...beside];
+  const { effect, reason, rule }: Verdict = isOutside(subject, roots)
+    ? { effect: "deny", reason: outside }
+    : gate.check({ sessionId: "check", cwd, roots }, [subject]);
   const data = { effect, reason, subject, ...(rule === undefined ? {} : { rule: ruleJson(rule) }) };
   printAnswer(`${effect}: ${printable(reason)}`, data, json);
   return exitCodes[effect];
+}
+
+const outside =
+  "it leads outside the workspace, and no rule is asked; --add-dir DIR lets agents into a directory";
+
+/** What an agent says it does itself is bound to no directory. */
+function isOutside({ origin, path }: Subject, roots: readonly string[]): boolean {
+  if (origin !== "op" || path === undefined) return false;
+  return !roots.some(
+    (root) => !/^\.\.(?:[\\/]|$)/.test(relative(root, path)) && !isAbsolute(relative(root, path)),
+  );
 }
 
 function subjectFrom(words: readonly string[], cwd: string): Subject {

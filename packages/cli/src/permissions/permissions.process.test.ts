@@ -9,6 +9,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -217,4 +218,29 @@ test("verify tells a process that was killed from a log that was cut or is missi
   assert.equal(gone.status, 1);
   assert.deepEqual(JSON.parse(gone.stdout).data.missing, [name]);
   assert.match(parley("verify").stdout, /: MISSING: it came before .*\.ndjson, and is gone\n/);
+});
+
+test("check says no to what lies outside the workspace, as the operation would", (t) => {
+  const { base, parley, put } = place(t);
+  put("beside/a.txt", "");
+  for (const path of ["/etc/passwd", "/", "..", "../beside/a.txt", join(base, "beside", "a.txt")]) {
+    for (const operation of ["read", "write"]) {
+      const { status, stdout } = parley("check", operation, path, "--allow", operation);
+      assert.deepEqual([path, status], [path, 3], stdout);
+      assert.match(stdout, /outside the workspace/);
+    }
+  }
+  symlinkSync("../beside", join(base, "project", "link"));
+  assert.equal(parley("check", "read", "link/a.txt").status, 3);
+  assert.equal(parley("check", "read", "../beside/a.txt", "--add-dir", "../beside").status, 0);
+  assert.equal(parley("check", "read", "..a.txt").status, 0);
+  assert.equal(parley("check", "claim:read", "/etc/passwd").status, 4);
+});
+
+test("the directory that is too wide is named, and is no reason to ask about others", (t) => {
+  const { parley } = place(t);
+  const wide = parley("check", "read", "/etc/hostname", "--add-dir", "/etc");
+  assert.equal(wide.status, 4);
+  assert.match(wide.stdout, /^ask: \/etc is too wide a workspace/);
+  assert.equal(parley("check", "read", "a.txt", "--add-dir", "/etc").status, 0);
 });

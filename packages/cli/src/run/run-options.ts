@@ -51,6 +51,8 @@ export async function runOptions({ values, positionals, argv, json }: Invocation
     throw usageError("--agent and a command after -- are two agents; there can be one", help);
   }
   if (values["continue"] === true) checkContinued(values);
+  if (values["session"] !== undefined && values["no-history"] === true)
+    throw usageError("--session keeps what is said, and --no-history keeps nothing: give one of them", help);
   const cwd = resolve(text("cwd") ?? ".");
   if (!isDirectory(cwd)) throw usageError(`--cwd ${printable(cwd)} is no directory`, help);
   return {

@@ -5,6 +5,9 @@ import type { History, HistorySession } from "@parley/client/history";
 import { CommandError, usageError } from "../command-error.ts";
 import { dataFolder } from "../data-folder.ts";
 import { printable } from "../printable.ts";
+import { sessionLines } from "./session-line.ts";
+
+const shownSessions = 10;
 
 export function historyPath(): string {
   return join(dataFolder(), "history.db");
@@ -36,11 +39,17 @@ export async function sessionNamed(history: History, word: string | undefined): 
   const session = await history.find(word);
   if (session !== undefined) return session;
   const all = await history.list({ limit: Number.POSITIVE_INFINITY });
-  const meant = all.filter(({ id, name }) => name === word || id.startsWith(word)).map(({ id }) => id);
+  const meant = all.filter(({ id, name }) => name === word || id.startsWith(word));
+  // as `parley run -s` does
+  const [here, another] = meant.filter(({ name, cwd }) => name === word && cwd === process.cwd());
+  if (here !== undefined && another === undefined) return here;
   if (meant.length > 1) {
-    const shown = `${meant.slice(0, 5).join(", ")}${meant.length > 5 ? " and more" : ""}`;
-    const message = `${printable(word)} may be any of ${meant.length} sessions: ${shown}`;
-    throw new CommandError("ambiguous", message, "give the whole id");
+    const shown = sessionLines(meant.slice(0, shownSessions), Date.now()).map(
+      (line) => `  ${line.trimEnd()}`,
+    );
+    const more = meant.length > shown.length ? ["  and more"] : [];
+    const message = `${printable(word)} may be any of ${meant.length} sessions:`;
+    throw new CommandError("ambiguous", [message, ...shown, ...more].join("\n"), "give the whole id");
   }
   throw new CommandError(
     "not_found",

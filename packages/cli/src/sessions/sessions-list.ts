@@ -13,12 +13,16 @@ import { toldSessions } from "./told-session.ts";
 export async function run({ values, json }: Invocation): Promise<number> {
   const limit = countOption(values, "limit", 20);
   const cwd = typeof values["cwd"] === "string" ? resolve(values["cwd"]) : undefined;
-  const found = await withHistory((history) =>
-    history.list({ limit, ...(cwd === undefined ? {} : { cwd }) }),
+  const all = await withHistory((history) =>
+    history.list({ limit: Number.POSITIVE_INFINITY, ...(cwd === undefined ? {} : { cwd }) }),
   );
-  const sessions = await toldSessions(found);
+  const sessions = await toldSessions(all.slice(0, limit));
+  const total = all.length;
+  const more = total - sessions.length;
   const text = sessions.length === 0 ? nothing(cwd) : sessionLines(sessions, Date.now()).join("\n");
-  printAnswer(text, { sessions: sessions.map(sessionJson) }, json);
+  printAnswer(text, { sessions: sessions.map(sessionJson), total, more }, json);
+  if (more > 0 && !json)
+    process.stderr.write(`${sessions.length} of ${total} sessions. All: parley sessions list -n ${total}\n`);
   return 0;
 }
 

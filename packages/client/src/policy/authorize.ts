@@ -67,7 +67,7 @@ export class Authority {
       rules: this.#rules(state),
       own,
       isProtected: this.#isProtected,
-      isWide: state.isWide,
+      wide: state.wide,
     };
     return subjects.map((subject) => ({ subject, verdict: decide(subject, circumstances) }));
   }

@@ -1,6 +1,7 @@
 // What the rules say about something that is about to happen: deny over ask over allow, whoever wrote them; what
 // nothing is said about is asked, except reading below the roots.
 
+import { sep } from "node:path";
 import type { Effect, Operation, Subject } from "../subject.ts";
 import { onlyReads, pathsInCommand } from "./command-paths.ts";
 import { matches, type Place, tooMuchFor } from "./match.ts";
@@ -24,8 +25,8 @@ export interface Circumstances extends Place {
   readonly own: readonly string[];
   /** Whether a path is asked about whatever was allowed. */
   isProtected(path: string, access: "read" | "write"): boolean;
-  /** A root is so wide that being below it says nothing. */
-  readonly isWide: boolean;
+  /** The roots that are so wide that being below one says nothing. */
+  readonly wide: readonly string[];
 }
 
 const forbidding: readonly RuleOrigin[] = ["operator", "user", "launch", "remembered", "workspace"];
@@ -95,7 +96,7 @@ function namedInCommand(subject: Subject, circumstances: Circumstances): Verdict
 }
 
 function byDefault(subject: Subject, circumstances: Circumstances): Verdict {
-  const { isWide, roots, rules } = circumstances;
+  const { rules } = circumstances;
   for (const rule of rules) {
     const word = rule.origin === "workspace" ? undefined : tooMuchFor(rule, subject, circumstances);
     if (word !== undefined)
@@ -103,10 +104,22 @@ function byDefault(subject: Subject, circumstances: Circumstances): Verdict {
   }
   if (subject.origin === "claim")
     return { effect: "ask", reason: "no rule allows the agent to do it by itself" };
-  if (subject.operation === "read" && isWide)
-    return { effect: "ask", reason: `${roots[0]} is too wide a workspace for reading without asking` };
+  const wide = subject.operation === "read" ? wideRootOf(subject.path, circumstances) : undefined;
+  if (wide !== undefined)
+    return { effect: "ask", reason: `${wide} is too wide a workspace for reading without asking` };
   if (subject.operation === "read") return { effect: "allow", reason: "reading in the workspace is allowed" };
   return { effect: "ask", reason: "no rule is about it" };
+}
+
+/** Nothing where it is below a root that is not so wide. */
+function wideRootOf(path: string | undefined, { roots, wide }: Circumstances): string | undefined {
+  const below = roots.filter((root) => path === undefined || isBelow(path, root));
+  return below.some((root) => !wide.includes(root)) ? undefined : (below[0] ?? wide[0]);
+}
+
+function isBelow(path: string, folder: string): boolean {
+  const beginning = /[\\/]$/.test(folder) ? folder : `${folder}${sep}`;
+  return path === folder || path.startsWith(beginning);
 }
 
 function ownVerdict({ operation, path }: Subject, { own }: Circumstances): Verdict | undefined {

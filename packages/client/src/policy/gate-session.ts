@@ -33,7 +33,8 @@ export class GateSession {
   readonly roots: readonly string[];
   /** Answers for this session. */
   readonly answers: Rule[] = [];
-  readonly isWide: boolean;
+  /** Of the roots, those that hold everything. */
+  readonly wide: readonly string[];
   readonly #identity: string;
   readonly #calls = new Map<string, Partial<ToolCallUpdate>>();
   /** Calls that were asked about, or have been looked at when they were done. */
@@ -47,7 +48,7 @@ export class GateSession {
     this.session = session;
     this.roots = [...new Set([session.cwd, ...session.roots, ...extraRoots].map(canonicalPath))];
     this.#identity = directoryIdentity(session.cwd);
-    this.isWide = this.roots.some(isWide);
+    this.wide = this.roots.filter(isWide);
   }
 
   place(now: number): Place {
