@@ -67,3 +67,12 @@ export async function live(t: TestContext, entry: CommandEntry, options: Partial
 
 /** Steps that say one thing. */
 export const say = (text: string) => [{ say: text }] as const;
+
+/** A process that has ended and waits for its parent does not run. */
+export function runs(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}

@@ -21,6 +21,15 @@ const ends =
     if (typeof stderr === "string") assert.equal(ran.stderr, stderr);
     else assert.match(ran.stderr, stderr);
   };
+/** It ends well, and all of these are told on the way. */
+const tells =
+  (...told: readonly RegExp[]): Check =>
+  (ran) => {
+    assert.equal(ran.status, 0, ran.stderr);
+    for (const each of told) assert.match(ran.stdout, each);
+    assert.equal(eventsOf(ran).at(-1)?.["text"], "fine");
+  };
+const json = ["--format", "json"];
 const refused = /^parley: refused by policy: /;
 const ranOnce = /^(?:\? .*refused.*\n)?✓ Run ls\n$/;
 
@@ -31,10 +40,11 @@ const expectations: readonly [
   check: Check,
   args?: readonly string[],
 ][] = [
-  [1, "updates-before-the-session", ends(0)],
+  [1, "updates-before-the-session", tells(/"availableCommands":\[\{/), json],
   [2, "answers-without-id", ends(0)],
   [3, "vendor-methods", ends(0)],
   [4, "unknown-updates", ends(0)],
+  [4, "unknown-updates", tells(/current_model_update/, /available_modes_update/, /turn_complete/), json],
   [5, "tool-call-after-its-updates", ends(3, ranOnce, refused)],
   [5, "question-about-an-unannounced-call", ends(3, ranOnce, refused)],
   [5, "unannounced-call-only-updated", ends(3, ranOnce, refused)],
@@ -43,10 +53,16 @@ const expectations: readonly [
   [5, "completed-from-nothing", ends(0, ranOnce)],
   [6, "terminal-nobody-created", ends(0, "✓ ls\n    from-shell\n")],
   [7, "fields-outside-the-schema", ends(0)],
+  [
+    7,
+    "fields-outside-the-schema",
+    tells(/"currentValue":"a".*"category":"model"|"category":"model".*"currentValue":"a"/),
+    json,
+  ],
   [7, "usage-in-the-answer", ends(0, "fine\n", "parley: 3 tokens\n")],
   [8, "null-fields", ends(0, "✓ Run ls\n\nfine\n")],
   [8, "null-usage", ends(0, /^(?:fine\n)?$/, /^(?:parley: the agent ended its turn and said nothing\n)?$/)],
-  [8, "odd-options", ends(0)],
+  [8, "odd-options", tells(/auto_approve.*\$runtime\|openai\|x\(openai\).*collaboration_mode/), json],
   [10, "updates-outside-turns", ends(0, /^fine\n/)],
   [10, "mode-answered-by-text", ends(0, /fine\n$/), ["--mode", "plan"]],
   [11, "huge-message", ends(0)],
@@ -77,7 +93,9 @@ const expectations: readonly [
 suite("what real agents do", { concurrency: 2 }, () => {
   for (const [number, name, check, args = []] of expectations) {
     const { what, agent } = oddities[name];
-    test(`${number}: ${what} (${name})`, patience, async () => check(await probe.run(agent, args)));
+    test(`${number}: ${what} (${[name, ...args].join(" ")})`, patience, async () =>
+      check(await probe.run(agent, args)),
+    );
   }
 
   // An answer that never comes is waited for; whoever waits may stop it.

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as turnOfTheLoop } from "node:timers/promises";
 import { type CommandEntry, commandEntry, type LaunchEvent, launchAgent, readyAgents } from "../index.ts";
-import { patience, scripted } from "../live-probe.ts";
+import { patience, runs, scripted } from "../live-probe.ts";
 
 const definition = { name: "test", version: "1.0.0" };
 
@@ -257,16 +257,6 @@ test("an agent for which files of ours are known to do harm is offered none", pa
   const session = await agent.agent.open({ cwd: dirname(process.execPath) });
   assert.equal((await session.prompt("go").outcome).stopReason, "end_turn");
 });
-
-function runs(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    // a process that has ended and waits for its parent does not run
-    return !/^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return false;
-  }
-}
 
 test("what an agent prints of its keys when it fails is not in the error (F2)", patience, async (t) => {
   const { entry } = scripted(t, { stderr: "401: canary-key is wrong; so is canary-pass\n", exit: 1 });

@@ -8,8 +8,7 @@ import { test } from "node:test";
 import { setTimeout as turnOfTheLoop } from "node:timers/promises";
 import type { AgentScenario } from "@parley/acp/testing";
 import { liveAgent } from "../index.ts";
-import { live, patience, say, scripted } from "../live-probe.ts";
-import { runs } from "./mortal-agent.ts";
+import { live, patience, runs, say, scripted } from "../live-probe.ts";
 
 const cwd = tmpdir();
 const sessions = [{ sessionId: "old", cwd }];

@@ -12,8 +12,8 @@ import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { type LiveAgent, liveAgent } from "../index.ts";
-import { patience } from "../live-probe.ts";
-import { mortalAgent, runs } from "./mortal-agent.ts";
+import { patience, runs } from "../live-probe.ts";
+import { mortalAgent } from "./mortal-agent.ts";
 
 const cwd = tmpdir();
 const count = 50;

@@ -8,9 +8,9 @@ import { suite, test } from "node:test";
 import type { Entry } from "@parley/acp";
 import { liveRecorder, openHistory } from "../history.ts";
 import { type LiveGate, type LivePrompt, type LiveSession, permissionGate } from "../index.ts";
-import { live, patience } from "../live-probe.ts";
+import { live, patience, runs } from "../live-probe.ts";
 import { rules } from "../policy/gate-probe.ts";
-import { mortalAgent, type PointOfDeath, runs } from "./mortal-agent.ts";
+import { mortalAgent, type PointOfDeath } from "./mortal-agent.ts";
 
 const rounds = 20;
 const cwd = tmpdir();

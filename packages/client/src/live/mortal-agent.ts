@@ -1,7 +1,7 @@
 // For tests that kill agents by the dozen: an agent in a few lines of shell, which starts in a millisecond. A prompt that says
 // die-1 kills it, once, at the point that it was started for; every other prompt is answered.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
@@ -114,13 +114,4 @@ export function mortalAgent(t: TestContext, point: PointOfDeath, stays: "stays" 
 function pidsOf(folder: string, prefix: string): number[] {
   const names = readdirSync(folder).filter((name) => name.startsWith(prefix));
   return names.map((name) => Number(name.slice(prefix.length)));
-}
-
-/** A process that has ended and waits for its parent does not run. */
-export function runs(pid: number): boolean {
-  try {
-    return !/^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return false;
-  }
 }
