@@ -156,6 +156,18 @@ test("what a turn took is told in counts, or not at all", async () => {
   assert.deepEqual(told, [undefined, undefined, undefined, undefined, usages[4]]);
 });
 
+test("ids that we make up for messages are those of no other process, and no agent guesses them", async () => {
+  const ids: string[] = [];
+  for (const _ of [1, 2]) {
+    const { session } = await shown({ "session/prompt": () => ({ stopReason: "end_turn" }) });
+    session.onUpdate((update) => {
+      if (update.sessionUpdate === "user_message") ids.push(update.messageId);
+    });
+    await session.prompt("x").outcome;
+  }
+  assert.equal(new Set(ids).size, 2, ids.join());
+});
+
 test("C35 where an agent has options and modes, the option is shown and set; with modes alone, the mode", async () => {
   const choices = ["ask", "code"];
   const modes = { currentModeId: "ask", availableModes: choices.map((id) => ({ id, name: id })) };

@@ -33,6 +33,8 @@ export interface TextPrinterOptions {
   readonly columns?: () => number | undefined;
   /** Default false: whoever typed a prompt knows it. */
   readonly showsPrompts?: boolean;
+  /** What was really sent, where that is known: an agent may tell it otherwise, or tell what nobody said. */
+  readonly prompts?: ReadonlyMap<string, readonly ContentBlock[]>;
 }
 
 const maxRefusals = 100;
@@ -180,7 +182,11 @@ class TextPrinter implements RunPrinter {
     this.#shownPrompts.add(messageId);
     this.#begin("message");
     this.#messageId = undefined;
-    const lines = safeText(content.map(textOf).join("\n")).trimEnd().split("\n");
+    const { prompts } = this.#options;
+    const isTold = prompts !== undefined && !prompts.has(messageId);
+    const words = (prompts?.get(messageId) ?? content).map(textOf).join("\n");
+    const lines = safeText(words).trimEnd().split("\n");
+    if (isTold) lines.unshift("(as the agent tells it)");
     this.#write(`${lines.map((line) => this.#options.paint("cyan", `> ${line}`)).join("\n")}\n`);
   }
 

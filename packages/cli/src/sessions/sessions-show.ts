@@ -1,6 +1,6 @@
 // `parley sessions show`: a session as `parley run` printed it, with the prompts.
 
-import type { Entry } from "@parley/acp";
+import type { ContentBlock, Entry } from "@parley/acp";
 import type { Invocation } from "../command.ts";
 import { printAnswer } from "../print-answer.ts";
 import { bufferedOutput } from "../run/output.ts";
@@ -17,12 +17,14 @@ export async function run({ positionals, json }: Invocation): Promise<number> {
     const found = await sessionNamed(history, word);
     const teller = await sessionTeller([found]);
     const session = teller.session(found);
-    const told = teller.entries(history.entries(session.id));
+    const told = () => teller.entries(history.entries(session.id));
     if (json) {
       const entries: Entry[] = [];
-      for await (const entry of told) entries.push(entry);
+      for await (const entry of told()) entries.push(entry);
       return printAnswer("", { session: sessionJson(session), entries }, json);
     }
+    const prompts = new Map<string, readonly ContentBlock[]>();
+    for await (const entry of told()) if (entry.kind === "prompt") prompts.set(entry.messageId, entry.prompt);
     const paint = painter(stdout.isTTY === true);
     const output = bufferedOutput(stdout);
     const complain = (text: string) => void stderr.write(`${text}\n`);
@@ -32,10 +34,11 @@ export async function run({ positionals, json }: Invocation): Promise<number> {
       complain,
       cwd: session.cwd,
       showsPrompts: true,
+      prompts,
       ...(stdout.isTTY === true ? { columns: () => stdout.columns } : {}),
     });
     output.write(`${paint("dim", sessionLine(session, Date.now()))}\n\n`);
-    for await (const entry of told) printer.entry(entry);
+    for await (const entry of told()) printer.entry(entry);
     printer.end({ exitCode: 0, outcome: undefined, error: undefined, durationMs: 0 });
   });
   return 0;

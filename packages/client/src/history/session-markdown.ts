@@ -28,7 +28,10 @@ export function sessionMarkdown(session: HistorySession, entries: readonly Entry
     ...(view.cost === undefined ? [] : [`- cost: ${view.cost.amount} ${oneLine(view.cost.currency)}`]),
   ];
   const title = oneLine(session.title ?? view.title ?? "Session");
-  const parts = view.timeline.map((item) => itemMarkdown(item, view)).filter((part) => part !== "");
+  const prompts: Prompts = new Map(
+    entries.flatMap((entry) => (entry.kind === "prompt" ? [[entry.messageId, entry.prompt]] : [])),
+  );
+  const parts = view.timeline.map((item) => itemMarkdown(item, view, prompts)).filter((part) => part !== "");
   const plans = [...view.plans.values()].map(({ plan }) => planMarkdown(plan)).filter((part) => part !== "");
   const plan = plans.length === 0 ? [] : [`## Plan, as it was last\n\n${plans.join("\n\n")}`];
   return `${[`# ${title}`, facts.join("\n"), ...parts, ...plan].join("\n\n")}\n`.replaceAll(acting, byNumber);
@@ -42,10 +45,16 @@ function byNumber(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-function itemMarkdown(item: TimelineItem, view: SessionView): string {
+/** What was really sent: an agent may tell it otherwise, or tell what nobody said. */
+type Prompts = ReadonlyMap<string, readonly ContentBlock[]>;
+
+function itemMarkdown(item: TimelineItem, view: SessionView, prompts: Prompts): string {
   switch (item.kind) {
-    case "user_message":
-      return `## User\n\n${quoted(content(item.content))}${ending(item)}`;
+    case "user_message": {
+      const sent = prompts.get(item.messageId);
+      const heading = sent === undefined ? "## User, as the agent tells it" : "## User";
+      return `${heading}\n\n${quoted(content(sent ?? item.content))}${ending(item)}`;
+    }
     case "agent_message":
       return `## Agent\n\n${quoted(content(item.content))}`;
     case "agent_thought":

@@ -18,6 +18,8 @@ export class V1UpdateDecoder {
   #runId = "";
   /** The turn is over, and nothing else has come: more of the same goes on with the last message. */
   #isTail = false;
+  /** A session goes on in other processes, and no agent may guess the id of what the user said. */
+  readonly #mark = crypto.randomUUID().slice(0, 8);
   #minted = 0;
   /** How far each tool call has come: a late announcement must not set it back. */
   #progress: Map<string, number> | undefined;
@@ -66,7 +68,7 @@ export class V1UpdateDecoder {
   mintMessageId(): string {
     this.#minted++;
     // an agent that names only some of its messages must not hit upon the same
-    return `unnamed-${this.#minted}`;
+    return `unnamed-${this.#mark}-${this.#minted}`;
   }
 
   #chunk(

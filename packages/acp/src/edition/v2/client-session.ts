@@ -41,6 +41,8 @@ export class V2ClientSession implements ClientSessionEdition {
   #lastIdle = "";
   #replaying = false;
   #replayed: ReplayedState | undefined;
+  /** A session goes on in other processes. */
+  readonly #mark = crypto.randomUUID().slice(0, 8);
   #minted = 0;
 
   setOptions(_options: readonly SessionConfigOption[]): void {
@@ -159,7 +161,7 @@ export class V2ClientSession implements ClientSessionEdition {
     for (const [i, entry] of inserted.entries()) {
       // an answer or a failure may have ended it since
       if (!this.#open.includes(entry)) continue;
-      if (entry.messageId === "") out.accepted(entry.prompt, `unnamed-${++this.#minted}`);
+      if (entry.messageId === "") out.accepted(entry.prompt, `unnamed-${this.#mark}-${++this.#minted}`);
       this.#close(entry, i > 0 || entry.joinedWork ? { ...outcome, joined: true } : outcome, out);
     }
   }
