@@ -94,6 +94,8 @@ export type AgentOp =
       readonly sessionId: string;
       readonly configId: string;
       readonly value: string | boolean;
+      /** Where the request has the value. Default `/value`. */
+      readonly valuePath?: string;
       readonly meta?: Meta;
     }
   | { readonly op: "cancel_tool"; readonly sessionId: string; readonly toolCallId: string }

@@ -276,8 +276,8 @@ test("N117 an unknown mode, model, option or value is -32602, and nothing change
     await rejects(set("mode", "c"), -32602);
     await rejects(set("mode", true, "boolean"), -32602);
     if (version === 1) {
-      await rejects(call("session/set_mode", { sessionId, modeId: "c" }), -32602);
-      await rejects(call("session/set_model", { sessionId, modelId: "c" }), -32602);
+      await rejects(call("session/set_mode", { sessionId, modeId: "c" }), -32602, { path: "/modeId" });
+      await rejects(call("session/set_model", { sessionId, modelId: "c" }), -32602, { path: "/modelId" });
       await rejects(call("session/set_model", { sessionId }), -32602, { path: "/modelId" });
     }
     assert.deepEqual([there?.option("mode"), there?.option("model")], ["a", "a"]);

@@ -352,11 +352,11 @@ export class AgentSessions {
   }
 
   async #setOption(
-    { sessionId, configId, value }: Extract<SessionOp, { op: "set_option" }>,
+    { sessionId, configId, value, valuePath }: Extract<SessionOp, { op: "set_option" }>,
     request: IncomingRequest,
   ): Promise<AgentOpResult> {
     const session = this.get(sessionId);
-    const chosen = checkOptionValue(session.options, configId, value);
+    const chosen = checkOptionValue(session.options, configId, value, valuePath);
     await this.#link.definition.setOption?.(session, configId, value);
     const options = session.options.map((option) => (option.configId === configId ? chosen : option));
     session.setOptions(options);

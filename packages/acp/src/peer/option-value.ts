@@ -8,17 +8,22 @@ export function checkOptionValue(
   options: readonly SessionConfigOption[],
   configId: string,
   value: string | boolean,
+  /** Where the request has it. */
+  path = "/value",
 ): SessionConfigOption {
   const option = options.find((each) => each.configId === configId);
-  const wrong = (message: string, path: string) =>
-    new RequestError(rpcCodes.invalidParams, message.slice(0, 500), { reason: "invalid_params", path });
+  const wrong = (message: string, where: string) =>
+    new RequestError(rpcCodes.invalidParams, message.slice(0, 500), {
+      reason: "invalid_params",
+      path: where,
+    });
   if (option === undefined) {
     const ids = options.map((each) => each.configId).join(", ");
     throw wrong(`the session has no option ${quoted(configId)}; it has: ${ids || "none"}`, "/configId");
   }
   if (option.type === "boolean") {
     if (typeof value !== "boolean") {
-      throw wrong(`the option ${configId} takes true or false, got ${quoted(value)}`, "/value");
+      throw wrong(`the option ${configId} takes true or false, got ${quoted(value)}`, path);
     }
     return { ...option, currentValue: value };
   }
@@ -26,7 +31,7 @@ export function checkOptionValue(
   const offered = option.options.flatMap((choice) => ("groupId" in choice ? choice.options : [choice]));
   if (typeof value !== "string" || !offered.some((choice) => choice.value === value)) {
     const values = offered.map((choice) => choice.value).join(", ");
-    throw wrong(`the option ${configId} takes one of: ${values}; got ${quoted(value)}`, "/value");
+    throw wrong(`the option ${configId} takes one of: ${values}; got ${quoted(value)}`, path);
   }
   return { ...option, currentValue: value };
 }

@@ -1,5 +1,6 @@
 // What a turn asks of the user. A cancelled turn stops waiting and takes no answer for a yes (A63, A89).
 
+import { argumentText, isObject } from "../jsonrpc/argument.ts";
 import { ConnectionError, RequestError, rpcCodes } from "../jsonrpc/errors.ts";
 import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../model/ask.ts";
 import type { PermissionOption } from "../model/content.ts";
@@ -40,6 +41,10 @@ export class Questions {
   }
 
   async permission(given: PermissionAsk): Promise<Permission> {
+    if (!isObject(given))
+      throw new TypeError(
+        `ask: wanted a title, or an object with title and options, got ${argumentText(given)}`,
+      );
     const options = given.options?.length === 0 ? [...usualOptions] : given.options;
     const permission: PermissionAsk = { ...given, options };
     this.#session.link.checkAsk(permission);
@@ -69,6 +74,12 @@ export class Questions {
   }
 
   async elicit(elicitation: ElicitationAsk): Promise<ElicitationAnswer> {
+    if (!isObject(elicitation) || typeof elicitation.mode !== "string") {
+      const got = isObject(elicitation)
+        ? `mode: ${argumentText(elicitation["mode"])}`
+        : argumentText(elicitation);
+      throw new TypeError(`elicit: wanted an object whose mode is "form" or "url", got ${got}`);
+    }
     const { edition, features } = this.#session.link;
     const offered = elicitation.mode === "form" ? features.elicitationForm : features.elicitationUrl;
     if (!offered) {

@@ -104,6 +104,11 @@ inEveryVersion("a turn says what it wants, and shows nothing of what is wrong", 
   } = await openSession(pair, {
     async prompt(turn) {
       const said = { say: 42, think: null } as never as Record<"say" | "think", string>;
+      const ask = (turn.ask as (given?: unknown) => Promise<unknown>).bind(turn);
+      const elicit = (turn.elicit as (given?: unknown) => Promise<unknown>).bind(turn);
+      await assert.rejects(ask(), wrong(/^ask: wanted a title, or an object .*, got nothing$/));
+      await assert.rejects(elicit(), wrong(/^elicit: wanted an object whose mode is .*, got nothing$/));
+      await assert.rejects(elicit({}), wrong(/^elicit: wanted .*, got mode: nothing$/));
       assert.throws(() => turn.say(said.say), wrong(/^turn\.say: wanted text or a content block, got 42$/));
       assert.throws(() => turn.think(said.think), wrong(/^turn\.think: .*, got null$/));
       assert.throws(

@@ -10,7 +10,7 @@ import {
 import type { AgentEntry, CommandEntry } from "../agents/agent-entry.ts";
 import { agentEnvironment, passedKeys, withoutKeys } from "../agents/environment.ts";
 import { abortable } from "./abortable-transport.ts";
-import { LaunchError } from "./launch-error.ts";
+import { LaunchError, stderrHint } from "./launch-error.ts";
 import { pausable } from "./pausable-transport.ts";
 import { type AgentLink, type Explanation, reachCommand } from "./reach-agent.ts";
 import { reachRemote } from "./reach-remote.ts";
@@ -203,8 +203,7 @@ function failure(
 }
 
 function whyHint(stderr: string | undefined): string {
-  const said = stderr === undefined ? "it wrote nothing to stderr" : "what it wrote to stderr says why";
-  return `${said}; check that this command serves ACP`;
+  return `${stderrHint(stderr)}; check that this command serves ACP`;
 }
 
 /** How to get what is not there. */

@@ -41,3 +41,10 @@ export class LaunchError extends Error {
     this.signal = details.signal;
   }
 }
+
+/** Where to look for the reason. */
+export function stderrHint(stderr: string | undefined): string {
+  return stderr === undefined || stderr.trim() === ""
+    ? "it wrote nothing to stderr"
+    : "what it wrote to stderr says why";
+}

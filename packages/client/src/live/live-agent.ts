@@ -3,7 +3,7 @@
 import { type ConnectedAgent, ConnectionError, type SessionList } from "@parley/acp";
 import type { AgentEntry } from "../agents/agent-entry.ts";
 import { type LaunchedAgent, launchAgent } from "../launch/launch-agent.ts";
-import { LaunchError } from "../launch/launch-error.ts";
+import { LaunchError, stderrHint } from "../launch/launch-error.ts";
 import type { Unread } from "../launch/watched-input.ts";
 import { clientDefinition } from "./client-definition.ts";
 import { pause } from "./deadline.ts";
@@ -271,7 +271,7 @@ export class LiveAgent implements LoginTarget {
       "crash_loop",
       `${this.entry.name} died ${this.#crashes.length} times in five minutes`,
       {
-        hint: "what it wrote to stderr says why",
+        hint: stderrHint(stderr),
         stderr,
         exitCode: reason.exitCode,
         signal: reason.signal,

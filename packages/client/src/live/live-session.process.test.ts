@@ -182,8 +182,22 @@ test("an agent that dies again and again is given up with what it wrote", patien
     kind: "crash_loop",
     message: "scripted died 3 times in five minutes",
     stderr: /no disk left/,
+    hint: "what it wrote to stderr says why",
   });
   assert.equal(starts().length, 3);
+});
+
+test("an agent that dies again and again in silence is not said to have told why", patience, async (t) => {
+  const { entry } = scripted(t, {
+    play: { sessions: [{ sessionId: "old", cwd }], otherwise: [{ crash: { exitCode: 3 } }] },
+  });
+  const { agent } = await live(t, entry, { maxRestarts: 0 });
+  const session = await agent.reopen("old", { cwd });
+  await assert.rejects(session.prompt("hi").outcome);
+  await assert.rejects(session.prompt("hi").outcome, {
+    kind: "crash_loop",
+    hint: "it wrote nothing to stderr",
+  });
 });
 
 test(

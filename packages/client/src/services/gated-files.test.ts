@@ -55,6 +55,10 @@ test("reading below the roots is served without asking, elsewhere only where the
     "2\n",
   );
   assert.equal(await codeOf(t, cwd, {}, (files) => files.readText(join(other, "b"))), -32061);
+  const { result } = await withFiles(t, cwd, {}, (files) =>
+    files.readText(join(other, "b")).catch((error: Error) => error.message),
+  );
+  assert.equal(result.split(cwd).length - 1, 1, result);
   const extra = await withFiles(t, cwd, { extraRoots: [other] }, (files) => files.readText(join(other, "b")));
   assert.equal(extra.result, "else");
 });

@@ -169,7 +169,13 @@ function byCategory(
   if (option === undefined) {
     throw new RequestError(-32602, `this session has no ${category} to set`, { reason: "invalid_params" });
   }
-  return { op: "set_option", sessionId, configId: option.configId, value: modeId };
+  return {
+    op: "set_option",
+    sessionId,
+    configId: option.configId,
+    value: modeId,
+    valuePath: `/${category}Id`,
+  };
 }
 
 function encode(op: AgentOp, result: AgentOpResult): object {

@@ -34,7 +34,7 @@ export class Roots {
     }
     // A root within another one is found by its own name first.
     this.#aliases.sort((one, other) => other.names.length - one.names.length);
-    this.#shown = paths.map(quoted).join(", ");
+    this.#shown = [...new Set(paths)].map(quoted).join(", ");
   }
 
   /** Undefined: outside of all roots. */
