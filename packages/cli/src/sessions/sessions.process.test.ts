@@ -63,6 +63,7 @@ test("a session that is to be kept and not to be kept is a mistake", patience, a
   const { status, stderr } = await probe.parley(["run", "-s", "x", "--no-history", "hello"]);
   assert.equal(status, 2);
   assert.match(stderr, /--session keeps what is said, and --no-history keeps nothing/);
+});
 
 test(
   "what was said in several runs is shown apart, with agents of either version that name no message",
