@@ -14,6 +14,12 @@ export const operations: readonly Operation[] = [
   "other",
 ];
 
+export type FileOperation = Extract<Operation, "read" | "write" | "delete">;
+
+export function isFileOperation(operation: Operation | "*"): operation is FileOperation {
+  return operation === "read" || operation === "write" || operation === "delete";
+}
+
 /**
  * `op`: we perform it ourselves, so that a decision is enforced on the real thing. `claim`: an agent that runs its own
  * tools says that it will do it; nobody can hold it to that.

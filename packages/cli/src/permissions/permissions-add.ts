@@ -8,6 +8,7 @@ import { usageError } from "../command-error.ts";
 import { permissionsPath, policyPath } from "../data-folder.ts";
 import { printAnswer } from "../print-answer.ts";
 import { printable } from "../printable.ts";
+import { timeSpan } from "../time-span.ts";
 import { ruleJson, ruleLine } from "./permissions-list.ts";
 
 const help = "see parley help permissions add";
@@ -59,12 +60,9 @@ function checkReach({ effect, operation, pattern }: Rule): void {
   throw usageError(message, `use --scope workspace, or write the rule into ${policyPath()}`);
 }
 
-const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
-
 function duration(given: unknown): number | undefined {
   if (given === undefined) return undefined;
-  const [, number, unit = ""] = /^(\d{1,5})([mhdw])$/.exec(String(given)) ?? [];
-  const lasts = Number(number) * (units[unit] ?? Number.NaN);
-  if (lasts > 0) return lasts;
+  const lasts = timeSpan(String(given), ["m", "h", "d", "w"]);
+  if (lasts !== undefined) return lasts;
   throw usageError(`--for takes a time such as 30m, 12h, 30d or 4w, got ${printable(String(given))}`, help);
 }

@@ -7,6 +7,7 @@ import type { McpServer } from "@parley/acp";
 import type { Invocation } from "../command.ts";
 import { usageError } from "../command-error.ts";
 import { printable } from "../printable.ts";
+import { timeSpan } from "../time-span.ts";
 import type { PromptSource } from "./prompt-source.ts";
 
 export const formats = ["text", "json", "quiet"] as const;
@@ -117,14 +118,11 @@ function assignment(given: string): [string, string] {
   return [given.slice(0, at), given.slice(at + 1)];
 }
 
-const units: Readonly<Record<string, number>> = { "": 1000, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-
 function duration(given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
-  const [, number, unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(given) ?? [];
-  const ms = Number(number) * (units[unit] ?? Number.NaN);
+  const ms = timeSpan(given, ["ms", "s", "m", "h"], "s");
   // beyond it Node's timers fire at once
-  if (!(ms > 0 && ms < 2 ** 31)) {
+  if (ms === undefined || ms >= 2 ** 31) {
     throw usageError(`--timeout takes a time such as 90, 90s, 10m or 1h, got ${printable(given)}`, help);
   }
   return ms;

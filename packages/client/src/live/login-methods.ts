@@ -2,6 +2,7 @@
 
 import type { AuthMethod } from "@parley/acp";
 import type { AgentEntry, CommandEntry } from "../agents/agent-entry.ts";
+import { isRecord } from "../json-record.ts";
 import type { Asker, LoginCommand, LoginMethod, LoginVariable } from "./asker.ts";
 
 /** Where a login in a terminal runs: like the agent itself. */
@@ -84,10 +85,6 @@ function variablesOf(raw: Raw): readonly LoginVariable[] {
       },
     ];
   });
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function listOf(value: unknown): readonly string[] {

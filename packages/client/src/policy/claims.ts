@@ -3,13 +3,14 @@
 
 import { isAbsolute, resolve } from "node:path";
 import type { PermissionAsk, ToolCallUpdate } from "@parley/acp";
-import type { Operation, Subject } from "../subject.ts";
+import { type JsonRecord as Input, isRecord } from "../json-record.ts";
+import { isFileOperation, type Operation, type Subject } from "../subject.ts";
 import { canonicalPath } from "./canonical-path.ts";
 import { commandSubject } from "./command-subject.ts";
 import { notableVariables } from "./steering-variables.ts";
+import { askedCall } from "./tool-calls.ts";
 
 type Call = Partial<Omit<ToolCallUpdate, "toolCallId">>;
-type Input = Readonly<Record<string, unknown>>;
 
 const pathKeys =
   /^(?:(?:abs|absolute|file|notebook|old|new|target|source|destination|dest|from|to|dir|directory|folder|relative_workspace)?_?(?:path|file|uri|filename)s?|source|destination|from|to|directory|dir|folder|filename|files?)$/i;
@@ -27,8 +28,7 @@ export function claimsOf(ask: PermissionAsk, call: Call | undefined, cwd: string
     const where = canonicalPath(typeof subject["cwd"] === "string" ? subject["cwd"] : cwd);
     return [commandSubject("claim", subject.command, undefined, where)];
   }
-  const asked = subject?.type === "tool_call" ? (subject.toolCall as Call) : {};
-  const merged: Call = { ...call, ...withoutEmpty(asked) };
+  const merged: Call = { ...call, ...withoutEmpty(askedCall(ask) ?? {}) };
   return claimsOfCall(merged, cwd);
 }
 
@@ -89,7 +89,7 @@ function commands(input: Input, cwd: string): Subject[] {
       if (typeof args === "string") return [claim(`${value} ${args}`, undefined)];
       if (isWords(args)) return [claim(value, args)];
       // further words that nobody can read: whatever they are, no rule allows them
-      return [{ ...claim(value, listOf(args)), labelOnly: true }];
+      return [{ ...claim(value, textsIn(args)), labelOnly: true }];
     }
     if (!Array.isArray(value) || value.length === 0) return [];
     const [program = "", ...words] = value.map(String);
@@ -134,7 +134,7 @@ function tools(call: Call, input: Input): Subject[] {
 function hosts(input: Input): Subject[] {
   return Object.entries(input).flatMap(([key, value]) => {
     if (!addressKeys.test(key)) return [];
-    return listOf(value).flatMap((text): Subject[] => {
+    return textsIn(value).flatMap((text): Subject[] => {
       const host = hostOf(text);
       return host === undefined ? [] : [{ origin: "claim", operation: "network", host }];
     });
@@ -176,7 +176,7 @@ function paths(call: Call, input: Input, cwd: string): Subject[] {
   ];
   const named = Object.entries(input).flatMap(([key, value]) => {
     if (!pathKeys.test(key) || directoryKeys.includes(key)) return [];
-    return listOf(value).filter((text) => !/^(?!file:)[a-z][a-z\d+.-]*:\/\//i.test(text));
+    return textsIn(value).filter((text) => !/^(?!file:)[a-z][a-z\d+.-]*:\/\//i.test(text));
   });
   const claim = (operation: Operation, path: string): Subject => ({
     origin: "claim",
@@ -206,7 +206,7 @@ function diffChanges({ content }: Call): ClaimedChange[] {
     const { path, changes } = each as { readonly path?: unknown; readonly changes?: unknown }; // each is checked
     const listed = Array.isArray(changes) ? changes.filter(isRecord) : [];
     return [
-      ...listOf(path).map((one) => ({ path: one })),
+      ...textsIn(path).map((one) => ({ path: one })),
       ...listed.flatMap(({ operation, path: at, oldPath }): ClaimedChange[] => [
         ...changesOf(at, operation === "delete" ? "delete" : "write"),
         // what is moved is gone from where it was; what is copied is read there
@@ -217,7 +217,7 @@ function diffChanges({ content }: Call): ClaimedChange[] {
 }
 
 function changesOf(paths: unknown, operation: "read" | "write" | "delete"): ClaimedChange[] {
-  return listOf(paths).map((path) => ({ path, operation }));
+  return textsIn(paths).map((path) => ({ path, operation }));
 }
 
 function placeOf(path: string, cwd: string): string {
@@ -254,25 +254,17 @@ function operationsOf(kind: string | undefined): readonly Operation[] {
   return (kind === undefined ? undefined : byKind[kind]) ?? ["other"];
 }
 
-function isFileOperation(operation: Operation): boolean {
-  return operation === "read" || operation === "write" || operation === "delete";
-}
-
 function distinct(subjects: readonly Subject[]): Subject[] {
   return [...new Map(subjects.map((subject) => [JSON.stringify(subject), subject])).values()];
-}
-
-function isRecord(value: unknown): value is Input {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isWords(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((word) => typeof word === "string");
 }
 
-function listOf(value: unknown): string[] {
+function textsIn(value: unknown): string[] {
   if (typeof value === "string") return value === "" ? [] : [value];
   return Array.isArray(value)
-    ? value.flatMap((each) => (isRecord(each) ? listOf(each["path"]) : listOf(each)))
+    ? value.flatMap((each) => (isRecord(each) ? textsIn(each["path"]) : textsIn(each)))
     : [];
 }

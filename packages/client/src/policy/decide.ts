@@ -2,7 +2,7 @@
 // nothing is said about is asked, except reading below the roots.
 
 import { sep } from "node:path";
-import type { Effect, Operation, Subject } from "../subject.ts";
+import { type Effect, isFileOperation, type Subject } from "../subject.ts";
 import { onlyReads, pathsInCommand } from "./command-paths.ts";
 import { matches, type Place, tooMuchFor } from "./match.ts";
 import type { Rule, RuleOrigin } from "./rule.ts";
@@ -30,7 +30,7 @@ export interface Circumstances extends Place {
 }
 
 const forbidding: readonly RuleOrigin[] = ["operator", "user", "launch", "remembered", "workspace"];
-/** The narrowest is named. */
+/** The narrowest is named. A repository is not among them: it must not be able to give itself rights. */
 const allowing: readonly RuleOrigin[] = ["remembered", "launch", "user", "operator"];
 
 export function decide(subject: Subject, circumstances: Circumstances): Verdict {
@@ -40,7 +40,7 @@ export function decide(subject: Subject, circumstances: Circumstances): Verdict 
   const fitting = rules.filter((rule) => matches(rule, subject, circumstances));
   const first = (effect: Effect, order: readonly RuleOrigin[]) =>
     fitting
-      .filter((rule) => rule.effect === effect)
+      .filter((rule) => rule.effect === effect && order.includes(rule.origin))
       .sort((one, other) => order.indexOf(one.origin) - order.indexOf(other.origin))[0];
   const denying = first("deny", forbidding);
   if (denying !== undefined) return { effect: "deny", rule: denying, reason: describeRule(denying) };
@@ -58,27 +58,25 @@ export function decide(subject: Subject, circumstances: Circumstances): Verdict 
   const asking = first("ask", forbidding);
   if (asking !== undefined)
     return { effect: "ask", rule: asking, reason: describeRule(asking), always: true };
-  // a repository must not be able to give itself rights
   const permitting = first("allow", allowing);
-  if (permitting !== undefined && permitting.origin !== "workspace") {
+  if (permitting !== undefined)
     return { effect: "allow", rule: permitting, reason: describeRule(permitting) };
-  }
   return byDefault(subject, circumstances);
 }
 
 /** A command that names a file which may not be read or written would get around the rule for that file. */
 function namedInCommand(subject: Subject, circumstances: Circumstances): Verdict | undefined {
   if (subject.operation !== "exec") return undefined;
-  const forbidden = circumstances.rules.filter(
-    ({ effect, operation }) => effect === "deny" && ["read", "write", "delete"].includes(operation),
-  );
+  const forbidden = circumstances.rules.filter(({ effect }) => effect === "deny");
   const paths = pathsInCommand(subject, circumstances.roots[0] ?? "/");
   if (paths === undefined)
     return { effect: "ask", reason: "the command has more words than can be looked at", always: true };
   const access = onlyReads(subject) ? "read" : "write";
   for (const path of paths) {
-    const rule = forbidden.find((each) =>
-      matches(each, { origin: subject.origin, operation: each.operation as Operation, path }, circumstances),
+    const rule = forbidden.find(
+      (each) =>
+        isFileOperation(each.operation) &&
+        matches(each, { origin: subject.origin, operation: each.operation, path }, circumstances),
     );
     if (rule !== undefined) {
       return {

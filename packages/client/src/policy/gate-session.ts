@@ -10,6 +10,7 @@ import type { Subject } from "../subject.ts";
 import { canonicalPath } from "./canonical-path.ts";
 import type { Place } from "./match.ts";
 import type { Rule } from "./rule.ts";
+import { isToolCallUpdate } from "./tool-calls.ts";
 
 /** What a gate needs of a session. */
 export type GatedSession = Pick<ClientSession, "sessionId" | "cwd" | "roots">;
@@ -67,8 +68,7 @@ export class GateSession {
       this.#calls.clear();
       this.#judged.clear();
       this.#refused.clear();
-    } else if (update.sessionUpdate === "tool_call_update" && "toolCallId" in update)
-      this.noteCall(update as ToolCallUpdate);
+    } else if (isToolCallUpdate(update)) this.noteCall(update);
     else if (update.sessionUpdate === "tool_call_content_chunk" && !("unknown" in update)) {
       const { toolCallId, content } = update;
       const known = this.#calls.get(toolCallId)?.content ?? [];

@@ -93,6 +93,8 @@ test("variables that change what a command does are asked about whatever is allo
 test("a workspace can forbid and have asked, and cannot allow", () => {
   const workspaceRules = () => [from("workspace", "allow", "write a"), from("workspace", "deny", "read b")];
   assert.equal(check({ workspaceRules }, write("a")).effect, "ask");
+  const { rule } = check({ workspaceRules, rules: rules("allow write a") }, write("a"));
+  assert.equal(rule?.origin, "user", "nor hide what the user allows");
   assert.equal(check({ workspaceRules }, read("b")).effect, "deny");
 });
 

@@ -3,9 +3,12 @@
 
 import { resolve } from "node:path";
 import { errorCodes, RequestError } from "@parley/acp";
+import { isRecord, type JsonRecord } from "../json-record.ts";
 import type { Operation, Subject } from "../subject.ts";
+import type { Authority } from "./authorize.ts";
 import { canonicalPath } from "./canonical-path.ts";
 import { commandSubject } from "./command-subject.ts";
+import type { GateSession } from "./gate-session.ts";
 
 /** In `_meta` of a client's capabilities: it wants to be asked. */
 export const vetoKey = "parley.dev/veto";
@@ -25,23 +28,35 @@ export interface VetoAnswer {
   readonly restricts: readonly Operation[];
 }
 
+/** Of the files that a search would look into: those it must not. */
+export function refusedSearches(
+  subjects: readonly Subject[],
+  state: GateSession,
+  authority: Authority,
+): VetoAnswer["refused"] {
+  return subjects.flatMap((subject, at) => {
+    const { effect, always, reason } = authority.verdict(state, [subject]);
+    return effect === "deny" || (effect === "ask" && always) ? [{ effect: at, reason }] : [];
+  });
+}
+
 /** The session that a request is about. */
 export function vetoSession(params: unknown): string {
-  const { sessionId } = (params ?? {}) as { sessionId?: unknown }; // checked next
+  const { sessionId } = recordOf(params);
   if (typeof sessionId !== "string") throw invalid("sessionId", "text");
   return sessionId;
 }
 
 /** Throws -32602 for what cannot be understood: it is not for the agent to decide what was meant. */
 export function readVeto(params: unknown, cwd: string): VetoRequest {
-  const { effects, search } = (params ?? {}) as { effects?: unknown; search?: unknown }; // each is checked
+  const { effects, search } = recordOf(params);
   if (!Array.isArray(effects) || effects.length === 0 || effects.length > maxEffects)
     throw invalid("effects", `a list of 1 to ${maxEffects}`);
   return { subjects: effects.map((effect) => subjectFrom(effect, cwd)), isSearch: search === true };
 }
 
 function subjectFrom(effect: unknown, cwd: string): Subject {
-  const given = (effect ?? {}) as Readonly<Record<string, unknown>>; // each is checked
+  const given = recordOf(effect);
   const text = (name: string): string => {
     const value = given[name];
     if (typeof value !== "string" || value === "") throw invalid(`effects/${name}`, "text");
@@ -64,6 +79,10 @@ function subjectFrom(effect: unknown, cwd: string): Subject {
     default:
       throw invalid("effects/operation", "read, write, delete, exec, network or mcp");
   }
+}
+
+function recordOf(value: unknown): JsonRecord {
+  return isRecord(value) ? value : {};
 }
 
 function invalid(path: string, wanted: string): RequestError {

@@ -7,6 +7,7 @@ import { claimsOfCall } from "./claims.ts";
 import type { Decision } from "./gate-options.ts";
 import type { GateSession } from "./gate-session.ts";
 import { summaryOfAll } from "./summary.ts";
+import { isToolCallUpdate } from "./tool-calls.ts";
 
 /** Before the session has taken note of the update that ends a turn. */
 export function violationsIn(state: GateSession, update: Update, authority: Authority): Decision[] {
@@ -42,8 +43,7 @@ type Call = Partial<ToolCallUpdate>;
 function doneCalls(state: GateSession, update: Update): Call[] {
   if (update.sessionUpdate === "state_update" && "state" in update && update["state"] === "idle")
     return state.takeCalls((call) => call.status === "in_progress");
-  if (update.sessionUpdate !== "tool_call_update" || !("toolCallId" in update)) return [];
-  const { toolCallId, status } = update as ToolCallUpdate;
-  if (status !== "completed") return [];
+  if (!isToolCallUpdate(update) || update.status !== "completed") return [];
+  const { toolCallId } = update;
   return state.takeCalls((_, id) => id === toolCallId);
 }

@@ -35,98 +35,118 @@ export interface GatedFiles extends Files {
 const maxShown = 1024 * 1024;
 
 export function gatedFiles(state: GateSession, effects: Effects, options: ServiceOptions): GatedFiles {
-  const roots = [state.session.cwd, ...state.session.roots, ...(options.extraRoots ?? [])];
-  const opened: { local?: LocalFiles; observer?: LocalFiles } = {};
-  let isClosed = false;
-  // on first use: a session whose agent never asks for a file need not have a directory
-  const local = (): LocalFiles => {
-    if (isClosed)
-      throw new RequestError(errorCodes.unavailable, "the session has ended", { reason: "unavailable" });
-    opened.local ??= localFiles({ roots });
-    return opened.local;
-  };
-  // what we look at for a person is not what the agent has seen
-  const observer = (): LocalFiles => {
-    opened.observer ??= localFiles({ roots, expectUnchanged: false, maxReadBytes: maxShown });
-    return opened.observer;
-  };
-  const encodingFor = (path: string, asked: string | undefined) => asked ?? options.encodingOf?.(path);
+  return new SessionFiles(state, effects, options);
+}
 
-  const prepareRead = async (path: string, given: GatedReadOptions): Promise<Prepared<string>> => {
-    const canonical = await local().locate(path);
+class SessionFiles implements GatedFiles {
+  readonly canRead = true;
+  readonly canWrite = true;
+  readonly #state: GateSession;
+  readonly #effects: Effects;
+  readonly #options: ServiceOptions;
+  readonly #roots: readonly string[];
+  #local: LocalFiles | undefined;
+  #observer: LocalFiles | undefined;
+  #isClosed = false;
+
+  constructor(state: GateSession, effects: Effects, options: ServiceOptions) {
+    this.#state = state;
+    this.#effects = effects;
+    this.#options = options;
+    this.#roots = [state.session.cwd, ...state.session.roots, ...(options.extraRoots ?? [])];
+  }
+
+  readText(path: string, given: GatedReadOptions = {}): Promise<string> {
+    const asked = { origin: "op", operation: "read", path } as const;
+    return this.#effects.perform(this.#state, asked, () => this.#prepareRead(path, given), given.signal);
+  }
+
+  writeText(path: string, content: string, given: GatedWriteOptions = {}): Promise<void> {
+    const asked = { origin: "op", operation: "write", path } as const;
+    const prepare = () => this.#prepareWrite(path, content, given);
+    return this.#effects.perform(this.#state, asked, prepare, given.signal);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([this.#local?.close(), this.#observer?.close()]);
+  }
+
+  // on first use: a session whose agent never asks for a file need not have a directory
+  #files(): LocalFiles {
+    if (this.#isClosed)
+      throw new RequestError(errorCodes.unavailable, "the session has ended", { reason: "unavailable" });
+    this.#local ??= localFiles({ roots: this.#roots });
+    return this.#local;
+  }
+
+  #encodingFor(path: string, asked: string | undefined): string | undefined {
+    return asked ?? this.#options.encodingOf?.(path);
+  }
+
+  async #prepareRead(path: string, given: GatedReadOptions): Promise<Prepared<string>> {
+    const canonical = await this.#files().locate(path);
     return {
       subject: { origin: "op", operation: "read", path: canonical },
-      async run() {
-        const unsaved = await options.overlay?.read(canonical);
-        if (unsaved !== undefined) return linesOf(unsaved, given);
-        const { signal, line, limit } = given;
-        const reading = { followLinks: false, ...(signal === undefined ? {} : { signal }) };
-        const encoding = encodingFor(canonical, given.encoding);
-        if (encoding !== undefined) {
-          const bytes = await local().readBytes(canonical, reading);
-          return linesOf(decodeFrom(bytes, encoding, canonical), given);
-        }
-        return local().readText(canonical, {
-          ...reading,
-          ...(line === undefined ? {} : { line }),
-          ...(limit === undefined ? {} : { limit }),
-        });
-      },
+      run: () => this.#read(canonical, given),
     };
-  };
+  }
 
-  const prepareWrite = async (
-    path: string,
-    content: string,
-    given: GatedWriteOptions,
-  ): Promise<Prepared<void>> => {
-    const canonical = await local().locate(path);
-    const encoding = encodingFor(canonical, given.encoding);
+  async #read(path: string, given: GatedReadOptions): Promise<string> {
+    const unsaved = await this.#options.overlay?.read(path);
+    if (unsaved !== undefined) return linesOf(unsaved, given);
+    const { signal, line, limit } = given;
+    const reading = { followLinks: false, ...(signal === undefined ? {} : { signal }) };
+    const encoding = this.#encodingFor(path, given.encoding);
+    if (encoding !== undefined) {
+      const bytes = await this.#files().readBytes(path, reading);
+      return linesOf(decodeFrom(bytes, encoding, path), given);
+    }
+    return this.#files().readText(path, {
+      ...reading,
+      ...(line === undefined ? {} : { line }),
+      ...(limit === undefined ? {} : { limit }),
+    });
+  }
+
+  async #prepareWrite(path: string, content: string, given: GatedWriteOptions): Promise<Prepared<void>> {
+    const canonical = await this.#files().locate(path);
+    const encoding = this.#encodingFor(canonical, given.encoding);
     return {
       subject: { origin: "op", operation: "write", path: canonical },
       content,
-      async look() {
-        const { text, version } = await before(observer(), canonical, encoding, options);
-        const oldText = text === undefined ? {} : { oldText: text };
-        return { stamp: version, shown: { diff: { path: canonical, ...oldText, newText: content } } };
-      },
-      async run(stamp) {
-        if (await options.overlay?.write?.(canonical, content)) return;
-        const { signal } = given;
-        const writing = {
-          followLinks: false,
-          ...(signal === undefined ? {} : { signal }),
-          // what a person saw is what is replaced
-          ...(stamp === undefined || stamp.startsWith(bytesStamp) ? {} : { expected: stamp }),
-        };
-        if (encoding === undefined) await local().writeText(canonical, content, writing);
-        else await local().writeBytes(canonical, encodeTo(content, encoding, canonical), writing);
-      },
+      look: () => this.#look(canonical, content, encoding),
+      run: (stamp) => this.#write(canonical, content, { encoding, stamp, signal: given.signal }),
     };
-  };
+  }
 
-  return {
-    canRead: true,
-    canWrite: true,
-    readText: (path, given = {}) =>
-      effects.perform(
-        state,
-        { origin: "op", operation: "read", path },
-        () => prepareRead(path, given),
-        given.signal,
-      ),
-    writeText: (path, content, given = {}) =>
-      effects.perform(
-        state,
-        { origin: "op", operation: "write", path },
-        () => prepareWrite(path, content, given),
-        given.signal,
-      ),
-    async close() {
-      isClosed = true;
-      await Promise.all([opened.local?.close(), opened.observer?.close()]);
-    },
-  };
+  /** What a person is shown of a write. */
+  async #look(path: string, content: string, encoding: string | undefined) {
+    // what we look at for a person is not what the agent has seen
+    this.#observer ??= localFiles({ roots: this.#roots, expectUnchanged: false, maxReadBytes: maxShown });
+    const { text, version } = await before(this.#observer, path, encoding, this.#options);
+    const oldText = text === undefined ? {} : { oldText: text };
+    return { stamp: version, shown: { diff: { path, ...oldText, newText: content } } };
+  }
+
+  async #write(path: string, content: string, { encoding, stamp, signal }: Writing): Promise<void> {
+    if (await this.#options.overlay?.write?.(path, content)) return;
+    const writing = {
+      followLinks: false,
+      ...(signal === undefined ? {} : { signal }),
+      // what a person saw is what is replaced
+      ...(stamp === undefined || stamp.startsWith(bytesStamp) ? {} : { expected: stamp }),
+    };
+    if (encoding === undefined) await this.#files().writeText(path, content, writing);
+    else await this.#files().writeBytes(path, encodeTo(content, encoding, path), writing);
+  }
+}
+
+interface Writing {
+  readonly encoding: string | undefined;
+  /** What a person saw. */
+  readonly stamp: string | undefined;
+  readonly signal: AbortSignal | undefined;
 }
 
 interface Before {
