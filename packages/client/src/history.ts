@@ -9,7 +9,12 @@ export {
   type HistoryQuery,
   openHistory,
 } from "./history/history.ts";
-export type { HistoryAgent, HistorySession, NewHistorySession } from "./history/history-record.ts";
+export {
+  type HistoryAgent,
+  type HistorySession,
+  isSameAgent,
+  type NewHistorySession,
+} from "./history/history-record.ts";
 export {
   type BegunSession,
   type LiveRecorder,

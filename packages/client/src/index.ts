@@ -30,6 +30,7 @@ export type {
   LoginVariable,
 } from "./live/asker.ts";
 export { beginsWork } from "./live/entry-filter.ts";
+export type { AgentSession, AgentSessions, AgentSessionsQuery } from "./live/list-all.ts";
 export { type LiveAgent, liveAgent } from "./live/live-agent.ts";
 export type {
   LiveEvent,

@@ -40,7 +40,7 @@ export const runCommands: readonly Command[] = [
         short: "s",
         value: "NAME",
         completes: "session",
-        summary: "go on with the session of this name or id; a new name begins one",
+        summary: "go on with the session of this name or id, the agent's own too; a new name begins one",
       },
       continue: {
         type: "boolean",

@@ -16,8 +16,21 @@ export const sessionCommands: readonly Command[] = [
     name: "sessions list",
     summary: "list the sessions of all agents, the last used first",
     details:
-      "Every line has the id, the age, the agent, the directory, the name if it has one, and the title.",
-    options: { cwd, limit },
+      "Every line has the id, the age, the agent, the directory, the name if it has one, and the title.\n" +
+      "With --agent, or a command after --, the agent is started and asked for the sessions that it has itself, also those of\n" +
+      "other clients; a star is in front of those that are in the history. parley run --session ID goes on with one.",
+    positionals: "[-- COMMAND [ARGUMENTS]]",
+    options: {
+      agent: {
+        type: "string",
+        short: "a",
+        value: "NAME",
+        completes: "agent",
+        summary: "what this agent lists itself",
+      },
+      cwd,
+      limit,
+    },
     json: true,
     load: () => import("../sessions/sessions-list.ts"),
   },

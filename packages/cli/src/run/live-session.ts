@@ -38,12 +38,13 @@ export async function startAgent(
 /** Rejects with a RunError. `flags` are what the user wants set, in the words of the problems: "mode", "option x". */
 export async function takeSession(
   live: LiveAgent,
-  { known }: RunTarget,
+  { known, listed }: RunTarget,
   place: LivePlace,
   { flags, notice }: { readonly flags: readonly string[]; readonly notice: (text: string) => void },
 ): Promise<TakenSession> {
   try {
-    const again = known === undefined ? undefined : await reopened(live, known.agentSessionId, place, notice);
+    const old = listed?.sessionId ?? known?.agentSessionId;
+    const again = old === undefined ? undefined : await reopened(live, old, place, notice);
     const session = again ?? (await live.open(place));
     for (const problem of session.setupProblems) {
       // what the config wishes for is no reason to stop

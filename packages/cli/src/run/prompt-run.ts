@@ -15,6 +15,7 @@ import { CommandError } from "../command-error.ts";
 import { ownVersion } from "../installation.ts";
 import { type OpenedGate, openGate } from "../permissions/open-gate.ts";
 import { configuredRules } from "../permissions/policy-rules.ts";
+import { knownToAgent } from "./agent-session.ts";
 import { eventTeller } from "./event-teller.ts";
 import type { GuardedPrinter, RunSecrets } from "./guarded-printer.ts";
 import type { Interrupts } from "./interrupts.ts";
@@ -107,10 +108,12 @@ export class PromptRun {
     // it is waited for below; the agent may fail first
     reading.catch(() => undefined);
     if (this.#options.keepsHistory) this.#history = new RunHistory(notice, this.#secrets);
-    const target = await runTarget(this.#options, this.#history);
+    const chosen = await runTarget(this.#options, this.#history);
+    this.#target = chosen;
+    this.#recorder = this.#history?.recorder(() => this.#target ?? chosen, this.#options.session);
+    const [input, live] = await Promise.all([reading, this.#start(chosen)]);
+    const target = await knownToAgent(chosen, live, this.#options, { history: this.#history, notice });
     this.#target = target;
-    this.#recorder = this.#history?.recorder(target, this.#options.session);
-    const [input, live] = await Promise.all([reading, this.#start(target)]);
     const content = await this.#content(input, target, live.connected.features);
     const session = await this.#session(live, target);
     this.#stopping.signal.throwIfAborted();
@@ -238,10 +241,11 @@ export class PromptRun {
       ...describeAgent(live.connected, target.entry.name),
       sessionId: session.sessionId,
       session: await this.#recorder?.id(),
-      name: target.known?.name ?? name,
+      name: target.known?.name ?? (target.listed === undefined ? name : undefined),
       resumed: isResumed,
       cwd: target.cwd,
     });
+    if (target.note !== undefined) notice(target.note);
     const early = this.#early ?? [];
     this.#early = undefined;
     for (const entry of early) this.#printer.entry(entry);

@@ -106,8 +106,8 @@ function formatOf(given: string, json: boolean): RunOptions["format"] {
 }
 
 function nameOf(given: string | undefined): string | undefined {
-  if (given !== undefined && !/^[\w.:@+-]{1,100}$/.test(given)) {
-    throw usageError(`--session takes letters, digits and . _ - : @ +, got ${printable(given)}`, help);
+  if (given !== undefined && !/^[\w.:@+/=~-]{1,200}$/.test(given)) {
+    throw usageError(`--session takes letters, digits and . _ - : @ + / = ~, got ${printable(given)}`, help);
   }
   return given;
 }

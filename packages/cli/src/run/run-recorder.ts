@@ -30,12 +30,15 @@ export class RunHistory {
     return this.#opening;
   }
 
-  recorder(target: RunTarget, name: string | undefined): RunRecorder {
+  /** The target is asked for when the session begins: by then the agent has said what it knows. */
+  recorder(target: () => RunTarget, name: string | undefined): RunRecorder {
     return new RunRecorder(async () => {
       const [history, { liveRecorder }] = await Promise.all([this.open(), import("@parley/client/history")]);
-      const { agent, known } = target;
+      const { agent, known, listed } = target();
       const failed = (error: unknown) => this.#failed(error);
-      return liveRecorder(history, { agent, known, name: known === undefined ? name : undefined, failed });
+      const isNamed = known === undefined && listed === undefined;
+      const called = isNamed ? { name } : { title: listed?.title };
+      return liveRecorder(history, { agent, known, ...called, failed });
     });
   }
 

@@ -1,6 +1,6 @@
 // Which agent a run is for, which session it goes on with, and where.
 
-import { commandEntry } from "@parley/client";
+import { type AgentSession, commandEntry } from "@parley/client";
 import type { HistoryAgent, HistorySession } from "@parley/client/history";
 import { usageError } from "../command-error.ts";
 import { type ChosenAgent, chooseAgent } from "../named-agent.ts";
@@ -13,6 +13,10 @@ export interface RunTarget extends ChosenAgent {
   readonly agent: HistoryAgent;
   readonly cwd: string;
   readonly known: HistorySession | undefined;
+  /** What the agent itself says of the session that is gone on with. */
+  readonly listed?: AgentSession;
+  /** What the user should know when the session has begun. */
+  readonly note?: string;
 }
 
 export async function runTarget(options: RunOptions, history: RunHistory | undefined): Promise<RunTarget> {
@@ -22,7 +26,7 @@ export async function runTarget(options: RunOptions, history: RunHistory | undef
   const given = historyAgent(chosen.entry.name, command);
   const known = await knownSession(options, history, given, isGiven);
   const agent = known === undefined || isGiven ? given : known.agent;
-  if (known !== undefined && !sameAgent(agent, known.agent)) {
+  if (known !== undefined && !(await isSame(agent, known.agent))) {
     throw usageError(
       `the session ${session} is with ${printable(known.agent.name)}, not with ${printable(agent.name)}`,
       "leave the agent out, or give another name to begin a new session",
@@ -57,10 +61,12 @@ async function knownSession(
   );
 }
 
-function historyAgent(name: string, command: readonly string[]): HistoryAgent {
-  return command.length === 0 ? { name } : { name: commandEntry(command).name, command };
+/** The history is loaded where there is something known. */
+async function isSame(one: HistoryAgent, other: HistoryAgent): Promise<boolean> {
+  const { isSameAgent } = await import("@parley/client/history");
+  return isSameAgent(one, other);
 }
 
-function sameAgent(one: HistoryAgent, other: HistoryAgent): boolean {
-  return JSON.stringify(one.command ?? one.name) === JSON.stringify(other.command ?? other.name);
+function historyAgent(name: string, command: readonly string[]): HistoryAgent {
+  return command.length === 0 ? { name } : { name: commandEntry(command).name, command };
 }

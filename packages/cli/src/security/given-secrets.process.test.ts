@@ -235,7 +235,7 @@ const outputs: Readonly<Record<string, readonly [told: () => Promise<string>, sh
     /cannot be read/,
   ],
   "an error that repeats an argument": [
-    () => whole("sessions", "list", at("a variable of the environment")),
+    () => whole("agents", "list", at("a variable of the environment")),
     /takes no argument, got \[secret 1\]/,
   ],
   "trace redact": [

@@ -10,15 +10,22 @@ export function sessionLine(session: HistorySession, now: number): string {
 
 /** In columns, the title last: it may be long. */
 export function sessionLines(sessions: readonly HistorySession[], now: number): string[] {
-  const rows = sessions.map(({ id, name, title, agent, cwd, updatedAt }) => {
-    const label = [name === undefined ? "" : `${safeLine(name)}:`, safeLine(title ?? "(no title)")]
-      .join(" ")
-      .trim();
-    return [id, age(now - updatedAt).padStart(4), safeLine(agent.name), home(cwd), label];
-  });
+  return columns(
+    sessions.map(({ id, name, title, agent, cwd, updatedAt }) => {
+      const label = [name === undefined ? "" : `${safeLine(name)}:`, safeLine(title ?? "(no title)")]
+        .join(" ")
+        .trim();
+      return [id, age(now - updatedAt).padStart(4), safeLine(agent.name), home(cwd), label];
+    }),
+  );
+}
+
+/** All but the last are as wide as the widest. */
+export function columns(rows: readonly (readonly string[])[]): string[] {
   const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
-  const widths = [0, 1, 2, 3].map(width);
-  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
+  return rows.map((row) =>
+    row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(width(column)))).join("  "),
+  );
 }
 
 export function sessionJson(session: HistorySession): object {
@@ -37,7 +44,7 @@ const steps = [
   [86_400_000, "h"],
 ] as const;
 
-function age(ms: number): string {
+export function age(ms: number): string {
   if (ms < steps[0][0]) return "now";
   for (let at = 1; at < steps.length; at++) {
     const [limit, unit] = steps[at] ?? steps[1];
@@ -46,7 +53,7 @@ function age(ms: number): string {
   return `${Math.floor(ms / 86_400_000)}d`;
 }
 
-function home(path: string): string {
+export function home(path: string): string {
   const own = homedir();
   return safeLine(path === own || path.startsWith(`${own}/`) ? `~${path.slice(own.length)}` : path);
 }

@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Invocation } from "../command.ts";
+import { usageError } from "../command-error.ts";
 import { printAnswer } from "../print-answer.ts";
 import { printable } from "../printable.ts";
 import { countOption } from "./count-option.ts";
@@ -10,9 +11,17 @@ import { withHistory } from "./opened-history.ts";
 import { sessionJson, sessionLines } from "./session-line.ts";
 import { toldSessions } from "./told-session.ts";
 
-export async function run({ values, json }: Invocation): Promise<number> {
+export async function run({ values, positionals, argv, json }: Invocation): Promise<number> {
   const limit = countOption(values, "limit", 20);
   const cwd = typeof values["cwd"] === "string" ? resolve(values["cwd"]) : undefined;
+  const [extra] = positionals.slice(0, positionals.length - argv.length);
+  if (extra !== undefined)
+    throw usageError(`sessions list takes no argument, got ${extra}`, "see parley help sessions list");
+  if (typeof values["agent"] === "string" || argv.length > 0) {
+    const { listAgentSessions } = await import("./agent-sessions.ts");
+    const agent = typeof values["agent"] === "string" ? values["agent"] : undefined;
+    return listAgentSessions({ agent, argv, cwd, limit }, json);
+  }
   const all = await withHistory((history) =>
     history.list({ limit: Number.POSITIVE_INFINITY, ...(cwd === undefined ? {} : { cwd }) }),
   );

@@ -10,6 +10,8 @@ export interface LiveRecorderOptions {
   readonly agent: HistoryAgent;
   /** What the user calls the session. */
   readonly name?: string | undefined;
+  /** What the agent calls it; else the first prompt says what it is about. */
+  readonly title?: string | undefined;
   /** The session that is gone on with. */
   readonly known?: HistorySession | undefined;
   /** Told once, when nothing can be recorded; the session goes on. */
@@ -32,7 +34,7 @@ export interface LiveRecorder {
 }
 
 export function liveRecorder(history: History, options: LiveRecorderOptions): LiveRecorder {
-  const { agent, name, known, failed } = options;
+  const { agent, name, title, known, failed } = options;
   let id: string | undefined;
   /** What came before the store had made room for it. */
   const early: Entry[] = [];
@@ -49,6 +51,7 @@ export function liveRecorder(history: History, options: LiveRecorderOptions): Li
               cwd: session.cwd,
               ...(id && { id }),
               ...(name && { name }),
+              ...(title && { title }),
             })
           : await history.resume(known.id, session.sessionId);
       for (const entry of early.splice(0)) recorder.entry(entry);

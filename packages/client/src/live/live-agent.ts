@@ -6,7 +6,8 @@ import { type LaunchedAgent, launchAgent } from "../launch/launch-agent.ts";
 import { LaunchError, stderrHint } from "../launch/launch-error.ts";
 import type { Unread } from "../launch/watched-input.ts";
 import { clientDefinition } from "./client-definition.ts";
-import { pause } from "./deadline.ts";
+import { pause, within } from "./deadline.ts";
+import { type AgentSessions, type AgentSessionsQuery, listAll } from "./list-all.ts";
 import type { LiveOptions, LivePlace } from "./live-options.ts";
 import { LiveSession } from "./live-session.ts";
 import { type LoginTarget, logIn } from "./log-in.ts";
@@ -81,7 +82,14 @@ export class LiveAgent implements LoginTarget {
 
   /** One page of the sessions that the agent has. */
   list(query?: { readonly cwd?: string; readonly cursor?: string }): Promise<SessionList> {
-    return this.authenticated(({ agent }) => agent.list(query));
+    const { setupTimeoutMs = 60_000 } = this.options;
+    const message = `${this.entry.name} did not list its sessions within ${setupTimeoutMs} ms`;
+    return this.authenticated(({ agent }) => within(setupTimeoutMs, agent.list(query), message));
+  }
+
+  /** The sessions that the agent has, page by page, up to `limit` (1,000 unless you say otherwise). */
+  listAll(query: AgentSessionsQuery = {}): Promise<AgentSessions> {
+    return listAll((page) => this.list(page), query);
   }
 
   /** Logs in by one of the agent's methods; without one, the user chooses. */

@@ -1,0 +1,30 @@
+// An agent for the length of one command, which asks it something and sends no prompt.
+
+import { ConnectionError, RequestError } from "@parley/acp";
+import { type LiveAgent, liveAgent, problemOf } from "@parley/client";
+import { CommandError } from "../command-error.ts";
+import { ownVersion } from "../installation.ts";
+import type { ChosenAgent } from "../named-agent.ts";
+import { launchFailure } from "./launch-failure.ts";
+
+/** It is ended when the work is done. What keeps it from starting is a CommandError. */
+export async function withAgent<Result>(
+  { entry, credentials }: Pick<ChosenAgent, "entry" | "credentials">,
+  work: (agent: LiveAgent) => Promise<Result>,
+): Promise<Result> {
+  try {
+    const client = { name: "parley", version: await ownVersion() };
+    const agent = await liveAgent(entry, { client, env: credentials });
+    try {
+      return await work(agent);
+    } finally {
+      await agent.close();
+    }
+  } catch (error) {
+    if (error instanceof RequestError || error instanceof ConnectionError) {
+      const hint = `see what it is: parley agents check ${entry.name}`;
+      throw new CommandError("agent_error", `${entry.name}: ${problemOf(error).message}`, hint);
+    }
+    throw launchFailure(error);
+  }
+}

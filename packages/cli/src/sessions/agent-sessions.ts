@@ -1,0 +1,86 @@
+// `parley sessions list --agent`: the sessions that an agent itself has, also those of other clients.
+
+import { type AgentSession, commandEntry } from "@parley/client";
+import type { HistorySession } from "@parley/client/history";
+import { withAgent } from "../agents/with-agent.ts";
+import { CommandError } from "../command-error.ts";
+import { withoutSecrets } from "../known-secrets.ts";
+import { chooseAgent } from "../named-agent.ts";
+import { printAnswer } from "../print-answer.ts";
+import { printable } from "../printable.ts";
+import { safeLine } from "../run/safe-text.ts";
+import { withHistory } from "./opened-history.ts";
+import { age, columns, home } from "./session-line.ts";
+
+export interface AgentSessionsQuery {
+  readonly agent: string | undefined;
+  readonly argv: readonly string[];
+  readonly cwd: string | undefined;
+  readonly limit: number;
+}
+
+interface Listed extends AgentSession {
+  /** Its id in the history, where it is kept there. */
+  readonly session?: string;
+}
+
+export async function listAgentSessions(query: AgentSessionsQuery, json: boolean): Promise<number> {
+  const { agent, argv, cwd, limit } = query;
+  const chosen = await chooseAgent(agent, argv);
+  const { name } = chosen.entry;
+  const { sessions, isComplete } = await withAgent(chosen, async (live) => {
+    if (!live.connected.features.list) throw listsNothing(name);
+    return live.listAll({ limit, ...(cwd === undefined ? {} : { cwd }) });
+  });
+  const kept = await keptSessions(
+    argv.length === 0 ? { name } : { name: commandEntry(argv).name, command: argv },
+  );
+  const listed = await withoutSecrets(
+    sessions.map((session): Listed => {
+      const known = kept.get(session.sessionId);
+      return { ...session, ...(known === undefined ? {} : { session: known.id }) };
+    }),
+    argv,
+  );
+  const text = listed.length === 0 ? nothing(name, cwd) : lines(listed).join("\n");
+  printAnswer(text, { agent: name, sessions: listed, complete: isComplete }, json);
+  if (!isComplete && !json) process.stderr.write(`${limit} sessions, and there are more: say -n COUNT\n`);
+  return 0;
+}
+
+/** Those of the history with this agent, by what the agent calls them. */
+async function keptSessions(agent: HistorySession["agent"]): Promise<ReadonlyMap<string, HistorySession>> {
+  const all = await withHistory((history) => history.list({ agent, limit: Number.POSITIVE_INFINITY }));
+  return new Map(all.map((session) => [session.agentSessionId, session]));
+}
+
+/** A star is in front of those that the history has. */
+function lines(sessions: readonly Listed[]): string[] {
+  const now = Date.now();
+  return columns(
+    sessions.map(({ sessionId, updatedAt, cwd, title, session }) => [
+      `${session === undefined ? " " : "*"} ${safeLine(sessionId)}`,
+      ageOf(updatedAt, now),
+      home(cwd),
+      safeLine(title ?? "(no title)"),
+    ]),
+  );
+}
+
+function ageOf(updatedAt: string | undefined, now: number): string {
+  const time = Date.parse(updatedAt ?? "");
+  return (Number.isNaN(time) ? "?" : age(now - time)).padStart(4);
+}
+
+function nothing(name: string, cwd: string | undefined): string {
+  const where = cwd === undefined ? "" : ` in ${printable(cwd)}`;
+  return `${printable(name)} has no sessions${where}.`;
+}
+
+function listsNothing(name: string): CommandError {
+  return new CommandError(
+    "not_offered",
+    `${printable(name)} does not list its sessions`,
+    "parley sessions list has those of the history",
+  );
+}
