@@ -94,11 +94,15 @@ async function report(
   verdict: Verdict,
 ): Promise<ToolOutcome> {
   const { turn } = setting;
+  // before the call begins: what is refused was never in progress
+  const refused = await refusalBefore(prepared, verdict, setting);
   const start = callStart(part, prepared, setting.drafts.idOf(part));
   let outcome: ToolOutcome = failed(part, "It did not end.");
   try {
     await turn.tool(start, async (call) => {
-      const refusal = await refusalOf(call, prepared, verdict, setting);
+      const refusal =
+        refused ??
+        (verdict.type === "ask" ? await refusalByUser(call, prepared, verdict, setting) : undefined);
       if (refusal !== undefined) {
         outcome = failed(part, refusal.told);
         const content = [...(start.content ?? []), shownText(refusal.shown)];
@@ -120,16 +124,23 @@ interface Refusal {
   readonly told: string;
 }
 
-/** Nothing when the call may run. */
-async function refusalOf(
-  call: ToolCall,
+/** By the mode, or by a rule of the client. */
+async function refusalBefore(
   { access }: PreparedCall,
   verdict: Verdict,
-  { work, context }: CallSetting,
+  { context }: CallSetting,
 ): Promise<Refusal | undefined> {
-  if (verdict.type === "allow") return vetoOf(call, access, context);
   if (verdict.type === "refuse") return { status: "failed", shown: verdict.reason, told: verdict.reason };
-  const { subjects, reason } = verdict;
+  return verdict.type === "allow" ? vetoOf(access, context) : undefined;
+}
+
+/** Nothing when the call may run. */
+async function refusalByUser(
+  call: ToolCall,
+  { access }: PreparedCall,
+  { subjects, reason }: Extract<Verdict, { type: "ask" }>,
+  { work }: CallSetting,
+): Promise<Refusal | undefined> {
   const { allowed, optionId } = await asked(call, permissionOptions(access, subjects), reason);
   // cancelled while the question was open: nobody wants it any more, whatever the answer was
   call.signal.throwIfAborted();
@@ -144,16 +155,15 @@ async function refusalOf(
 
 /** What the mode allows, the client may still have a rule against. */
 async function vetoOf(
-  call: ToolCall,
   access: PreparedCall["access"],
-  { vetoes }: ToolContext,
+  { vetoes, signal }: ToolContext,
 ): Promise<Refusal | undefined> {
   if (vetoes === undefined) return undefined;
   let reason: string | undefined;
   try {
-    reason = await vetoes.refusalOf(access, call.signal);
+    reason = await vetoes.refusalOf(access, signal);
   } catch (error) {
-    call.signal.throwIfAborted();
+    signal.throwIfAborted();
     throw new ToolError(
       `It was not run: the client has to agree, and could not be asked (${inWords(error)}).`,
       {
@@ -161,7 +171,7 @@ async function vetoOf(
       },
     );
   }
-  call.signal.throwIfAborted();
+  signal.throwIfAborted();
   if (reason === undefined) return undefined;
   return {
     status: "cancelled",

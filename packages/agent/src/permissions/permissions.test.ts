@@ -121,6 +121,16 @@ inEveryVersion("mode chat touches nothing at all", { a: "1" }, async (place) => 
   assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /There is none now/);
 });
 
+inEveryVersion("what was never to be allowed fails without having been in progress", {}, async (place) => {
+  const model = scriptedModel([calls(run("ls")), calls(run("ls")), says("done")]);
+  const made = await talk({ ...place, tools, models: [model], answers: ["reject_always"] });
+  await made.session.prompt("go").outcome;
+  assert.deepEqual(
+    toolStories(made.updates).map((story) => story.split(": ")[1]),
+    [place.version === 1 ? "pending > failed" : "pending > cancelled", "pending > failed"],
+  );
+});
+
 inEveryVersion(
   "a mode that is switched while a turn runs counts from the next call on",
   {},

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { calls, inEveryVersion, says, scriptedModel, talk } from "../agent-probe.ts";
+import { calls, inEveryVersion, says, scriptedModel, talk, toolStories } from "../agent-probe.ts";
 
 const meta = { "parley.dev/veto": true };
 const write = (path: string) => ["write", { path, content: "x" }] as const;
@@ -55,6 +55,8 @@ inEveryVersion(
       /The user's rules do not allow this \(my rule\)/,
     );
     assert.match(JSON.stringify(updates), /It was not allowed: my rule/);
+    const end = place.version === 1 ? "failed" : "cancelled";
+    assert.ok(toolStories(updates).includes(`Create no.txt: pending > ${end}`), "it never was in progress");
   },
 );
 
