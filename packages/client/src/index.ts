@@ -28,6 +28,7 @@ export type {
   LoginCommand,
   LoginMethod,
   LoginVariable,
+  RecoveryContext,
 } from "./live/asker.ts";
 export { beginsWork } from "./live/entry-filter.ts";
 export type { AgentSession, AgentSessions, AgentSessionsQuery } from "./live/list-all.ts";
@@ -45,7 +46,7 @@ export type { LivePrompt } from "./live/live-prompt.ts";
 export type { LiveSession } from "./live/live-session.ts";
 export { loginCommandFor } from "./live/log-in.ts";
 export { type Problem, type ProblemKind, problemOf } from "./live/problem.ts";
-export type { SessionSetup } from "./live/session-setup.ts";
+export type { SessionSetup, SetupProblem } from "./live/session-setup.ts";
 export { canonicalPath } from "./policy/canonical-path.ts";
 export { commandSubject } from "./policy/command-subject.ts";
 export { describeRule, type Verdict } from "./policy/decide.ts";

@@ -9,8 +9,8 @@ import { printAnswer } from "../print-answer.ts";
 import { printable } from "../printable.ts";
 import { storeCredentials } from "./agent-credentials.ts";
 import { launchFailure } from "./launch-failure.ts";
+import { loginAsker } from "./login-asker.ts";
 import { probeAgent } from "./probe-agent.ts";
-import { terminalAsker } from "./terminal-asker.ts";
 
 export async function run({ positionals, argv, json }: Invocation): Promise<number> {
   const words = positionals.slice(0, positionals.length - argv.length);
@@ -23,7 +23,7 @@ export async function run({ positionals, argv, json }: Invocation): Promise<numb
     );
   const { entry, credentials } = await chooseAgent(named, argv);
   const { name } = entry;
-  const asker = terminalAsker();
+  const asker = loginAsker();
   const given: Record<string, string> = {};
   try {
     const agent = await liveAgent(entry, {

@@ -50,11 +50,8 @@ export function eventTeller(
         return;
       case "continued":
         if (death !== "") printer.notice(death);
-        return printer.notice(
-          event.how === "new"
-            ? "it was started again with a new session, and knows nothing of what was said"
-            : "it was started again, and goes on with the session",
-        );
+        death = "";
+        return printer.notice(continuedWords(event));
       case "retrying": {
         const pause = event.delayMs > 0 ? ` in ${Math.ceil(event.delayMs / 1000)} s` : "";
         return printer.notice(`${safeLine(event.problem.message)}: trying again${pause}`);
@@ -63,9 +60,26 @@ export function eventTeller(
         return printer.progress(`the agent has said nothing for ${Math.round(event.ms / 1000)} s`);
       case "login":
         return printer.progress(`logging in by ${safeLine(event.method)}`);
-      default:
-        // a restart is told by how it went on, and what could not be set ends the run
+      case "warning":
+        return printer.notice(safeLine(event.message));
+      case "restarting":
+        // it is told by how it goes on
         return;
+      case "unread":
+        // they are counted, and told at the end
+        return;
+      default:
+        return event satisfies never;
     }
   };
+}
+
+function continuedWords({ how, after }: Extract<LiveEvent, { kind: "continued" }>): string {
+  if (after === "restart")
+    return how === "new"
+      ? "it was started again with a new session, and knows nothing of what was said"
+      : "it was started again, and goes on with the session";
+  return how === "new"
+    ? "a new session has been begun, in which the agent knows nothing of what was said"
+    : "the agent had put the session away, and goes on with it";
 }

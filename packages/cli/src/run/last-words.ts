@@ -38,8 +38,13 @@ export class LastWords {
     return this.#hasSpoken;
   }
 
+  /** What was said so far is no answer. */
+  begin(): void {
+    this.#hasSpoken = false;
+  }
+
   entry(entry: Entry): void {
-    if (entry.kind === "prompt") this.#hasSpoken = this.#isAnswered = this.#wasLate = false;
+    if (entry.kind === "prompt") this.#isAnswered = this.#wasLate = false;
     if (entry.kind === "outcome") this.#isAnswered = true;
     if (entry.kind !== "update" || !beginsWork(entry.update)) return;
     const { update } = entry;

@@ -21,7 +21,6 @@ import type { GuardedPrinter, RunSecrets } from "./guarded-printer.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { LastWords } from "./last-words.ts";
 import { lateGate } from "./late-gate.ts";
-import { describeAgent, runErrorFrom, startAgent, takeSession } from "./live-session.ts";
 import { SlowReader } from "./output.ts";
 import { painter } from "./paint.ts";
 import { type PromptText, readPrompt } from "./prompt-source.ts";
@@ -30,6 +29,7 @@ import type { RunOptions } from "./run-options.ts";
 import { RunHistory, type RunRecorder } from "./run-recorder.ts";
 import { type RunTarget, runTarget } from "./run-target.ts";
 import { sessionServers } from "./session-servers.ts";
+import { describeAgent, runErrorFrom, startAgent, takeSession } from "./start-session.ts";
 import { UnreadNotes } from "./unread-notes.ts";
 
 /** How long an agent may take to end its turn after it was told to, before it is ended itself. */
@@ -264,6 +264,7 @@ export class PromptRun {
   async #answer(live: LiveAgent, prompt: LivePrompt): Promise<void> {
     this.#prompt = prompt;
     this.#printer.progress("waiting for the agent");
+    this.#words.begin();
     const started = performance.now();
     // version 2 says when all is said
     const saysAll = live.connected.version > 1;

@@ -1,8 +1,15 @@
 // The person at the terminal: questions go to stderr, answers come from stdin, one question at a time.
 
 import { gitPatch } from "@parley/acp";
-import type { Asker, PermissionAsker, PermissionChoice, PermissionQuestion } from "@parley/client";
-import { terminalAsker as loginAsker } from "../agents/terminal-asker.ts";
+import type {
+  Asker,
+  PermissionAsker,
+  PermissionChoice,
+  PermissionQuestion,
+  Problem,
+} from "@parley/client";
+import { loginAsker } from "../agents/login-asker.ts";
+import { askLine } from "../ask-line.ts";
 import { askElicitation } from "./elicitation-questions.ts";
 import type { Paint } from "./paint.ts";
 import { safeLine } from "./safe-text.ts";
@@ -36,10 +43,34 @@ export function terminalAsker(agent: string, paint: Paint, pause: () => void): A
         paint,
       ),
     ),
-    ...(chooseLogin === undefined ? {} : { chooseLogin: inTurn(chooseLogin) }),
-    ...(credential === undefined ? {} : { credential: inTurn(credential) }),
-    ...(terminalLogin === undefined ? {} : { terminalLogin: inTurn(terminalLogin) }),
+    chooseLogin: inTurn(chooseLogin),
+    credential: inTurn(credential),
+    terminalLogin: inTurn(terminalLogin),
+    retry: inTurn((problem, { signal }) =>
+      confirmed(
+        `${problemWords(problem)}`,
+        "send the prompt again? What the agent has done already it may do twice",
+        signal,
+      ),
+    ),
+    newSession: inTurn((problem, { signal }) =>
+      confirmed(
+        `the agent does not have the session any more: ${safeLine(problem.message)}`,
+        "begin a new one? It knows nothing of what was said",
+        signal,
+      ),
+    ),
   };
+}
+
+function problemWords({ kind, message }: Problem): string {
+  return `${kind === "crash" ? "the agent died" : "the agent could not go on"}: ${safeLine(message)}`;
+}
+
+async function confirmed(what: string, question: string, signal: AbortSignal): Promise<boolean> {
+  write(`${what}\n`);
+  const answer = await askLine(`  ${question} (y, Enter for no) `, signal);
+  return /^\s*y(?:es)?\s*$/i.test(answer ?? "");
 }
 
 async function askPermission(question: PermissionQuestion, paint: Paint): Promise<string | undefined> {
@@ -100,21 +131,6 @@ function choiceLine({ id, name, effect, scope }: PermissionChoice, paint: Paint)
   if (!id.startsWith("option:")) return safeLine(name);
   const meaning = `${effect === "allow" ? "allows" : "refuses"} it${scope === "once" ? "" : " for this session"}`;
   return `${safeLine(name)} ${paint("dim", `(${meaning})`)}`;
-}
-
-/** One line; nothing when the question is withdrawn or the input ends. */
-async function askLine(question: string, signal: AbortSignal): Promise<string | undefined> {
-  if (signal.aborted) return undefined;
-  const { createInterface } = await import("node:readline/promises");
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  // the terminal is in raw mode while it asks, so that Ctrl-C is a key and no signal
-  lines.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
-  const closed = new Promise<undefined>((resolve) => lines.once("close", () => resolve(undefined)));
-  try {
-    return await Promise.race([lines.question(question, { signal }).catch(() => undefined), closed]);
-  } finally {
-    lines.close();
-  }
 }
 
 function either(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {

@@ -40,6 +40,11 @@ export interface LoginCommand {
   readonly cwd: string;
 }
 
+export interface RecoveryContext {
+  /** Aborts when the prompt is cancelled: nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
 export interface Asker extends PermissionAsker {
   /** Without it the agent is told that there are no forms and no addresses to visit. */
   elicit?(question: ElicitationQuestion, context: AskContext): Promise<ElicitationAnswer>;
@@ -49,8 +54,8 @@ export interface Asker extends PermissionAsker {
   credential?(variable: LoginVariable, agent: string): Promise<string | undefined>;
   /** The exit code. */
   terminalLogin?(command: LoginCommand, agent: string): Promise<number>;
-  /** Whether a prompt that failed is sent once more. */
-  retry?(problem: Problem): Promise<boolean>;
-  /** Whether a new session takes the place of one that the agent no longer has. */
-  newSession?(problem: Problem): Promise<boolean>;
+  /** Whether a prompt that failed is sent once more. Without it: no. */
+  retry?(problem: Problem, context: RecoveryContext): Promise<boolean>;
+  /** Whether a new session takes the place of one that the agent no longer has. Without it: no. */
+  newSession?(problem: Problem, context: RecoveryContext): Promise<boolean>;
 }

@@ -52,8 +52,16 @@ export type LiveEvent =
   | ({ readonly kind: "unread" } & Unread)
   | { readonly kind: "crashed"; readonly message: string; readonly stderr: string }
   | { readonly kind: "restarting"; readonly reason: string }
-  /** After a restart; `new` means that the agent has forgotten what was said before. */
-  | { readonly kind: "continued"; readonly sessionId: string; readonly how: "loaded" | "resumed" | "new" }
+  /**
+   * After a restart, or because the agent did not have the session any more; `new` means that it has forgotten what was
+   * said before.
+   */
+  | {
+      readonly kind: "continued";
+      readonly sessionId: string;
+      readonly how: "loaded" | "resumed" | "new";
+      readonly after: "restart" | "loss";
+    }
   /** It works on a prompt and has said nothing for so long: it may hang. */
   | { readonly kind: "quiet"; readonly ms: number }
   | { readonly kind: "login"; readonly method: string }

@@ -13,7 +13,7 @@ import type { LivePlace, PromptContent } from "./live-options.ts";
 import { type LivePrompt, QueuedPrompt } from "./live-prompt.ts";
 import { problemOf } from "./problem.ts";
 import { recover } from "./recover.ts";
-import { applySetup, type SessionSetup } from "./session-setup.ts";
+import { applySetup, type SessionSetup, type SetupProblem } from "./session-setup.ts";
 
 type How = "new" | "loaded" | "resumed";
 
@@ -32,7 +32,7 @@ export class LiveSession {
   #seq = 0;
   #isRunning = false;
   #isEnded = false;
-  #problems: readonly string[] = [];
+  #problems: readonly SetupProblem[] = [];
 
   /** @internal Made by LiveAgent. */
   constructor(live: LiveAgent, place: LivePlace) {
@@ -68,8 +68,8 @@ export class LiveSession {
     return this.#inner?.meta;
   }
 
-  /** What of the setup could not be had, in words. */
-  get setupProblems(): readonly string[] {
+  /** What of the setup could not be had. After a restart the events tell it too. */
+  get setupProblems(): readonly SetupProblem[] {
     return this.#problems;
   }
 
@@ -160,17 +160,21 @@ export class LiveSession {
 
   /** Loads or resumes it; where the agent can do neither, a new one takes its place, and the user is told. */
   async takeUp(): Promise<void> {
-    const { agent } = await this.#live.ready();
-    if (!agent.features.resume && !agent.features.load) return this.replace();
+    const launched = await this.#live.ready();
+    const { resume, load } = launched.agent.features;
+    if (!resume && !load) return this.replace();
+    const after = this.#owner === launched ? "loss" : "restart";
     const { session, how, isRemembered } = await this.#reactivated(true);
-    this.#live.options.onEvent?.({ kind: "continued", sessionId: this.#sessionId, how });
+    this.#live.options.onEvent?.({ kind: "continued", sessionId: this.#sessionId, how, after });
     await this.#setUp(session, isRemembered);
+    this.#warn();
   }
 
   async replace(): Promise<void> {
-    const old = this.#sessionId;
-    await this.openNew(old);
-    this.#live.options.onEvent?.({ kind: "continued", sessionId: this.#sessionId, how: "new" });
+    const after = this.#owner === (await this.#live.ready()) ? "loss" : "restart";
+    await this.openNew(this.#sessionId);
+    this.#live.options.onEvent?.({ kind: "continued", sessionId: this.#sessionId, how: "new", after });
+    this.#warn();
   }
 
   ended(): void {
@@ -262,7 +266,11 @@ export class LiveSession {
       options: { ...options, ...this.#chosen },
     };
     this.#problems = await applySetup(session, setup, { isRemembered });
-    for (const message of this.#problems) this.#live.options.onEvent?.({ kind: "warning", message });
+  }
+
+  /** Whoever opened it looks for himself what could not be set; later nobody does. */
+  #warn(): void {
+    for (const { message } of this.#problems) this.#live.options.onEvent?.({ kind: "warning", message });
   }
 
   async #work(): Promise<void> {

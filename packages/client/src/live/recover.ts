@@ -58,13 +58,13 @@ export async function recover(recovery: Recovery, problem: Problem, hasSpoken: b
   }
 }
 
-async function wantsRetry({ options }: Recovery, problem: Problem): Promise<boolean> {
-  return (await options.asker?.retry?.(problem)) ?? false;
+async function wantsRetry({ options, signal }: Recovery, problem: Problem): Promise<boolean> {
+  return (await options.asker?.retry?.(problem, { signal })) ?? false;
 }
 
 /** The agent may have put it away; one that has no such session any more gets a new one, where the user agrees. */
 async function found(recovery: Recovery, problem: Problem): Promise<boolean> {
-  const { counts, options } = recovery;
+  const { counts, options, signal } = recovery;
   if (counts.takenUp++ === 0 && recovery.canTakeUp()) {
     const isBack = await recovery.takeUp().then(
       () => true,
@@ -73,7 +73,7 @@ async function found(recovery: Recovery, problem: Problem): Promise<boolean> {
     if (isBack) return true;
   }
   if (counts.takenUp > 2) return false;
-  if (!((await options.asker?.newSession?.(problem)) ?? false)) return false;
+  if (!((await options.asker?.newSession?.(problem, { signal })) ?? false)) return false;
   counts.takenUp = 2;
   await recovery.replace();
   return true;

@@ -2,12 +2,23 @@
 // says is looked for by category, by id and by name; what cannot be set is told and does not end the session.
 
 import type { ClientSession, SessionConfigOption } from "@parley/acp";
+import { problemOf } from "./problem.ts";
 
 export interface SessionSetup {
   readonly mode?: string;
   readonly model?: string;
   /** By the option's id, category or name. */
   readonly options?: Readonly<Record<string, string | boolean>>;
+}
+
+/** Something of a setup that could not be had. */
+export interface SetupProblem {
+  /** "mode", "model", or "option" and what the user called it. */
+  readonly what: string;
+  /** The agent does not have that, or it has it and said no. */
+  readonly why: "not_offered" | "refused";
+  /** In words. */
+  readonly message: string;
 }
 
 interface Wanted {
@@ -19,14 +30,14 @@ interface Wanted {
 
 /**
  * Sets what is not so already. What the options are may be remembered from another process, which says nothing about what
- * this one has chosen: then all of it is set. Returns what could not be set, in words.
+ * this one has chosen: then all of it is set. Returns what could not be set.
  */
 export async function applySetup(
   session: ClientSession,
   setup: SessionSetup,
   { isRemembered }: { readonly isRemembered: boolean },
-): Promise<readonly string[]> {
-  const problems: string[] = [];
+): Promise<readonly SetupProblem[]> {
+  const problems: SetupProblem[] = [];
   // one after the other: an agent may change one option because of another
   for (const find of wanted(setup)) {
     const problem = await apply(session, find(session.options), isRemembered);
@@ -67,10 +78,11 @@ async function apply(
   session: ClientSession,
   { what, candidates, value }: Wanted,
   isRemembered: boolean,
-): Promise<string | undefined> {
+): Promise<SetupProblem | undefined> {
+  const problem = (why: SetupProblem["why"], words: string) => ({ what, why, message: `${what} ${words}` });
   if (candidates.length === 0) {
     const known = session.options.map((option) => option.configId).join(", ");
-    return `${what} cannot be set: this agent has no such option; it has: ${known || "none"}`;
+    return problem("not_offered", `cannot be set: this agent has no such option; it has: ${known || "none"}`);
   }
   for (const option of candidates) {
     const found = offeredValue(option, value);
@@ -80,11 +92,12 @@ async function apply(
       await session.setOption(option.configId, found);
       return undefined;
     } catch (error) {
-      return `${what} was not set to ${found}: ${error instanceof Error ? error.message : String(error)}`;
+      return problem("refused", `was not set to ${found}: ${problemOf(error).message}`);
     }
   }
   const offered = candidates.flatMap(choicesOf).map((choice) => choice.value);
-  return `${what} has no value ${String(value).slice(0, 100)}; it has: ${offered.join(", ").slice(0, 500) || "true, false"}`;
+  const choices = offered.join(", ").slice(0, 500) || "true, false";
+  return problem("not_offered", `has no value ${String(value).slice(0, 100)}; it has: ${choices}`);
 }
 
 function currentOf(option: SessionConfigOption): unknown {

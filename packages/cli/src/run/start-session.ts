@@ -35,7 +35,7 @@ export async function startAgent(
   }
 }
 
-/** Rejects with a RunError. `flags` are what the user wants set, in the words of the problems: "mode", "option x". */
+/** Rejects with a RunError. `flags` are what the user wants set: "mode", "model", "option x". */
 export async function takeSession(
   live: LiveAgent,
   { known, listed }: RunTarget,
@@ -46,10 +46,11 @@ export async function takeSession(
     const old = listed?.sessionId ?? known?.agentSessionId;
     const again = old === undefined ? undefined : await reopened(live, old, place, notice);
     const session = again ?? (await live.open(place));
-    for (const problem of session.setupProblems) {
+    for (const { what, why, message } of session.setupProblems) {
       // what the config wishes for is no reason to stop
-      if (!flags.some((flag) => problem.startsWith(`${flag} `))) notice(problem);
-      else throw new RunError(exitCodes.usage, "setup", problem, "see parley help run");
+      if (!flags.includes(what)) notice(message);
+      else if (why === "refused") throw new RunError(exitCodes.agentError, "setup", message);
+      else throw new RunError(exitCodes.usage, "setup", message, "see parley help run");
     }
     return { session, isResumed: again !== undefined };
   } catch (error) {

@@ -1,12 +1,12 @@
 // The person at the terminal: chooses a login, types what it wants, and lets an agent's own login have the terminal.
 
 import { spawn } from "node:child_process";
-import { createInterface } from "node:readline/promises";
 import type { Asker, LoginCommand, LoginMethod } from "@parley/client";
+import { askLine } from "../ask-line.ts";
 import { printable } from "../printable.ts";
 import { askSecret } from "../secret-input.ts";
 
-export function terminalAsker(): Asker {
+export function loginAsker(): Required<Pick<Asker, "chooseLogin" | "credential" | "terminalLogin">> {
   return { chooseLogin, credential, terminalLogin };
 }
 
@@ -27,16 +27,6 @@ function credential(variable: { name: string; label: string; isSecret: boolean; 
   const what = label === name ? name : `${printable(label)} (${name})`;
   const question = `${what}${isOptional ? ", may be left empty" : ""}${isSecret ? " (it is not shown)" : ""}: `;
   return isSecret ? askSecret(question) : askLine(question);
-}
-
-async function askLine(question: string): Promise<string | undefined> {
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  const ended = new Promise<undefined>((resolve) => lines.once("close", () => resolve(undefined)));
-  try {
-    return await Promise.race([lines.question(question), ended]);
-  } finally {
-    lines.close();
-  }
 }
 
 function terminalLogin({ command, args, env, cwd }: LoginCommand): Promise<number> {
