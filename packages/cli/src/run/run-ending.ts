@@ -1,6 +1,7 @@
 // How a run ended: one exit code, and words for it. The order of the codes is the order of what matters to a script.
 
-import type { Outcome } from "@parley/acp";
+import { errorCodes, type Outcome } from "@parley/acp";
+import { problemOf } from "@parley/client";
 import {
   type Refusal,
   refusalHint,
@@ -57,20 +58,17 @@ export interface Ending {
   readonly error: RunFailure | undefined;
 }
 
-const authRequired = -32000;
-const internalError = -32603;
-
 /** The first that applies. */
 export function endingOf(facts: RunFacts): Ending {
   const { wasInterrupted, timedOutMs, outcome, failure } = facts;
   const early = failure?.exitCode === exitCodes.usage || failure?.exitCode === exitCodes.notStarted;
   if (failure !== undefined && early && !wasInterrupted) return failed(failure);
   if (failure?.exitCode === exitCodes.loginNeeded) return failed(failure);
-  if (outcome?.stopReason === "error" && outcome.error?.code === authRequired) {
+  if (outcome?.stopReason === "error" && problemOf(outcome.error).kind === "login_needed") {
     return ending(
       exitCodes.loginNeeded,
       "login_needed",
-      `the agent wants a login: ${safeLine(outcome.error.message)}`,
+      `the agent wants a login: ${safeLine(problemOf(outcome.error).message)}`,
     );
   }
   if (wasInterrupted) return ending(exitCodes.cancelled, "cancelled", "cancelled");
@@ -99,9 +97,10 @@ function endingOfOutcome(
   if (stopReason !== "end_turn" && stopReason !== "cancelled") {
     const why = wordsFor[stopReason] ?? `the agent stopped for a reason of its own: ${safeLine(stopReason)}`;
     if (error === undefined) return ending(exitCodes.agentError, safeLine(stopReason), why);
-    const details = detailOf(error.data);
-    const words = `the agent answered with an error: ${safeLine(error.message)} (${error.code})${details}`;
-    const isMute = details === "" && error.code === internalError && !showsStderr;
+    // agents put the true reason elsewhere, and are made to say it
+    const { message } = problemOf(error);
+    const words = `the agent answered with an error: ${safeLine(message)} (${error.code})`;
+    const isMute = message === error.message && error.code === errorCodes.internalError && !showsStderr;
     const hint = isMute ? "what it writes to stderr may say why: try again with --verbose" : undefined;
     return ending(exitCodes.agentError, "agent_error", words, hint);
   }
@@ -122,15 +121,6 @@ const wordsFor: Readonly<Record<string, string>> = {
   max_turn_requests: "the agent stopped: its limit of requests to the model for one turn was reached",
   error: "the agent stopped with an error that it did not name",
 };
-
-/** Agents put the true reason into `data`, each under its own name. */
-function detailOf(data: unknown): string {
-  if (typeof data === "string") return `: ${safeLine(data).slice(0, 500)}`;
-  if (typeof data !== "object" || data === null) return "";
-  const { details, detail, message, error } = data as Record<string, unknown>; // any JSON
-  const found = [details, detail, message, error].find((each) => typeof each === "string");
-  return typeof found === "string" ? `: ${safeLine(found).slice(0, 500)}` : "";
-}
 
 function failed({ exitCode, code, message, hint }: RunError): Ending {
   return { exitCode, error: { code, message, ...(hint === undefined ? {} : { hint }) } };

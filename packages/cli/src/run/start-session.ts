@@ -76,7 +76,7 @@ async function reopened(
     return await live.reopen(sessionId, place, "silent");
   } catch (error) {
     // agents have many codes for a session that they do not have; whatever it was, a new one shows whether the agent works
-    if (!(error instanceof RequestError) || error.code === -32000) throw error;
+    if (!(error instanceof RequestError) || problemOf(error).kind === "login_needed") throw error;
     notice(
       `the agent has no such session any more (${safeLine(error.message)}): it begins a new one and knows nothing of what was said`,
     );
@@ -111,11 +111,11 @@ export function runErrorFrom(error: unknown, isStderrShown = false): Error {
     );
   }
   if (error instanceof RequestError) {
-    const code = error.code === -32000 ? exitCodes.loginNeeded : exitCodes.agentError;
+    const { kind, message } = problemOf(error);
     return new RunError(
-      code,
+      kind === "login_needed" ? exitCodes.loginNeeded : exitCodes.agentError,
       "agent_error",
-      `the agent opened no session: ${safeLine(problemOf(error).message)} (${error.code})`,
+      `the agent opened no session: ${safeLine(message)} (${error.code})`,
     );
   }
   // the agent does not offer what the flags need
