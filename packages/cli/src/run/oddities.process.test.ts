@@ -112,7 +112,7 @@ suite("what real agents do", { concurrency: 2 }, () => {
       const { status, stdout, stderr } = await probe.run(agent, [], interruptAt(words));
       assert.equal(status, 130, stderr);
       assert.equal(stdout, `${words}\n`);
-      assert.match(stderr, /^parley: cancelled\n$/);
+      assert.match(stderr, /^parley: node did not end its work.*, and was ended\nparley: cancelled\n$/);
     });
   }
 
