@@ -65,6 +65,10 @@ test("a star stands for no word by which a known program runs another one, howev
     node *       | node x.js
     node -e 1 *  | node -e 1 -r ./evil.js
     nodejs *     | nodejs -e 1
+    node run *   | node run evil.js
+    deno run *   | deno run evil.ts
+    deno run -A * | deno run -A evil.ts
+    deno test *  | deno test evil.ts
     php *        | php '-rsystem("x");'
     lua *        | lua '-eos.execute("x")'
     java *       | java -jar x.jar
@@ -198,6 +202,8 @@ test("a star stands for what only tells a program what to work on", () => {
     python3 x.py * | python3 x.py -c anything --at=all
     python3 -m pytest * | python3 -m pytest -q tests
     node x.js *  | node x.js -e 1
+    deno run x.ts * | deno run x.ts -c y
+    deno x.ts *  | deno x.ts -c y
     bash x.sh *  | bash x.sh --fast
     make *       | make -j4 build test
     tar *        | tar -xzf a.tar.gz -C out

@@ -1,0 +1,157 @@
+// How far an answer reaches, and how long.
+
+import assert from "node:assert/strict";
+import { mkdirSync, realpathSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { PermissionOption, Turn } from "@parley/acp";
+import {
+  commandSubject,
+  type GateOptions,
+  type PermissionQuestion,
+  permissionGate,
+  rememberedRules,
+} from "../index.ts";
+import { folder, rules, talk } from "./gate-probe.ts";
+
+const options: PermissionOption[] = [
+  { optionId: "yes", name: "Yes", kind: "allow_once" },
+  { optionId: "for-ever", name: "Yes, for ever", kind: "allow_always" },
+  { optionId: "no", name: "No", kind: "reject_once" },
+  { optionId: "never", name: "Never", kind: "reject_always" },
+];
+
+/** Asks about commands, one after the other, and tells about which a person was asked. */
+async function askedAbout(
+  t: Parameters<typeof talk>[0],
+  given: Omit<GateOptions, "asker">,
+  commands: readonly { readonly command: string; readonly cwd?: string }[],
+  answer: string,
+): Promise<number[]> {
+  const asked: number[] = [];
+  let at = 0;
+  const permission = () => {
+    asked.push(at);
+    return answer;
+  };
+  const cwd = folder(t);
+  for (const name of ["one", "two"]) mkdirSync(join(cwd, name));
+  const { go } = await talk(t, cwd, { ...given, asker: { permission } }, async (turn) => {
+    for (const rawInput of commands) {
+      await turn
+        .tool({ title: "t", kind: "execute", rawInput }, (tool) => tool.ask(options))
+        .catch(() => undefined);
+      at++;
+    }
+  });
+  await go();
+  return asked;
+}
+
+test("a line for a shell that was allowed for a session is exactly that line in that directory", async (t) => {
+  const line = "ls | wc -l";
+  const commands = [
+    { command: line, cwd: "one" },
+    { command: line, cwd: "one" },
+    { command: line, cwd: "two" },
+    { command: `${line}; ls`, cwd: "one" },
+  ];
+  assert.deepEqual(await askedAbout(t, {}, commands, "allow:session"), [0, 2, 3]);
+});
+
+test("a command that was allowed for a session is for the directory that it was allowed in", async (t) => {
+  const commands = [
+    { command: "ls", cwd: "one" },
+    { command: "ls", cwd: "one" },
+    { command: "ls", cwd: "two" },
+  ];
+  assert.deepEqual(await askedAbout(t, {}, commands, "allow:session"), [0, 2]);
+});
+
+test("what is asked every time is asked every time, though the agent offers for ever", async (t) => {
+  const given = { rules: rules("ask exec ls") };
+  const commands = [{ command: "ls" }, { command: "ls" }];
+  assert.deepEqual(await askedAbout(t, given, commands, "option:1"), [0, 1]);
+  assert.deepEqual(await askedAbout(t, given, commands, "option:3"), [0, 1], "nor is a no kept");
+  assert.deepEqual(await askedAbout(t, {}, commands, "option:1"), [0]);
+  assert.deepEqual(await askedAbout(t, {}, commands, "option:0"), [0, 1], "once is once");
+});
+
+test("a no for ever is kept for the session, too", async (t) => {
+  const commands = [{ command: "ls" }, { command: "ls" }, { command: "pwd" }];
+  assert.deepEqual(await askedAbout(t, {}, commands, "option:3"), [0, 2]);
+});
+
+test("what was just allowed is done within ten minutes, or asked again", async (t) => {
+  for (const [minutes, expected] of [
+    [9, ["user", "approval"]],
+    [10, ["user", "user"]],
+  ] as const) {
+    const cwd = folder(t, { a: "old\n" });
+    let now = Date.UTC(2030, 0, 1);
+    const permission = ({ choices }: PermissionQuestion) =>
+      choices.find(({ effect }) => effect === "allow")?.id;
+    const given: GateOptions = { asker: { permission }, now: () => now };
+    const by: string[] = [];
+    const { gate, go } = await talk(t, cwd, given, async (turn: Turn) => {
+      await turn.tool({ title: "Edit a", kind: "edit" }, async (tool) => {
+        await tool.diff(join(cwd, "a"), "new\n", "old\n");
+        await tool.ask();
+        now += minutes * 60_000;
+        await turn.client.files?.writeText(join(cwd, "a"), "new\n");
+      });
+    });
+    gate.onDecision((decision) => by.push(decision.by));
+    await go();
+    assert.deepEqual(by, expected, `${minutes} minutes`);
+  }
+});
+
+test("a command that is forbidden without a star is exactly that one", () => {
+  const gate = permissionGate({ rules: rules("deny exec git push origin", "allow *") });
+  const effectOf = (...args: string[]) =>
+    gate.check({ sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] }, [
+      commandSubject("op", "git", args, "/nowhere/w"),
+    ]).effect;
+  assert.equal(effectOf("push", "origin"), "deny");
+  for (const words of [["push"], ["push", "other"], ["pull", "origin"], ["push", "origin", "x"]])
+    assert.equal(effectOf(...words), "allow", words.join(" "));
+});
+
+test("where nothing can be kept, no answer is offered that would have to be", async (t) => {
+  const offered: string[][] = [];
+  const permission = ({ choices }: PermissionQuestion) => {
+    offered.push([...new Set(choices.map(({ scope }) => scope))]);
+    return undefined;
+  };
+  const remembered = rememberedRules(join(folder(t), "permissions.ndjson"));
+  for (const given of [{}, { remembered }]) {
+    const { go } = await talk(t, folder(t), { ...given, asker: { permission } }, async (turn) => {
+      await turn
+        .tool({ title: "t", kind: "execute", rawInput: { command: "ls" } }, (tool) => tool.ask(options))
+        .catch(() => undefined);
+    });
+    await go();
+  }
+  assert.deepEqual(offered, [
+    ["once", "session"],
+    ["once", "session", "workspace", "always"],
+  ]);
+});
+
+test("an answer for a workspace counts by whatever name the directory is reached", async (t) => {
+  const base = realpathSync(folder(t));
+  const project = join(base, "project");
+  mkdirSync(project);
+  symlinkSync(project, join(base, "link"));
+  const remembered = rememberedRules(join(base, "permissions.ndjson"));
+  const permission = () => "allow:workspace";
+  const write = async (cwd: string, asks: boolean) => {
+    const gate = permissionGate({ remembered, ...(asks ? { asker: { permission } } : {}) });
+    const { files } = gate.services({ sessionId: "s", cwd, roots: [cwd] });
+    t.after(() => files.close());
+    await files.writeText(join(cwd, "a"), "text");
+  };
+  await write(project, true);
+  await write(join(base, "link"), false);
+});
