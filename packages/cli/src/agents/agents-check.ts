@@ -9,13 +9,18 @@ import { printAnswer } from "../print-answer.ts";
 import { safeLine } from "../run/safe-text.ts";
 import { launchFailure } from "./launch-failure.ts";
 import { type AgentFacts, probeAgent } from "./probe-agent.ts";
+import { commandLines, optionLines } from "./session-facts.ts";
+
+/** Agents that have no commands do not say so either. */
+const commandsTimeoutMs = 1_000;
 
 export async function run({ positionals, argv, values, json }: Invocation): Promise<number> {
   const [name, extra] = positionals.slice(0, positionals.length - argv.length);
   if (extra !== undefined)
     throw usageError(`agents check takes one name, got ${extra} too`, "give one agent");
   const { entry } = await chooseAgent(name, argv);
-  const found = await probeAgent(entry, timeoutOf(values["timeout"])).catch((error: unknown) => {
+  const options = { ...timeoutOf(values["timeout"]), commandsTimeoutMs };
+  const found = await probeAgent(entry, options).catch((error: unknown) => {
     throw launchFailure(error);
   });
   const facts = await withoutSecrets(found, argv);
@@ -33,19 +38,26 @@ function timeoutOf(given: Invocation["values"][string]) {
 }
 
 function described(entry: AgentEntry, facts: AgentFacts): string {
-  const { title, version, protocol, handshakeMs, offers, session, loginMethods, options, keys } = facts;
+  const { title, version, protocol, handshakeMs, offers, session, loginMethods, keys } = facts;
   const ways = loginMethods.map((method) => `${method.id} (${method.name})`).join(", ");
+  const list = (lines: readonly string[]) => (lines.length === 0 ? "none" : lines.join("\n"));
   const rows: readonly (readonly [string, string])[] = [
     ["agent", `${title}${version === undefined ? "" : ` ${version}`}`],
     ["protocol", `version ${protocol}`],
     ["handshake", `${handshakeMs} ms`],
     ["offers", offers.join(", ") || "nothing beyond the protocol"],
-    ["options", options.map(({ id, value }) => `${id} = ${String(value)}`).join(", ") || "none"],
     ["keys given", keys.join(", ") || "none"],
     ["logins", ways || "none"],
     ["session", sessionWords(entry, session)],
+    ["options", list(optionLines(facts.options))],
+    ["commands", list(commandLines(facts.commands))],
   ];
-  return rows.map(([what, text]) => `${`${what}:`.padEnd(12)} ${safeLine(text)}`).join("\n");
+  const indented = (text: string) =>
+    text
+      .split("\n")
+      .map(safeLine)
+      .join(`\n${" ".repeat(13)}`);
+  return rows.map(([what, text]) => `${`${what}:`.padEnd(12)} ${indented(text)}`).join("\n");
 }
 
 function sessionWords(entry: AgentEntry, session: AgentFacts["session"]): string {

@@ -8,8 +8,9 @@ import { type ClientSession, type ConnectedAgent, errorCodes, RequestError } fro
 import { type AgentEntry, launchAgent, problemOf } from "@parley/client";
 import { ownVersion } from "../installation.ts";
 import { agentCredentials } from "./agent-credentials.ts";
+import { noSession, type SessionFacts, sessionFacts } from "./session-facts.ts";
 
-export interface AgentFacts {
+export interface AgentFacts extends SessionFacts {
   readonly name: string;
   readonly title: string;
   readonly version?: string;
@@ -19,7 +20,6 @@ export interface AgentFacts {
   /** Whether it opens a session as things are, or in its own words why not. */
   readonly session: "ok" | "login_needed" | { readonly error: string };
   readonly loginMethods: readonly { readonly id: string; readonly name: string }[];
-  readonly options: readonly { readonly id: string; readonly category?: string; readonly value: unknown }[];
   /** Variables that look like keys and that it was given: whose account is used must not be a surprise. */
   readonly keys: readonly string[];
 }
@@ -27,11 +27,13 @@ export interface AgentFacts {
 export interface ProbeOptions {
   readonly handshakeTimeoutMs?: number;
   readonly sessionTimeoutMs?: number;
+  /** How long it may take to name its commands. Default 0: it is not waited for. */
+  readonly commandsTimeoutMs?: number;
 }
 
 /** Rejects with a LaunchError when the agent does not start. */
 export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}): Promise<AgentFacts> {
-  const { handshakeTimeoutMs, sessionTimeoutMs = 30_000 } = options;
+  const { handshakeTimeoutMs } = options;
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-check-")));
   let keys: readonly string[] = [];
   const launched = await launchAgent(entry, {
@@ -48,7 +50,7 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
   });
   try {
     const { agent, handshakeMs } = launched;
-    const { session, sessionOptions } = await opened(agent, folder, sessionTimeoutMs);
+    const { session, facts } = await opened(agent, folder, options);
     return {
       name: agent.info?.name ?? entry.name,
       title: agent.info?.title ?? agent.info?.name ?? entry.title ?? entry.name,
@@ -61,7 +63,7 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
         id: String(methodId),
         name: String(name),
       })),
-      options: sessionOptions,
+      ...facts,
       keys,
     };
   } finally {
@@ -74,8 +76,8 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
 async function opened(
   agent: ConnectedAgent,
   cwd: string,
-  timeoutMs: number,
-): Promise<{ session: AgentFacts["session"]; sessionOptions: AgentFacts["options"] }> {
+  { sessionTimeoutMs: timeoutMs = 30_000, commandsTimeoutMs = 0 }: ProbeOptions,
+): Promise<{ session: AgentFacts["session"]; facts: SessionFacts }> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(resolve, timeoutMs, undefined);
@@ -83,20 +85,16 @@ async function opened(
   try {
     const session = await Promise.race([agent.open({ cwd }), late]);
     if (session === undefined) {
-      return { session: { error: `no session was opened within ${timeoutMs} ms` }, sessionOptions: [] };
+      return { session: { error: `no session was opened within ${timeoutMs} ms` }, facts: noSession };
     }
-    const sessionOptions = session.options.map((option) => ({
-      id: option.configId,
-      ...(option.category == null ? {} : { category: option.category }),
-      value: "currentValue" in option ? option.currentValue : undefined,
-    }));
+    const facts = await sessionFacts(session, commandsTimeoutMs);
     await removed(agent, session);
-    return { session: "ok", sessionOptions };
+    return { session: "ok", facts };
   } catch (error) {
     if (error instanceof RequestError && error.code === errorCodes.authRequired) {
-      return { session: "login_needed", sessionOptions: [] };
+      return { session: "login_needed", facts: noSession };
     }
-    return { session: { error: problemOf(error).message }, sessionOptions: [] };
+    return { session: { error: problemOf(error).message }, facts: noSession };
   } finally {
     clearTimeout(timer);
   }

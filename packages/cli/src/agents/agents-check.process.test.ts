@@ -1,0 +1,78 @@
+// `parley agents check`: what can be chosen and typed in a session of an agent.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { AgentScenario } from "@parley/acp/testing";
+import { agentHome, patience } from "./agents-probe.ts";
+
+const choice = (value: string) => ({ value, name: `The ${value}` });
+const able: Partial<AgentScenario> = {
+  open: {
+    options: [
+      {
+        configId: "mode",
+        name: "Mode",
+        category: "mode",
+        type: "select",
+        currentValue: "ask",
+        options: [choice("ask"), { ...choice("code"), description: "Edits files" }],
+      },
+      {
+        configId: "llm",
+        name: "Model",
+        category: "model",
+        type: "select",
+        currentValue: "m1",
+        options: [
+          {
+            groupId: "all",
+            name: "All of them",
+            options: Array.from({ length: 25 }, (_, at) => choice(`m${at + 1}`)),
+          },
+        ],
+      },
+      { configId: "web", name: "Web", type: "boolean", currentValue: true },
+    ],
+    commands: [
+      { type: "command", name: "test", description: "Runs the \u001b[2Jtests" },
+      { type: "command", name: "find", description: "Finds it", input: { type: "text", hint: "what" } },
+    ],
+  },
+};
+
+for (const version of [1, 2] as const) {
+  test(`the choices of every option and the commands are listed, version ${version}`, patience, (t) => {
+    const { parley, agent } = agentHome(t);
+    const command = agent({ ...able, versions: [version] });
+    const { status, stdout, stderr } = parley(["agents", "check", "--", ...command]);
+    assert.equal(status, 0, stderr);
+    assert.match(stdout, /^options: +mode = ask {2}\(--mode ask \| code\)$/m);
+    assert.match(stdout, /^ +llm = m1 {2}\(--model m1 \| m2 \|.* m20 \| 5 more, see --json\)$/m);
+    assert.match(stdout, /^ +web = true {2}\(--set web=true \| false\)$/m);
+    assert.match(stdout, /^commands: +\/test {2}Runs the tests$/m);
+    assert.match(stdout, /^ +\/find what {2}Finds it$/m);
+    const { data } = JSON.parse(parley(["agents", "check", "--json", "--", ...command]).stdout);
+    assert.deepEqual(data.options[0].choices, [
+      { value: "ask", name: "The ask" },
+      { value: "code", name: "The code", description: "Edits files" },
+    ]);
+    assert.deepEqual(
+      [data.options[1].choices.length, data.options[1].choices[24].group],
+      [25, "All of them"],
+    );
+    assert.deepEqual(data.commands[1], { name: "find", description: "Finds it", hint: "what" });
+  });
+}
+
+test("commands that an agent names after it has answered are waited for", patience, (t) => {
+  const { parley, agent } = agentHome(t);
+  const late = { steps: [{ delay: 100 }, { commands: able.open?.commands ?? [] }] };
+  const { stdout } = parley(["agents", "check", "--", ...agent({ versions: [1], open: late })]);
+  assert.match(stdout, /^commands: +\/test/m);
+});
+
+test("an agent that offers nothing is said to", patience, (t) => {
+  const { parley, agent } = agentHome(t);
+  const { stdout } = parley(["agents", "check", "--", ...agent({})]);
+  assert.match(stdout, /^options: +none\ncommands: +none$/m);
+});
