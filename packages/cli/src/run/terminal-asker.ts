@@ -1,19 +1,13 @@
 // The person at the terminal: questions go to stderr, answers come from stdin, one question at a time.
 
 import { gitPatch } from "@parley/acp";
-import type {
-  Asker,
-  PermissionAsker,
-  PermissionChoice,
-  PermissionQuestion,
-  Problem,
-} from "@parley/client";
+import type { Asker, PermissionAsker, PermissionChoice, PermissionQuestion, Problem } from "@parley/client";
 import { loginAsker } from "../agents/login-asker.ts";
 import { askLine } from "../ask-line.ts";
 import { askElicitation } from "./elicitation-questions.ts";
 import type { Paint } from "./paint.ts";
 import { safeLine } from "./safe-text.ts";
-import { patchLines } from "./tool-lines.ts";
+import { patchLines, titleLine } from "./tool-lines.ts";
 
 const shownDiffLines = 60;
 const shownOptions = 20;
@@ -82,21 +76,30 @@ async function askPermission(question: PermissionQuestion, paint: Paint): Promis
       ? []
       : [`  the agent calls it: ${safeLine(claimed.title)}`]),
     ...(claimed?.description === undefined ? [] : [`  ${safeLine(claimed.description)}`]),
-    ...Object.entries(env).map(([name, value]) => `  with ${safeLine(`${name}=${value}`)}`),
+    ...shownVariables(env),
     ...(patch === undefined ? [] : shownPatch(patch, paint)),
-    paint("dim", `  asked because: ${safeLine(reason)}`),
+    paint("dim", `  asked because: ${titleLine(reason)}`),
     ...choiceLines(choices, paint),
   ];
   write(`${lines.join("\n")}\n`);
   for (;;) {
     const answer = await askLine(`  which? (1-${choices.length}, Enter for no) `, signal);
     if (answer === undefined) return undefined;
-    if (answer.trim() === "")
+    // whatever the agent calls its options, a no is a no
+    if (/^(?:no?)?$/i.test(answer.trim()))
       return choices.find(({ effect, scope }) => effect === "deny" && scope === "once")?.id;
     const chosen = choiceFor(answer.trim(), choices);
     if (chosen !== undefined) return chosen.id;
     write(`  that is none of 1 to ${choices.length}, and the name of no single one\n`);
   }
+}
+
+/** What is asked about must stay in sight; which of them matter is said with the reason. */
+function shownVariables(env: NonNullable<PermissionQuestion["env"]>): string[] {
+  const all = Object.entries(env);
+  const lines = all.slice(0, shownOptions).map(([name, value]) => `  with ${titleLine(`${name}=${value}`)}`);
+  const rest = all.length - lines.length;
+  return rest > 0 ? [...lines, `  … and ${rest} more variables`] : lines;
 }
 
 /** By its number, or by the name or the id of one alone. */

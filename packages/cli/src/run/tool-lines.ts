@@ -106,7 +106,18 @@ export function patchLines(patch: string, paint: Paint): string[] {
   const start = all.findIndex((line) => line.startsWith("@@ "));
   return all
     .slice(Math.max(0, start))
-    .map((line) => paint(line.startsWith("+") ? "green" : line.startsWith("-") ? "red" : "dim", line));
+    .map((line) =>
+      paint(line.startsWith("+") ? "green" : line.startsWith("-") ? "red" : "dim", cutLine(line)),
+    );
+}
+
+const longestLine = 2_000;
+
+/** Without its middle, where one line would fill the screen. */
+function cutLine(line: string): string {
+  if (line.length <= longestLine) return line;
+  const half = longestLine / 2;
+  return `${line.slice(0, half)} … ${line.length - longestLine} more characters … ${line.slice(-half)}`;
 }
 
 function changedFiles({ changes = [] }: DiffPart, cwd: string): string[] {

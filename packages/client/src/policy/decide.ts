@@ -46,7 +46,8 @@ export function decide(subject: Subject, circumstances: Circumstances): Verdict 
   if (denying !== undefined) return { effect: "deny", rule: denying, reason: describeRule(denying) };
   const steering = steeringVariables(subject.env ?? []);
   if (steering.length > 0) {
-    const reason = `${steering.join(", ")} can make the command do something else`;
+    const more = steering.length > 5 ? ` and ${steering.length - 5} more` : "";
+    const reason = `${steering.slice(0, 5).join(", ")}${more} can make the command do something else`;
     return { effect: "ask", reason, always: true };
   }
   const access = subject.operation === "read" ? "read" : "write";
