@@ -28,6 +28,8 @@ export class LiveSession {
   #inner: ClientSession | undefined;
   #owner: LaunchedAgent | undefined;
   #filter: EntryFilter | undefined;
+  /** The options as they were before it was taken up again. */
+  #remembered: readonly SessionConfigOption[] = [];
   #sessionId = "";
   #seq = 0;
   #isRunning = false;
@@ -137,16 +139,17 @@ export class LiveSession {
   }
 
   async openNew(replaces?: string): Promise<void> {
+    this.#remembered = [];
     const opened = await this.#activated("new", (agent, place) => agent.open(place));
     this.#began(opened, "new", replaces);
-    await this.#setUp(opened, false);
+    await this.#setUp(opened);
   }
 
   async openOld(sessionId: string, replay: "history" | "silent"): Promise<void> {
     this.#sessionId = sessionId;
-    const { session, how, isRemembered } = await this.#reactivated(replay === "silent");
+    const { session, how } = await this.#reactivated(replay === "silent");
     this.#began(session, how);
-    await this.#setUp(session, isRemembered);
+    await this.#setUp(session);
   }
 
   /** The session at the agent that runs now, taken up again where that is another process than before. */
@@ -164,9 +167,9 @@ export class LiveSession {
     const { resume, load } = launched.agent.features;
     if (!resume && !load) return this.replace();
     const after = this.#owner === launched ? "loss" : "restart";
-    const { session, how, isRemembered } = await this.#reactivated(true);
+    const { session, how } = await this.#reactivated(true);
     this.#live.options.onEvent?.({ kind: "continued", sessionId: this.#sessionId, how, after });
-    await this.#setUp(session, isRemembered);
+    await this.#setUp(session);
     this.#warn();
   }
 
@@ -198,13 +201,10 @@ export class LiveSession {
     this.#filter?.startRecording();
   }
 
-  async #reactivated(isSilent: boolean): Promise<{
-    session: ClientSession;
-    how: "loaded" | "resumed";
-    isRemembered: boolean;
-  }> {
+  async #reactivated(isSilent: boolean): Promise<{ session: ClientSession; how: "loaded" | "resumed" }> {
     let how: "loaded" | "resumed" = "resumed";
     const id = this.#sessionId;
+    this.#remembered = this.options;
     const known = { options: this.options, commands: this.commands };
     const session = await this.#activated(isSilent ? "silent" : "history", (agent, given) => {
       const place = { ...given, known };
@@ -212,10 +212,7 @@ export class LiveSession {
       how = resume && (isSilent || !load) ? "resumed" : "loaded";
       return how === "resumed" ? agent.resume(id, place) : agent.load(id, place);
     });
-    // it said nothing else: whether it is still so is another question
-    const isRemembered =
-      known.options.length > 0 && JSON.stringify(session.options) === JSON.stringify(known.options);
-    return { session, how, isRemembered };
+    return { session, how };
   }
 
   /** Once more with twice the time, when the agent does not answer. */
@@ -258,14 +255,14 @@ export class LiveSession {
     }
   }
 
-  async #setUp(session: ClientSession, isRemembered: boolean): Promise<void> {
+  async #setUp(session: ClientSession): Promise<void> {
     const { mode, model, options } = this.#place.setup ?? {};
     const setup: SessionSetup = {
       ...(mode === undefined ? {} : { mode }),
       ...(model === undefined ? {} : { model }),
       options: { ...options, ...this.#chosen },
     };
-    this.#problems = await applySetup(session, setup, { isRemembered });
+    this.#problems = await applySetup(session, setup, this.#remembered);
   }
 
   /** Whoever opened it looks for himself what could not be set; later nobody does. */
