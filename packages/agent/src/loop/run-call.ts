@@ -62,9 +62,9 @@ async function showFailure(
   const known = toolCallId === undefined ? {} : { toolCallId };
   const start = { ...meant(part), name: part.name, rawInput: part.input, ...known };
   await turn.tool(start, (call) =>
-    call.finish("failed", { content: [shownText(message)], rawOutput: message }),
+    call.finish("failed", { content: [shownText(message)], rawOutput: toldOf(error) }),
   );
-  return failed(part, message);
+  return failed(part, message, ...adviceOf(error));
 }
 
 async function runPrepared(
@@ -113,7 +113,9 @@ async function report(
   } catch (error) {
     turn.signal.throwIfAborted();
     const isCancelled = error instanceof RequestError && error.code === -32_800;
-    outcome = failed(part, isCancelled ? "The user cancelled this call." : inWords(error));
+    outcome = isCancelled
+      ? failed(part, "The user cancelled this call.")
+      : failed(part, inWords(error), ...adviceOf(error));
   }
   return outcome;
 }
@@ -208,7 +210,7 @@ async function perform(
     return { callId: part.id, name: part.name, content, isError: false };
   } catch (error) {
     call.signal.throwIfAborted();
-    await call.update({ rawOutput: inWords(error) });
+    await call.update({ rawOutput: toldOf(error) });
     throw error;
   }
 }
@@ -281,8 +283,9 @@ function choicesOf(options: readonly string[]) {
   return { oneOf: options.map((option) => ({ const: option, title: unlinked(option) })) };
 }
 
-function failed({ id, name }: ToolCallPart, message: string): ToolOutcome {
-  return { callId: id, name, content: [{ type: "text", text: message }], isError: true };
+function failed({ id, name }: ToolCallPart, message: string, ...advice: readonly string[]): ToolOutcome {
+  const content = [message, ...advice].map((text) => ({ type: "text" as const, text }));
+  return { callId: id, name, content, isError: true };
 }
 
 function shownText(text: string): ToolCallContent {
@@ -291,4 +294,13 @@ function shownText(text: string): ToolCallContent {
 
 function inWords(error: unknown): string {
   return error instanceof Error && error.message !== "" ? error.message : "The tool failed.";
+}
+
+/** For the model; the history has it as one text. */
+function toldOf(error: unknown): string {
+  return [inWords(error), ...adviceOf(error)].join("; ");
+}
+
+function adviceOf(error: unknown): readonly string[] {
+  return error instanceof ToolError && error.advice !== undefined ? [error.advice] : [];
 }

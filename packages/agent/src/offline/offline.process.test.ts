@@ -70,7 +70,11 @@ inEveryVersion("it reads, explains, searches and finds", project, async (place) 
   );
   assert.match(await ask("search for purr"), /src\/cat\.ts/);
   assert.match(await ask("find files named cat"), /src\/cat\.ts/);
-  assert.match(await ask("read absent.txt"), /I cannot read `absent.txt`: there is no file/);
+  assert.match(await ask("read absent.txt"), /^I cannot read `absent.txt`: there is no file absent\.txt\.?$/);
+  const [failed] = toolUpdates(updates).filter(({ status }) => status === "failed");
+  assert.deepEqual(failed?.content, [
+    { type: "content", content: { type: "text", text: "there is no file absent.txt" } },
+  ]);
   await ask("hello");
   assert.ok(!updates.some(({ sessionUpdate }) => sessionUpdate === "notice"));
 });

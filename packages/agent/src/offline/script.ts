@@ -26,7 +26,9 @@ export interface Told {
 
 export function told(outcome: ToolOutcome | undefined): Told {
   if (outcome === undefined) return { isError: true, text: "It was not run." };
-  const text = outcome.content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+  // of a failure the first part says what happened, and the others what a model may do then
+  const parts = outcome.isError ? outcome.content.slice(0, 1) : outcome.content;
+  const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
   return { isError: outcome.isError, text };
 }
 

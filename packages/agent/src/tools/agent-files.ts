@@ -83,7 +83,9 @@ class SessionFiles implements AgentFiles {
     if (now !== expected) {
       const what =
         now === "absent" ? "has been removed" : expected === "absent" ? "exists already" : "has changed";
-      throw new ToolError(`${path} ${what} since it was read; read it again, then repeat the change`);
+      throw new ToolError(`${path} ${what} since it was read`, {
+        advice: "read it again, then repeat the change",
+      });
     }
     if (this.#client?.canWrite === true) {
       const kept = expected === "absent" ? "" : await this.#clientMark(this.#client, path, given);

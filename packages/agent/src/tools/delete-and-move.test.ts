@@ -65,7 +65,7 @@ test("a file is moved to where nothing is, and what was read of it still counts"
   assert.deepEqual([prepared.presentation.title, prepared.presentation.kind], ["Move a to new/b", "move"]);
   put("new/b", "changed\n");
   const edit = { path: "new/b", edits: [{ oldText: "changed", newText: "x" }] };
-  assert.match(await refusal(call(editTool, edit)), /^new\/b has changed since you read it/);
+  assert.match(await refusal(call(editTool, edit)), /^new\/b has changed since it was read/);
   assert.match(await refusal(call(moveTool, { from: "new/b", to: "taken" })), /"[^"]*taken" exists already/);
   assert.equal(get("taken"), "2");
   assert.match(await refusal(call(moveTool, { from: "taken", to: "../x" })), /outside the workspace/);

@@ -63,9 +63,9 @@ export const deleteTool = defineTool({
 /** What is lost with the editor's buffer cannot be brought back from anywhere. */
 export async function refuseUnsaved(context: ToolContext, path: string): Promise<void> {
   if (!(await context.files.isUnsaved(path, { signal: context.signal }))) return;
-  throw new ToolError(
-    `${shownPath(context, path)} has changes in the editor that are not saved; ask the user to save or discard them`,
-  );
+  throw new ToolError(`${shownPath(context, path)} has changes in the editor that are not saved`, {
+    advice: "ask the user to save or discard them",
+  });
 }
 
 async function entryAt(context: ToolContext, path: string): Promise<"file" | "directory" | "link" | "other"> {
@@ -73,7 +73,7 @@ async function entryAt(context: ToolContext, path: string): Promise<"file" | "di
   const siblings = await context.files.list(dirname(path)).catch(() => []);
   const found = siblings.find((entry) => entry.name === name);
   if (found !== undefined) return found.kind;
-  throw new ToolError(`there is no ${shownPath(context, path)}; find looks for files by name`);
+  throw new ToolError(`there is no ${shownPath(context, path)}`, { advice: "find looks for files by name" });
 }
 
 async function countBelow(context: ToolContext, path: string): Promise<number> {

@@ -127,7 +127,7 @@ test("a file that has changed since it was read is refused, and edited once it i
   put("a", "one\ntwo\n");
   assert.equal(
     await refusal(call(editTool, one("a", "one", "1"))),
-    "a has changed since you read it; read it again, then repeat the edit",
+    "a has changed since it was read; read it again, then repeat the edit",
   );
   await call(readTool, { path: "a" });
   await call(editTool, one("a", "one", "1"));

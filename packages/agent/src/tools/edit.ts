@@ -48,7 +48,9 @@ export const editTool = defineTool({
     if (hidden !== undefined && hidden.size > 0) return toBeRead(shown, path, paths);
     const { text, version } = await textOf(context, path);
     if (known !== undefined && known !== version) {
-      throw new ToolError(`${shown} has changed since you read it; read it again, then repeat the edit`);
+      throw new ToolError(`${shown} has changed since it was read`, {
+        advice: "read it again, then repeat the edit",
+      });
     }
     const changes = placed(text, edits, shown);
     const newText = applied(text, changes);

@@ -26,7 +26,7 @@ export const listTool = defineTool({
     const paths = await namesOf(context, path);
     const shown = shownPath(context, path);
     if ((await context.files.stat(path)).kind !== "directory") {
-      throw new ToolError(`${shown} is not a directory; use read`);
+      throw new ToolError(`${shown} is not a directory`, { advice: "use read" });
     }
     return {
       presentation: {

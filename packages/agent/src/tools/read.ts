@@ -77,15 +77,15 @@ async function imageOrNothing(context: RunContext, path: string): Promise<ToolRe
   });
   // What is not on disk may still be in the editor.
   if (facts === undefined) return undefined;
-  if (facts.kind === "directory") throw new ToolError(`${shown} is a directory; use list`);
+  if (facts.kind === "directory") throw new ToolError(`${shown} is a directory`, { advice: "use list" });
   if (facts.kind === "other") throw new ToolError(`${shown} is no regular file and cannot be read`);
   const bytes = await files.readBytes(path, { signal });
   const mediaType = imageTypeOf(bytes);
   if (mediaType === undefined) {
     if (!isBinary(bytes)) return undefined;
-    throw new ToolError(
-      `${shown} is a binary file of ${bytes.length} bytes, not text; inspect it with bash if you must`,
-    );
+    throw new ToolError(`${shown} is a binary file of ${bytes.length} bytes, not text`, {
+      advice: "inspect it with bash if you must",
+    });
   }
   const problem = imageProblem(bytes);
   if (problem !== undefined)
@@ -112,9 +112,10 @@ export async function textOf(
   } catch (error) {
     if (!(await files.isAbsent(path, error))) throw error;
     const similar = await similarNames(context, path);
-    const advice =
-      similar.length === 0 ? "find looks for files by name" : `did you mean ${similar.join(" or ")}?`;
-    throw new ToolError(`there is no file ${shownPath(context, path)}; ${advice}`, { cause: error });
+    const what = `there is no file ${shownPath(context, path)}`;
+    if (similar.length > 0)
+      throw new ToolError(`${what}; did you mean ${similar.join(" or ")}?`, { cause: error });
+    throw new ToolError(what, { cause: error, advice: "find looks for files by name" });
   }
 }
 

@@ -175,7 +175,8 @@ export async function refusal(work: Promise<unknown>): Promise<string> {
   return work.then(
     () => assert.fail("it was accepted"),
     (error: unknown) => {
-      if (error instanceof ToolError) return error.message;
+      if (error instanceof ToolError)
+        return error.advice === undefined ? error.message : `${error.message}; ${error.advice}`;
       throw error;
     },
   );

@@ -224,8 +224,12 @@ export interface Tool extends ToolDescription {
 
 /** Told to the model as the result of its call, and shown to the user. */
 export class ToolError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  /** What the model may do then; people are not told. */
+  readonly advice: string | undefined;
+
+  constructor(message: string, { advice, ...options }: ErrorOptions & { readonly advice?: string } = {}) {
     super(message, options);
     this.name = "ToolError";
+    this.advice = advice;
   }
 }

@@ -36,13 +36,13 @@ test("a file that was not read, has changed since, or has the content already is
   put("a", "mine\n");
   assert.equal(
     await refusal(call(writeTool, { path: "a", content: "x" })),
-    "a exists already and you have not read it; read it first, then write or edit it",
+    "a exists already and was not read; read it first, then write or edit it",
   );
   await call(readTool, { path: "a" });
   put("a", "changed\n");
   assert.match(
     await refusal(call(writeTool, { path: "a", content: "x" })),
-    /^a has changed since you read it; read it again/,
+    /^a has changed since it was read; read it again/,
   );
   await call(readTool, { path: "a" });
   assert.match(await refusal(call(writeTool, { path: "a", content: "changed\n" })), /nothing was written$/);

@@ -64,12 +64,14 @@ async function oldFile(
   const shown = shownPath(context, path);
   // What is empty has nothing to lose.
   if (known === undefined && old.text !== "") {
-    throw new ToolError(
-      `${shown} exists already and you have not read it; read it first, then write or edit it`,
-    );
+    throw new ToolError(`${shown} exists already and was not read`, {
+      advice: "read it first, then write or edit it",
+    });
   }
   if (known !== undefined && known !== old.version) {
-    throw new ToolError(`${shown} has changed since you read it; read it again, then write or edit it`);
+    throw new ToolError(`${shown} has changed since it was read`, {
+      advice: "read it again, then write or edit it",
+    });
   }
   return old;
 }
