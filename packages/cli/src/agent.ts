@@ -18,7 +18,8 @@ export async function run(invocation: Invocation): Promise<number | undefined> {
   const { readAgentConfig, SettingError, withFlags } = await import("./agent-config.ts");
   try {
     const config = withFlags(await readAgentConfig(), invocation.values);
-    return await serve(config, typeof model === "string" ? model : undefined);
+    const isKept = invocation.values["no-history"] !== true;
+    return await serve(config, { isKept, ...(typeof model === "string" ? { model } : {}) });
   } catch (error) {
     if (error instanceof SettingError) return refuse(error.message);
     throw error;
@@ -39,7 +40,13 @@ async function printSetup(editor: string): Promise<number> {
   return 0;
 }
 
-async function serve(config: AgentConfig, model: string | undefined): Promise<number> {
+interface ServeOptions {
+  readonly model?: string;
+  /** Whether sessions outlive this process. */
+  readonly isKept: boolean;
+}
+
+async function serve(config: AgentConfig, { model, isKept }: ServeOptions): Promise<number> {
   const [parley, { sqliteStore }, { credentialsPath, dataFolder }] = await Promise.all([
     import("@parley/agent"),
     import("@parley/acp/node"),
@@ -55,7 +62,8 @@ async function serve(config: AgentConfig, model: string | undefined): Promise<nu
     ...account.login,
     configured: account.models,
     version,
-    store: sqliteStore({ path: join(dataFolder(), "sessions.db") }),
+    // without one, sessions live in memory
+    ...(isKept && { store: sqliteStore({ path: join(dataFolder(), "sessions.db") }) }),
     ...(mode && { mode }),
     ...(effort && { effort }),
     ...(autoApprove && { autoApprove }),

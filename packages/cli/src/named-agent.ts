@@ -36,6 +36,11 @@ function ownVariables({ agent }: Config): readonly string[] {
   return Object.values(agent?.providers ?? {}).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
 }
 
+/** Whether it is the agent of this installation, as we start it. */
+export function isOwnAgent({ command, args }: Pick<CommandEntry, "command" | "args">): boolean {
+  return command === launcher && args[0] === "agent";
+}
+
 /** One agent, with how its sessions begin and the MCP servers that all are given. */
 export interface ChosenAgent extends ConfiguredAgent {
   /** What was given to log in to it: added to its environment. */

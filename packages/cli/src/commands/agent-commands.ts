@@ -31,6 +31,7 @@ export const agentCommands: readonly Command[] = [
         summary:
           "provider/name, or offline (default: PARLEY_MODEL, the config, the first provider with a key)",
       },
+      "no-history": { type: "boolean", summary: "keep sessions in memory only; they end with the process" },
       login: {
         type: "string",
         value: "PROVIDER",

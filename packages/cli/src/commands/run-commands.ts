@@ -92,7 +92,10 @@ export const runCommands: readonly Command[] = [
         multiple: true,
         summary: "an MCP server: NAME=URL, or a file with mcpServers",
       },
-      "no-history": { type: "boolean", summary: "keep nothing of this session" },
+      "no-history": {
+        type: "boolean",
+        summary: "keep nothing of this session; what another agent keeps is its own",
+      },
       verbose: { type: "boolean", short: "v", summary: "show what the agent writes to stderr" },
     },
     json: true,

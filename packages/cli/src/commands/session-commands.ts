@@ -86,10 +86,15 @@ export const sessionCommands: readonly Command[] = [
   },
   {
     name: "sessions delete",
-    summary: "delete sessions from the history",
+    summary: "delete sessions from the history, and at the agent",
+    details:
+      "An agent that is known by name and can delete sessions deletes its own copy too: it is started for that. One that was\n" +
+      "started by a command keeps what it keeps.",
     positionals: "SESSION...",
     completes: "session",
-    options: {},
+    options: {
+      "history-only": { type: "boolean", summary: "leave what the agent keeps, and do not start it" },
+    },
     json: true,
     load: () => import("../sessions/sessions-delete.ts"),
   },

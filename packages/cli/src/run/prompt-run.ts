@@ -110,6 +110,7 @@ export class PromptRun {
     if (this.#options.keepsHistory) this.#history = new RunHistory(notice, this.#secrets);
     const chosen = await runTarget(this.#options, this.#history);
     this.#target = chosen;
+    if (chosen.known !== undefined) await this.#history?.claim(chosen.known);
     this.#recorder = this.#history?.recorder(() => this.#target ?? chosen, this.#options.session);
     const [input, live] = await Promise.all([reading, this.#start(chosen)]);
     const target = await knownToAgent(chosen, live, this.#options, { history: this.#history, notice });
@@ -237,6 +238,10 @@ export class PromptRun {
       ...set.map(([key]) => `option ${key}`),
     ];
     const { session, isResumed } = await takeSession(live, target, place, { flags, notice });
+    if (name !== undefined && target.known === undefined) {
+      await this.#recorder?.ready();
+      this.#history?.checkNew(name);
+    }
     this.#printer.started({
       ...describeAgent(live.connected, target.entry.name),
       sessionId: session.sessionId,

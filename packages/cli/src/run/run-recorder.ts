@@ -1,8 +1,9 @@
 // The history of a run. It is loaded and opened while the agent starts, and is never a reason to stop.
 
 import type { Entry } from "@parley/acp";
-import type { BegunSession, History, LiveRecorder } from "@parley/client/history";
+import type { BegunSession, History, HistorySession, LiveRecorder } from "@parley/client/history";
 import { historyPath } from "../sessions/opened-history.ts";
+import { busySession, isBusy } from "./busy-session.ts";
 import type { RunSecrets } from "./guarded-printer.ts";
 import type { RunTarget } from "./run-target.ts";
 import { safeLine } from "./safe-text.ts";
@@ -11,6 +12,8 @@ export class RunHistory {
   readonly #notice: (text: string) => void;
   readonly #secrets: RunSecrets;
   #opening: Promise<History> | undefined;
+  /** Why a name cannot be used: another process has just begun a session of it. */
+  #busy: unknown;
 
   constructor(notice: (text: string) => void, secrets: RunSecrets) {
     this.#notice = notice;
@@ -42,8 +45,25 @@ export class RunHistory {
     });
   }
 
+  /** Throws a RunError while another process is in the session: two conversations would not know of one another. */
+  async claim({ id, name }: HistorySession): Promise<void> {
+    try {
+      await (await this.open()).claim(id);
+    } catch (error) {
+      if (isBusy(error)) throw busySession(name ?? id, error);
+      // whoever writes is told
+    }
+  }
+
+  /** Throws a RunError where another process has just begun a session of this name. */
+  checkNew(name: string): void {
+    if (this.#busy !== undefined) throw busySession(name, this.#busy);
+  }
+
   /** A session in which nothing was ever asked is no history. */
   async forget(id: string): Promise<void> {
+    // not what another process has begun
+    if (this.#busy !== undefined) return;
     await (await this.#opening)?.delete(id).catch((error: unknown) => this.#failed(error));
   }
 
@@ -52,6 +72,10 @@ export class RunHistory {
   }
 
   #failed(error: unknown): void {
+    if (isBusy(error)) {
+      this.#busy = error;
+      return;
+    }
     const why = error instanceof Error ? error.message : String(error);
     this.#notice(`this session is not kept in the history: ${safeLine(why)}`);
   }
@@ -71,6 +95,11 @@ export class RunRecorder {
   /** In the history; undefined where nothing can be recorded. */
   async id(): Promise<string | undefined> {
     return (await this.#loading)?.id;
+  }
+
+  /** When it is known whether the session can be recorded. */
+  async ready(): Promise<void> {
+    await (await this.#loading)?.ready();
   }
 
   begin(session: BegunSession): void {

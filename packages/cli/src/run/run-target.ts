@@ -3,7 +3,7 @@
 import { type AgentSession, commandEntry } from "@parley/client";
 import type { HistoryAgent, HistorySession } from "@parley/client/history";
 import { usageError } from "../command-error.ts";
-import { type ChosenAgent, chooseAgent } from "../named-agent.ts";
+import { type ChosenAgent, chooseAgent, isOwnAgent } from "../named-agent.ts";
 import { printable } from "../printable.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { RunHistory } from "./run-recorder.ts";
@@ -40,7 +40,14 @@ export async function runTarget(options: RunOptions, history: RunHistory | undef
     );
   }
   const target = agent === given ? chosen : await chooseAgent(agent.name, agent.command ?? []);
-  return { ...target, agent, cwd: known?.cwd ?? cwd, known };
+  const entry = options.keepsHistory ? target.entry : forgetting(target.entry);
+  return { ...target, entry, agent, cwd: known?.cwd ?? cwd, known };
+}
+
+/** Our own agent keeps nothing where nothing is to be kept. What others keep is theirs. */
+function forgetting(entry: ChosenAgent["entry"]): ChosenAgent["entry"] {
+  if (entry.transport !== "stdio" || !isOwnAgent(entry)) return entry;
+  return { ...entry, args: [...entry.args, "--no-history"] };
 }
 
 async function knownSession(

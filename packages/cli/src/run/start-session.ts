@@ -10,6 +10,7 @@ import {
   liveAgent,
   problemOf,
 } from "@parley/client";
+import { busySession, isBusy } from "./busy-session.ts";
 import { exitCodes, RunError } from "./run-ending.ts";
 import type { RunTarget } from "./run-target.ts";
 import { safeLine, safeText } from "./safe-text.ts";
@@ -77,6 +78,7 @@ async function reopened(
   } catch (error) {
     // agents have many codes for a session that they do not have; whatever it was, a new one shows whether the agent works
     if (!(error instanceof RequestError) || problemOf(error).kind === "login_needed") throw error;
+    if (isBusy(error)) throw busySession(sessionId, error);
     notice(
       `the agent has no such session any more (${safeLine(error.message)}): it begins a new one and knows nothing of what was said`,
     );

@@ -1,22 +1,92 @@
-// `parley sessions delete`.
+// `parley sessions delete`: from the history, and at the agent where it can.
 
+import { RequestError } from "@parley/acp";
+import type { HistorySession } from "@parley/client/history";
 import type { Invocation } from "../command.ts";
 import { usageError } from "../command-error.ts";
+import { ownVersion } from "../installation.ts";
+import { withoutSecrets } from "../known-secrets.ts";
+import { chooseAgent } from "../named-agent.ts";
 import { printAnswer } from "../print-answer.ts";
+import { safeLine } from "../run/safe-text.ts";
 import { sessionNamed, withHistory } from "./opened-history.ts";
 
-export async function run({ positionals, json }: Invocation): Promise<number> {
+/** What came of the sessions of one agent, at that agent. */
+interface AtAgent {
+  readonly agent: string;
+  readonly sessions: readonly string[];
+  readonly deleted: boolean;
+  /** Where they were not: in words. */
+  readonly reason?: string;
+  /** It was tried, and failed. */
+  readonly failed?: true;
+}
+
+export async function run({ positionals, values, json }: Invocation): Promise<number> {
   if (positionals.length === 0) {
     throw usageError("delete which sessions?", "give their ids; parley sessions list has them");
   }
-  const deleted = await withHistory(async (history) => {
+  const sessions = await withHistory(async (history) => {
     // all of them are looked up before the first is deleted
-    const sessions = [];
-    for (const word of positionals) sessions.push(await sessionNamed(history, word));
-    for (const { id } of sessions) await history.delete(id);
-    return sessions.map(({ id }) => id);
+    const found: HistorySession[] = [];
+    for (const word of positionals) found.push(await sessionNamed(history, word));
+    for (const { id } of found) await history.delete(id);
+    return found;
   });
-  const text = `Deleted ${deleted.join(", ")} from the history. What the agent itself keeps is its own.`;
-  printAnswer(text, { deleted }, json);
-  return 0;
+  const deleted = sessions.map(({ id }) => id);
+  const agents = values["history-only"] === true ? [] : await atAgents(sessions);
+  const text = [`Deleted ${deleted.join(", ")} from the history.`, ...agents.map(described)].join(" ");
+  printAnswer(text, { deleted, agents }, json);
+  return agents.some(({ failed }) => failed) ? 1 : 0;
+}
+
+function described({ agent, deleted, reason = "" }: AtAgent): string {
+  const name = safeLine(agent);
+  return deleted
+    ? `${name} has deleted its own copy.`
+    : `What ${name} itself keeps is still there: ${reason}.`;
+}
+
+async function atAgents(sessions: readonly HistorySession[]): Promise<AtAgent[]> {
+  const byAgent = Map.groupBy(sessions, ({ agent }) => JSON.stringify(agent));
+  const ends: AtAgent[] = [];
+  for (const some of byAgent.values()) ends.push(await atAgent(some));
+  return ends;
+}
+
+async function atAgent(sessions: readonly HistorySession[]): Promise<AtAgent> {
+  const { agent } = sessions[0] as HistorySession; // a group has one
+  const facts = { agent: agent.name, sessions: sessions.map(({ id }) => id) };
+  // what was typed once is not run again for that
+  if (agent.command !== undefined)
+    return { ...facts, deleted: false, reason: "it was started by a command, which is not run again" };
+  try {
+    const reason = await askedToDelete(agent.name, sessions);
+    return reason === undefined ? { ...facts, deleted: true } : { ...facts, deleted: false, reason };
+  } catch (error) {
+    const words = await withoutSecrets(error instanceof Error ? error.message : String(error));
+    return { ...facts, deleted: false, reason: safeLine(words), failed: true };
+  }
+}
+
+/** Why it cannot. Nothing: it has. */
+async function askedToDelete(name: string, sessions: readonly HistorySession[]): Promise<string | undefined> {
+  const { entry, credentials } = await chooseAgent(name, []);
+  const { launchAgent } = await import("@parley/client");
+  const { agent, close } = await launchAgent(entry, {
+    definition: { name: "parley", version: await ownVersion() },
+    env: credentials,
+  });
+  try {
+    if (!agent.features.delete) return "it cannot delete sessions";
+    for (const { agentSessionId } of sessions) {
+      await agent.delete(agentSessionId).catch((error: unknown) => {
+        // it has none, which is what was wanted
+        if (!(error instanceof RequestError) || error.code !== -32002) throw error;
+      });
+    }
+    return undefined;
+  } finally {
+    await close();
+  }
 }

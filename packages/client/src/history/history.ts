@@ -43,6 +43,8 @@ export interface History {
   open(): Promise<void>;
   /** Starts to record a session that has just been opened. One with the name of an older one replaces it. */
   begin(session: NewHistorySession): Promise<SessionRecorder>;
+  /** Keeps others out of a session until the history is closed. Rejects with RequestError -32066 while another process is in it. */
+  claim(id: string): Promise<void>;
   /** Goes on with a session that was recorded before. Rejects with RequestError -32066 while another process does. */
   resume(id: string, agentSessionId?: string): Promise<SessionRecorder>;
   /**
@@ -91,6 +93,10 @@ class StoredHistory implements History {
     }
     await store.create(made);
     return this.#recorder(store, sessionFrom(made), 0);
+  }
+
+  async claim(id: string): Promise<void> {
+    await (await this.#store()).claim(id);
   }
 
   async resume(id: string, agentSessionId?: string): Promise<SessionRecorder> {

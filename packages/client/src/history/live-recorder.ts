@@ -29,6 +29,8 @@ export interface LiveRecorder {
   entry(sessionId: string, entry: Entry): void;
   /** The id in the history, once the session has begun. It is known before anything is stored. */
   readonly id: string | undefined;
+  /** When the session can be recorded, or cannot. */
+  ready(): Promise<void>;
   /** When everything is stored. */
   close(): Promise<void>;
 }
@@ -79,6 +81,9 @@ export function liveRecorder(history: History, options: LiveRecorderOptions): Li
     entry(_sessionId, entry) {
       if (recorder === undefined) early.push(entry);
       else recorder.entry(entry);
+    },
+    async ready() {
+      await opening;
     },
     async close() {
       await (await opening)?.close();

@@ -1,0 +1,25 @@
+// A session that another process is in: two conversations in one would not know of one another.
+
+import { RequestError } from "@parley/acp";
+import { exitCodes, RunError } from "./run-ending.ts";
+import { safeLine } from "./safe-text.ts";
+
+/** Another process is in the session, or has just begun it. */
+export function isBusy(error: unknown): boolean {
+  const { reason } = (error instanceof RequestError ? (error.data ?? {}) : {}) as {
+    readonly reason?: unknown;
+  }; // any JSON
+  return reason === "session_held" || reason === "session_exists";
+}
+
+/** Nothing has been begun: it can be tried again. */
+export function busySession(name: string, error: unknown): RunError {
+  const { data } = error as { readonly data?: { readonly holder?: { readonly pid?: unknown } } }; // isBusy has looked at it
+  const pid = data?.holder?.pid;
+  return new RunError(
+    exitCodes.notStarted,
+    "session_busy",
+    `the session ${safeLine(name)} is in use by ${typeof pid === "number" ? `process ${pid}` : "another process"}`,
+    "try again when that is done, or give another name",
+  );
+}

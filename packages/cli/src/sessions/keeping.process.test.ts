@@ -1,0 +1,75 @@
+// What is kept of a session, and what is not: by us, and by our own agent.
+
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { eventsOf, patience, type Ran, RunProbe } from "../run/run-probe.ts";
+
+const probe = new RunProbe();
+const hasAnywhere = (words: string): string[] =>
+  existsSync(probe.home)
+    ? readdirSync(probe.home, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ parentPath, name }) => join(parentPath, name))
+        .filter((path) => readFileSync(path).includes(words))
+    : [];
+
+test("a session that is not to be kept leaves nothing, with our own agent too", patience, async () => {
+  writeFileSync(join(probe.cwd, "a.txt"), "zebra-text");
+  const { status, stdout } = await probe.parley(["run", "--no-history", "read a.txt and zebra-prompt"]);
+  assert.equal(status, 0);
+  assert.match(stdout, /zebra-text|zebra-prompt/);
+  assert.deepEqual([...hasAnywhere("zebra-prompt"), ...hasAnywhere("zebra-text")], []);
+});
+
+test("a deleted session is gone at our own agent too, and that is said", patience, async () => {
+  writeFileSync(join(probe.cwd, "a.txt"), "zebra-text");
+  assert.equal((await probe.parley(["run", "-s", "gone", "read a.txt"])).status, 0);
+  assert.notDeepEqual(hasAnywhere("zebra-text"), []);
+  const { status, stdout, stderr } = await probe.parley(["sessions", "delete", "gone"]);
+  assert.equal(status, 0, stderr);
+  assert.match(stdout, /^Deleted \S+ from the history\. parley has deleted its own copy\.\n$/);
+  assert.deepEqual(hasAnywhere("zebra-text"), []);
+  // it knows nothing of it any more, and deleting what is gone is no failure
+  assert.equal((await probe.parley(["run", "-s", "gone", "read a.txt"])).status, 0);
+  const kept = await probe.parley(["sessions", "delete", "gone", "--history-only", "--json"]);
+  assert.deepEqual(JSON.parse(kept.stdout).data.agents, []);
+  assert.notDeepEqual(hasAnywhere("zebra-text"), []);
+});
+
+test("an agent that was started by a command is not run again to delete a session", patience, async () => {
+  const command = probe.agent([{ say: "done" }]);
+  assert.equal((await probe.parley(["run", "-s", "typed", "go", "--", ...command])).status, 0);
+  const { status, stdout } = await probe.parley(["sessions", "delete", "typed"]);
+  assert.equal(status, 0);
+  assert.match(
+    stdout,
+    /itself keeps is still there: it was started by a command, which is not run again\.\n$/,
+  );
+});
+
+test("a session that another run is in is not gone on with by a second one", patience, async () => {
+  const waits = probe.agent([{ say: "begun" }, { wait: "cancelled" }]);
+  const run = (...words: string[]) => ["run", "-s", "same", ...words, "--", ...waits];
+  const second = Promise.withResolvers<readonly Ran[]>();
+  let isAsked = false;
+  const first = probe.parley(run("one"), {
+    onOutput(stdout, child) {
+      if (isAsked || !stdout.includes("begun")) return;
+      isAsked = true;
+      const both = Promise.all([probe.parley(run("two")), probe.parley(run("three", "--json"))]);
+      second.resolve(both.finally(() => child.kill("SIGINT")));
+    },
+  });
+  const [text, json] = await second.promise;
+  assert.equal(text?.status, 5, text?.stdout);
+  assert.match(
+    text?.stderr ?? "",
+    /^parley: the session same is in use by process \d+\nparley: try again when that is done/,
+  );
+  assert.doesNotMatch(text?.stdout ?? "", /begun/);
+  const end = eventsOf(json as Ran).at(-1) as unknown as { error: { code: string } };
+  assert.equal(end.error.code, "session_busy");
+  assert.equal((await first).status, 130);
+});
