@@ -29,14 +29,16 @@ interface Wanted {
 }
 
 /**
- * Sets what is not so already. What the options are may be remembered from another process, which says nothing about what
- * this one has chosen: then all of it is set. Returns what could not be set.
+ * Sets what is not so already. An agent that says nothing else than what was `remembered` of another process has perhaps chosen
+ * something else: then all of it is set. Returns what could not be set.
  */
 export async function applySetup(
   session: ClientSession,
   setup: SessionSetup,
-  { isRemembered }: { readonly isRemembered: boolean },
+  remembered: readonly SessionConfigOption[],
 ): Promise<readonly SetupProblem[]> {
+  const isRemembered =
+    remembered.length > 0 && JSON.stringify(session.options) === JSON.stringify(remembered);
   const problems: SetupProblem[] = [];
   // one after the other: an agent may change one option because of another
   for (const find of wanted(setup)) {
