@@ -33,7 +33,7 @@ const promised = {
   "@parley/acp/v1": ["agentPeer", "clientPeer"],
   "@parley/acp/v2": ["agentPeer", "clientPeer"],
   "@parley/acp/view": ["applyEntry", "changesSince", "createView", "snapshot", "viewFrom"],
-  "@parley/acp/redact": ["Redactor", "StreamRedactor", "secretsIn"],
+  "@parley/acp/redact": ["Redactor", "StreamRedactor", "isSecretVariable", "secretsIn"],
   "@parley/acp/testing": [
     "ScenarioError",
     "TraceError",

@@ -10,7 +10,7 @@ import { credentialsPath } from "./data-folder.ts";
  * the argv of an agent or MCP servers.
  */
 export async function knownSecrets(given: object = {}): Promise<string[]> {
-  const [{ secretsIn }, keys, logins, config] = await Promise.all([
+  const [{ secretsIn, isSecretVariable }, keys, logins, config] = await Promise.all([
     import("@parley/acp/redact"),
     stringsIn(credentialsPath()),
     stringsIn(agentCredentialsPath()),
@@ -18,7 +18,10 @@ export async function knownSecrets(given: object = {}): Promise<string[]> {
   ]);
   const { env } = process;
   const addresses = Object.values(env).filter((value) => value?.includes("://"));
-  return [...secretVariables(env), ...keys, ...logins, ...secretsIn({ config, given, addresses })];
+  const variables = Object.entries(env).flatMap(([name, value = ""]) =>
+    isSecretVariable(name) ? [value] : [],
+  );
+  return [...variables, ...keys, ...logins, ...secretsIn({ config, given, addresses })];
 }
 
 /** What a command has to say of itself, as far as others may read it. `argv` is what was typed. */
@@ -34,15 +37,6 @@ function parsed(argument: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Variables whose names say that nobody else should read them. */
-function secretVariables(environment: NodeJS.ProcessEnv): string[] {
-  return Object.entries(environment).flatMap(([name, value = ""]) =>
-    /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|_PASS|_PAT|_AUTH)$/i.test(name)
-      ? [value]
-      : [],
-  );
 }
 
 /** Whatever the shape of the file: every string in it may be a key. */

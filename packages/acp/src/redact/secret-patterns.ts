@@ -10,6 +10,11 @@ export const secretKey =
 /** Those of them whose numbers are no secrets: they count. */
 export const countKey = /tokens?$/i;
 
+/** Whether the name of a variable says that nobody else should read it. */
+export function isSecretVariable(name: string): boolean {
+  return /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|_PASS|_PAT|_AUTH)$/i.test(name);
+}
+
 /** Options of a command whose next argument is one, or holds one. */
 export const secretOption =
   /^(?:-e|-H|--env|--header|--?.*(?:token|secret|password|passwd|api-?key|auth|credentials?))$/i;

@@ -1,6 +1,7 @@
 // Which part of our environment an agent gets. Most of what a shell holds is none of its business: other people's keys
 // (an agent that finds one uses it, and somebody pays), and what tells a program that it runs inside another agent.
 
+import { isSecretVariable } from "@parley/acp/redact";
 import type { CommandEntry } from "./agent-entry.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -135,11 +136,7 @@ export function agentEnvironment(
 
 /** The names of what looks like a key among those variables: whose account is used must not be a surprise. */
 export function passedKeys(environment: Environment): readonly string[] {
-  return Object.keys(environment)
-    .filter((name) =>
-      /(?:_KEY|API_?KEY|_TOKEN|_PASSWORD|_SECRET|SECRET_ACCESS_KEY|_CREDENTIALS)$/i.test(name),
-    )
-    .sort();
+  return Object.keys(environment).filter(isSecretVariable).sort();
 }
 
 /** The text without the values of those variables: what an agent prints when it fails may be its key. */
