@@ -191,7 +191,7 @@ suite("interoperability bugs", { concurrency: 2 }, () => {
         script,
       ]);
       assert.equal(status, 5);
-      assert.match(stderr, /exited with code 9\nout of luck/);
+      assert.match(stderr, /exited with code 9\n {2}out of luck\n/);
     },
   );
 

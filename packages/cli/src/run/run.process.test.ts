@@ -115,7 +115,7 @@ suite("the prompt", { concurrency: 2 }, () => {
       [["x", "--image", "nowhere.png"], /nowhere\.png is no file that can be read/],
       [["x", "--image", "notes.txt"], /notes\.txt is no image/],
       [["x", "--mcp", "nowhere.json"], /--mcp nowhere\.json cannot be read/],
-      [["x", "--session", "a b"], /--session takes letters/],
+      [["x", "--session", "a"], /--session keeps what is said, and --no-history keeps nothing/],
       [["x", "--allow", "everything"], /a rule begins with/],
       [["x", "--policy", "nowhere"], /there is no file nowhere/],
       [["x", "--agent", "claude"], /are two agents/],
@@ -125,6 +125,9 @@ suite("the prompt", { concurrency: 2 }, () => {
       assert.match(stderr, words);
       assert.equal(stdout, "");
     }
+    const named = await probe.parley(["run", "--session", "a b", "x", "--", ...probe.agent(echo)]);
+    assert.equal(named.status, 2);
+    assert.match(named.stderr, /--session takes letters/);
   });
 });
 
