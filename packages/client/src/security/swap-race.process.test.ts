@@ -12,10 +12,10 @@ import { RequestError } from "@parley/acp";
 import { parseRule, permissionGate } from "../index.ts";
 import { ground, secret, tally } from "./hostile-probe.ts";
 
-const seconds = Number(process.env["PARLEY_RACE_SECONDS"] ?? 5) / 4;
+const seconds = Number(process.env["PARLEY_RACE_SECONDS"] ?? 5) / 5;
 const race = {
   skip: process.platform === "linux" ? false : "needs descriptors as Linux has them",
-  timeout: 90_000 + seconds * 4_000,
+  timeout: 90_000 + seconds * 5_000,
 };
 
 /** `name` is in turn the real thing, nothing, and the link. What a writer puts in its place is moved aside. */
@@ -136,3 +136,25 @@ for (const where of ["outside", "forbidden"] as const) {
     tally(t, `swap race, writing what is ${where}`, attempts, violations);
   });
 }
+
+test("no command runs outside while its directory is swapped for a link (TH1)", race, async (t) => {
+  const workspace = ground(t);
+  workspace.put("d/secret", "inside");
+  const { terminals } = permissionGate({
+    rules: [parseRule("*", { effect: "allow", origin: "launch" })],
+  }).services({ sessionId: "s", cwd: workspace.root, roots: [workspace.root] });
+  t.after(() => terminals.close());
+  const run = () =>
+    attack(async () => {
+      const terminal = await terminals.create({ command: "pwd", args: ["-P"], cwd: workspace.at("d") });
+      try {
+        await terminal.waitForExit();
+        const where = (await terminal.output()).output.trim();
+        return where.startsWith(`${workspace.root}/`) ? "inside" : where;
+      } finally {
+        await terminal.release();
+      }
+    });
+  const { attempts, violations } = await whileSwapping(workspace.at("d"), workspace.outside, run);
+  tally(t, "swap race, running a command outside", attempts, violations);
+});

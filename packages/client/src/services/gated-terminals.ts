@@ -15,6 +15,7 @@ import { commandSubject } from "../policy/command-subject.ts";
 import type { GateSession } from "../policy/gate-session.ts";
 import { notableVariables } from "../policy/steering-variables.ts";
 import type { Effects, Prepared } from "./effects.ts";
+import { holdDirectory } from "./held-directory.ts";
 import type { ServiceOptions } from "./service-options.ts";
 
 /** Rejects with -32060 where it is not permitted, else as `localTerminals` does. */
@@ -52,7 +53,17 @@ export function gatedTerminals(
     return {
       subject,
       look: () => ({ shown: Object.keys(env).length === 0 ? {} : { env } }),
-      run: () => local().create({ ...given, command: program, args: words, cwd }),
+      async run() {
+        // whoever makes a pseudo-terminal opens the directory by its name
+        if (options.pty !== undefined)
+          return local().create({ ...given, command: program, args: words, cwd });
+        const held = holdDirectory(cwd);
+        try {
+          return await local().create({ ...given, command: program, args: words, cwd: held.path });
+        } finally {
+          held.release();
+        }
+      },
     };
   };
 
