@@ -31,8 +31,9 @@ export type {
   RecoveryContext,
 } from "./live/asker.ts";
 export { beginsWork } from "./live/entry-filter.ts";
+export { liveAgent } from "./live/kept-agent.ts";
 export type { AgentSession, AgentSessions, AgentSessionsQuery } from "./live/list-all.ts";
-export { type LiveAgent, liveAgent } from "./live/live-agent.ts";
+export type { LiveAgent, LiveSession } from "./live/live-agent.ts";
 export type {
   LiveEvent,
   LiveGate,
@@ -43,7 +44,6 @@ export type {
   Recorder,
 } from "./live/live-options.ts";
 export type { LivePrompt } from "./live/live-prompt.ts";
-export type { LiveSession } from "./live/live-session.ts";
 export { loginCommandFor } from "./live/log-in.ts";
 export { type Problem, type ProblemKind, problemOf } from "./live/problem.ts";
 export type { SessionSetup, SetupProblem } from "./live/session-setup.ts";

@@ -8,17 +8,18 @@ import { LaunchError } from "../launch/launch-error.ts";
 import { tellWaiting } from "../launch/waiting.ts";
 import { within } from "./deadline.ts";
 import { EntryFilter } from "./entry-filter.ts";
-import type { LiveAgent } from "./live-agent.ts";
+import type { LiveSession } from "./live-agent.ts";
 import type { LivePlace, PromptContent } from "./live-options.ts";
 import { type LivePrompt, QueuedPrompt } from "./live-prompt.ts";
 import { problemOf } from "./problem.ts";
 import { recover } from "./recover.ts";
+import type { SessionHost } from "./session-host.ts";
 import { applySetup, type SessionSetup, type SetupProblem } from "./session-setup.ts";
 
 type How = "new" | "loaded" | "resumed";
 
-export class LiveSession {
-  readonly #live: LiveAgent;
+export class KeptSession implements LiveSession {
+  readonly #live: SessionHost;
   readonly #place: LivePlace;
   readonly #updateListeners = new Set<(update: Update) => void>();
   readonly #entryListeners = new Set<(entry: Entry) => void>();
@@ -36,15 +37,13 @@ export class LiveSession {
   #isEnded = false;
   #problems: readonly SetupProblem[] = [];
 
-  /** @internal Made by LiveAgent. */
-  constructor(live: LiveAgent, place: LivePlace) {
+  constructor(live: SessionHost, place: LivePlace) {
     this.#live = live;
     this.#place = place;
     if (place.onUpdate !== undefined) this.#updateListeners.add(place.onUpdate);
     if (place.onEntry !== undefined) this.#entryListeners.add(place.onEntry);
   }
 
-  /** The agent's name for it; another one when a new session had to take its place. */
   get sessionId(): string {
     return this.#sessionId;
   }
@@ -65,34 +64,28 @@ export class LiveSession {
     return this.#inner?.state ?? "idle";
   }
 
-  /** `_meta` of the answer that opened it. */
   get meta(): Meta | undefined {
     return this.#inner?.meta;
   }
 
-  /** What of the setup could not be had. After a restart the events tell it too. */
   get setupProblems(): readonly SetupProblem[] {
     return this.#problems;
   }
 
-  /** The prompts that wait, oldest first; each can be cancelled by itself. */
   get waiting(): readonly LivePrompt[] {
     return this.#queue.filter((prompt) => !prompt.isSent);
   }
 
-  /** Sees every update from now on; `onUpdate` of the place sees those before too. */
   onUpdate(listener: (update: Update) => void): () => void {
     this.#updateListeners.add(listener);
     return () => this.#updateListeners.delete(listener);
   }
 
-  /** The same as records; `seq` counts on when the agent is started anew. */
   onEntry(listener: (entry: Entry) => void): () => void {
     this.#entryListeners.add(listener);
     return () => this.#entryListeners.delete(listener);
   }
 
-  /** Sent when all earlier ones have ended, whatever the agent would do with two at once. */
   prompt(content: PromptContent, options: { readonly meta?: Meta } = {}): LivePrompt {
     const prompt = new QueuedPrompt(content, options, (withdrawn) => this.#withdraw(withdrawn));
     if (this.#isEnded) prompt.fail(new ConnectionError("closed", "the session has been closed"));
@@ -103,7 +96,6 @@ export class LiveSession {
     return prompt;
   }
 
-  /** Ends what the agent is doing, and withdraws what waits. */
   cancel(): void {
     if (this.#queue.length === 0) this.#inner?.cancel();
     for (const prompt of [...this.#queue]) prompt.cancel();
