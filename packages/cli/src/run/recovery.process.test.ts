@@ -10,10 +10,18 @@ const probe = new RunProbe();
 const hasTerminals = process.platform === "linux" && existsSync("/usr/bin/script");
 const atTerminal = { ...patience, skip: !hasTerminals };
 
-/** With somebody who types this. */
-function answered(scenario: Partial<AgentScenario>, input: string): Promise<Ran> {
+/** With somebody who types this when there is a question. */
+function answered(scenario: Partial<AgentScenario>, answer: string): Promise<Ran> {
   const agent = probe.agent(scenario);
-  return probe.atTerminal(200, ["run", "--no-history", "x", "--", ...agent], { input });
+  let isTyped = false;
+  return probe.atTerminal(200, ["run", "--no-history", "x", "--", ...agent], {
+    input: false,
+    onOutput(stdout, child) {
+      if (isTyped || !stdout.includes("(y, Enter for no) ")) return;
+      isTyped = true;
+      child.stdin?.write(answer);
+    },
+  });
 }
 
 const down = { fail: { code: -32603, message: "Internal error", data: { details: "the model is down" } } };

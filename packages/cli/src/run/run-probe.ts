@@ -34,7 +34,8 @@ export interface RunEvent {
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
-  readonly input?: string;
+  /** False leaves it open, for `onOutput` to write to. */
+  readonly input?: string | false;
   readonly cwd?: string;
   /** Sees stdout as it grows. */
   readonly onOutput?: (stdout: string, child: ChildProcess) => void;
@@ -104,7 +105,7 @@ export class RunProbe {
     child.stdin.on("error", () => {
       // it may have left without reading
     });
-    child.stdin.end(options.input ?? "");
+    if (options.input !== false) child.stdin.end(options.input ?? "");
     return new Promise((resolve, reject) => {
       child.on("error", reject);
       child.on("close", (status, signal) => resolve({ status, signal, stdout, stderr }));
