@@ -164,6 +164,24 @@ test("a star stands for no word by which a known program runs another one, howev
     cargo *      | cargo +evil test
     cargo *      | cargo install evil
     uv *         | uv run evil
+    uv *         | uv tool run evil
+    uv *         | uv add evil
+    pipx *       | pipx run evil
+    pipx run *   | pipx run evil
+    poetry *     | poetry shell
+    python3 -m pdb * | python3 -m pdb evil.py
+    python3 -m timeit * | python3 -m timeit evil
+    node inspect * | node inspect evil.js
+    cmake *      | cmake /tmp/evil
+    wine *       | wine evil.exe
+    ipython *    | ipython evil.py
+    rustup *     | rustup run stable evil
+    rustup run stable * | rustup run stable evil
+    unheard-of * | unheard-of exec evil
+    unheard-of * | unheard-of a run evil
+    unheard-of run * | unheard-of run evil
+    unheard-of * | unheard-of a bash
+    unheard-of * | unheard-of python3 x
     pytest *     | pytest -p evil
     pytest *     | pytest /tmp/evil.py
     pytest *     | pytest ../evil.py
@@ -301,6 +319,8 @@ test("a command that is forbidden is found wherever a program that is known to r
     docker run image rm x
     kubectl exec pod -- rm x
     direnv exec . rm x
+    rustup run stable rm x
+    unheard-of exec -- rm x
     nix run rm
     python3 -c 'import os; os.system("rm x")'
     python3 -c 'subprocess.run(["rm", "x"])'

@@ -123,9 +123,7 @@ function isBelow(path: string, folder: string): boolean {
 
 function ownVerdict({ operation, path }: Subject, { own }: Circumstances): Verdict | undefined {
   if (path === undefined || (operation !== "write" && operation !== "delete")) return undefined;
-  const folder = own.find(
-    (each) => path === each || path.startsWith(`${each}/`) || path.startsWith(`${each}\\`),
-  );
+  const folder = own.find((each) => isBelow(path, each));
   if (folder === undefined) return undefined;
   return { effect: "deny", reason: `${folder} holds the rules and keys of Parley itself` };
 }

@@ -3,7 +3,16 @@
 
 import type { Subject } from "../subject.ts";
 import { commandsInLine } from "./command-words.ts";
-import { interpreters, plainName, programName, runners, shells, wordsBeforeInner } from "./runners.ts";
+import {
+  interpreters,
+  plainName,
+  programName,
+  runners,
+  runningWord,
+  shells,
+  wordsBeforeInner,
+} from "./runners.ts";
+import { starWords } from "./star-words.ts";
 
 /** What `sh -c` and its like are given to read. */
 export function shellScript(argv: readonly string[]): string | undefined {
@@ -31,7 +40,7 @@ const carriers: Readonly<Record<string, Carrier>> = {
   rsync: { lines: /^(?:-[a-zA-Z]*e|--rs[\w-]*(?:=|$))/ },
   make: { lines: /^(?:--eval(?:=|$)|\w+=)/ },
   ...of("docker podman", { follows: /^(?:run|exec)$/ }),
-  ...of("kubectl direnv mise asdf rtx nix", { follows: /^(?:run|exec|x|shell|develop|--)$/ }),
+  ...of("kubectl nix", { follows: /^(?:run|exec|shell|develop|--)$/ }),
   go: { lines: /^--?(?:tool)?exec(?:=|$)/ },
   npm: { lines: /^(?:-c|--call)(?:=|$)/ },
 };
@@ -94,7 +103,8 @@ function startedBy(argv: readonly string[]): (readonly string[])[] {
   if (interpreters.has(short) || /^(?:[gmn]?awk|n?vim?|ex|ed|emacs)$/.test(name))
     return [...inner, ...words.flatMap(linesInCode)];
   if (name === "sed") return words.flatMap(linesInSed);
-  const carrier = carriers[short] ?? carriers[name];
+  const isKnown = starWords[name] !== undefined || starWords[short] !== undefined;
+  const carrier = carriers[short] ?? carriers[name] ?? (isKnown ? undefined : { follows: runningWord });
   return carrier === undefined ? inner : [...inner, ...carried(carrier, words)];
 }
 

@@ -3,10 +3,12 @@
 
 import {
   interpreters,
+  isRunner,
   opaque,
   plainName,
   programName,
   runners,
+  runningWord,
   shells,
   wordsBeforeInner,
 } from "./runners.ts";
@@ -22,8 +24,10 @@ export function beyondStar(argv: readonly string[], fixed: number): string | und
   if (next === undefined) return undefined;
   const before = wordsBeforeInner(argv);
   if (before !== undefined) {
-    // the rule itself says which program
-    const isNamed = fixed > before && !isOption(argv[before] ?? "");
+    // the rule itself says which program; of Python's own modules many run what they are given
+    const inner = argv[before] ?? "";
+    const isNamed =
+      fixed > before && !isOption(inner) && (argv[1] !== "-m" || starWords[inner] !== undefined);
     return isNamed ? beyondStar(argv.slice(before), fixed - before) : next;
   }
   const name = programName(argv[0] ?? "");
@@ -39,7 +43,8 @@ export function beyondStar(argv: readonly string[], fixed: number): string | und
   if (words !== undefined) return beyondWords(words, argv, fixed);
   // a script in the workspace is known to whoever wrote the rule
   if (/^[^/~].*\//.test(argv[0] ?? "")) return undefined;
-  return free.find((word) => !isCovered(word, unknownWords));
+  if (argv.some((word, at) => at > 0 && runningWord.test(word))) return next;
+  return free.find((word) => !isCovered(word, unknownWords) || isRunner(word));
 }
 
 function isInformation(word: string): boolean {
