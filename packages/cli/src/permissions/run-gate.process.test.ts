@@ -1,7 +1,16 @@
 // What agents may do in a `parley run`, by the real binary: files and commands that they ask of it, and their questions.
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { AgentStep } from "@parley/acp/testing";
@@ -260,3 +269,19 @@ test(
     rmSync(at(".parley"), { recursive: true, force: true });
   },
 );
+
+test("logs of months ago go with the next run, and nothing is missed", patience, async () => {
+  const folder = join(probe.home, "state/audit");
+  const run = () => probe.run(play({ read: at("a.txt") }, { say: "done" }));
+  await run();
+  const old = readdirSync(folder).filter((name) => name.endsWith(".ndjson"));
+  for (const name of old) utimesSync(join(folder, name), 0, 0);
+  rmSync(join(folder, "pruned"));
+  assert.equal((await run()).status, 0);
+  const now = readdirSync(folder).filter((name) => name.endsWith(".ndjson"));
+  assert.deepEqual([now.length, now.some((name) => old.includes(name))], [1, false]);
+  const { status, stdout } = await probe.parley(["permissions", "verify"]);
+  assert.equal(status, 0, stdout);
+  assert.match(stdout, /^1 logs, .* 0 changed, 0 missing$/m);
+  assert.match((await probe.parley(["permissions", "log"])).stdout, /a\.txt/);
+});

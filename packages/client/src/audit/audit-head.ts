@@ -9,7 +9,8 @@ export interface AuditHead {
   readonly hash: string;
 }
 
-function pathOf(log: string): string {
+/** Where it is: there for as long as the log has no end. */
+export function headPath(log: string): string {
   return log.replace(/\.ndjson$/, ".head");
 }
 
@@ -24,7 +25,7 @@ export class HeadWriter {
   readonly #file: number;
 
   constructor(log: string, key: Buffer) {
-    this.#path = pathOf(log);
+    this.#path = headPath(log);
     this.#key = key;
     this.#file = openSync(this.#path, "wx", 0o600);
   }
@@ -45,7 +46,7 @@ export class HeadWriter {
 /** Undefined where there is none that was signed here. */
 export function readHead(log: string, key: Buffer): AuditHead | undefined {
   try {
-    const { seq, hash, mac }: Record<string, unknown> = JSON.parse(readFileSync(pathOf(log), "utf8"));
+    const { seq, hash, mac }: Record<string, unknown> = JSON.parse(readFileSync(headPath(log), "utf8"));
     if (typeof seq !== "number" || typeof hash !== "string" || typeof mac !== "string") return undefined;
     const given = Buffer.from(mac, "hex");
     const wanted = macOf(key, { seq, hash });

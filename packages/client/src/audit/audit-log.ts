@@ -9,6 +9,7 @@ import { StreamRedactor } from "@parley/acp/redact";
 import { type AuditFacts, auditHeader, chainHash, sealedLine, signEvery } from "./audit-entry.ts";
 import { auditFiles } from "./audit-files.ts";
 import { HeadWriter } from "./audit-head.ts";
+import { type AuditBounds, pruneAudit } from "./audit-prune.ts";
 
 export interface AuditLog {
   readonly path: string;
@@ -18,7 +19,7 @@ export interface AuditLog {
   close(): void;
 }
 
-export interface AuditOptions {
+export interface AuditOptions extends AuditBounds {
   readonly now?: () => number;
   /** Secrets that are known from elsewhere: no line has them. */
   readonly secrets?: Iterable<string>;
@@ -27,7 +28,10 @@ export interface AuditOptions {
 const signMs = 60_000;
 
 /** The log of this process in the folder. Its file is made with its first line. */
-export function auditLog(folder: string, { now = Date.now, secrets = [] }: AuditOptions = {}): AuditLog {
+export function auditLog(
+  folder: string,
+  { now = Date.now, secrets = [], ...bounds }: AuditOptions = {},
+): AuditLog {
   const redactor = new StreamRedactor(secrets);
   const started = performance.now();
   const stamp = new Date(now()).toISOString();
@@ -86,6 +90,7 @@ export function auditLog(folder: string, { now = Date.now, secrets = [] }: Audit
         append(entry({ kind: "end" }), true);
         closeSync(opened.file);
         opened.head.remove();
+        pruneAudit(path, opened.key, bounds);
       }
       isClosed = true;
     },

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import {
   copyFileSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -8,12 +9,20 @@ import {
   rmSync,
   statSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { auditLog, permissionGate, rememberedRules, verifyAudit, verifyAuditFolder } from "../index.ts";
+import {
+  type AuditOptions,
+  auditLog,
+  permissionGate,
+  rememberedRules,
+  verifyAudit,
+  verifyAuditFolder,
+} from "../index.ts";
 import { rules } from "../policy/gate-probe.ts";
 
 function folder(t: TestContext): string {
@@ -95,7 +104,7 @@ test("each process has a log of its own, and all are signed with one key", (t) =
   for (const log of logs.slice(0, 2)) log.write({ kind: "refused" });
   for (const log of logs) log.close();
   assert.throws(() => readFileSync(unused?.path ?? ""), /ENOENT/, "nothing happened, nothing is written");
-  assert.equal(readdirSync(place).length, 3);
+  assert.equal(readdirSync(place).filter((name) => name !== "pruned").length, 3);
   for (const { path } of logs.slice(0, 2)) assert.equal(verifyAudit(path).isWhole, true);
 });
 
@@ -217,4 +226,61 @@ test("what cannot be made into a line leaves the log whole", (t) => {
   assert.equal(log.write({ kind: "refused" }), 2, "what was never begun breaks nothing");
   log.close();
   assert.equal(verifyAudit(log.path).isWhole, true);
+});
+
+/** One closed log after the other; those of the past have not been written to for so many days. */
+function logsOf(place: string, ages: readonly number[], options: AuditOptions = {}): string[] {
+  const begin = Date.now() - 1_000_000;
+  return ages.map((days, at) => {
+    const log = auditLog(place, { ...options, now: () => begin + at * 1_000 });
+    log.write({ kind: "refused", target: "x".repeat(1_000) });
+    log.close();
+    const last = new Date(Date.now() - days * 86_400_000);
+    utimesSync(log.path, last, last);
+    return log.path;
+  });
+}
+
+test("logs that are too old, or too much, go once a day, and are not missed then", (t) => {
+  for (const [ages, bounds, kept] of [
+    [[200, 100, 80, 0], {}, 2],
+    [[3, 2, 1, 0], { keepBytes: 4_000 }, 2],
+    [[3, 2, 1, 0], {}, 4],
+  ] as const) {
+    const place = folder(t);
+    const paths = logsOf(place, ages);
+    rmSync(join(place, "pruned"));
+    const last = auditLog(place, bounds);
+    last.write({ kind: "refused" });
+    last.close();
+    const there = paths.filter((path) => existsSync(path));
+    assert.deepEqual(there, paths.slice(4 - kept));
+    const { reports, missing } = verifyAuditFolder(place);
+    assert.deepEqual([reports.length, missing], [kept + 1, []]);
+    assert.ok(reports.every(({ isWhole }) => isWhole));
+    // and a loss that nobody decided is missed as before
+    rmSync(paths[3] ?? "");
+    assert.deepEqual(verifyAuditFolder(place).missing, [basename(paths[3] ?? "")]);
+  }
+});
+
+test("the log of a process that runs stays, however old, and one day has one look", (t) => {
+  const place = folder(t);
+  const running = auditLog(place);
+  running.write({ kind: "refused" });
+  utimesSync(running.path, 0, 0);
+  const [old = ""] = logsOf(place, [200, 0]);
+  assert.ok(existsSync(running.path) && existsSync(old), "it was looked at today");
+  rmSync(join(place, "pruned"));
+  logsOf(place, [0]);
+  assert.deepEqual([existsSync(running.path), existsSync(old)], [true, false]);
+  running.close();
+});
+
+test("a mark that was not signed here excuses no loss", (t) => {
+  const place = folder(t);
+  const [first = ""] = logsOf(place, [0, 0]);
+  writeFileSync(join(place, "pruned"), JSON.stringify({ upTo: "9", mac: "00".repeat(32) }));
+  rmSync(first);
+  assert.deepEqual(verifyAuditFolder(place).missing, [basename(first)]);
 });

@@ -7,6 +7,7 @@ import { type AuditEntry, auditHeader, chainHash, signEvery, unsealed } from "./
 import { auditFiles } from "./audit-files.ts";
 import { type AuditHead, readHead } from "./audit-head.ts";
 import { auditKey } from "./audit-log.ts";
+import { prunedUpTo } from "./audit-prune.ts";
 
 export interface AuditReport {
   readonly path: string;
@@ -37,7 +38,9 @@ export function verifyAuditFolder(folder: string): AuditFolderReport {
   const reports = auditFiles(folder).map(verifyAudit);
   const there = new Set(reports.map(({ path }) => basename(path)));
   const named = reports.flatMap(({ before }) => (before === undefined ? [] : [before]));
-  return { reports, missing: [...new Set(named)].filter((name) => !there.has(name)).sort() };
+  const pruned = named.length === 0 ? "" : prunedUpTo(folder, auditKey(folder));
+  const isGone = (name: string) => !there.has(name) && name > pruned;
+  return { reports, missing: [...new Set(named)].filter(isGone).sort() };
 }
 
 /** Needs the key that lies beside the log: without it nothing shows that the log was written here. */
