@@ -32,6 +32,14 @@ const able: Partial<AgentScenario> = {
         ],
       },
       { configId: "web", name: "Web", type: "boolean", currentValue: true },
+      {
+        configId: "tone",
+        name: "Tone",
+        category: "_vendor/tone",
+        type: "select",
+        currentValue: "dry",
+        options: [choice("dry")],
+      },
     ],
     commands: [
       { type: "command", name: "test", description: "Runs the \u001b[2Jtests" },
@@ -41,27 +49,36 @@ const able: Partial<AgentScenario> = {
 };
 
 for (const version of [1, 2] as const) {
-  test(`the choices of every option and the commands are listed, version ${version}`, patience, (t) => {
-    const { parley, agent } = agentHome(t);
-    const command = agent({ ...able, versions: [version] });
-    const { status, stdout, stderr } = parley(["agents", "check", "--", ...command]);
-    assert.equal(status, 0, stderr);
-    assert.match(stdout, /^options: +mode = ask {2}\(--mode ask \| code\)$/m);
-    assert.match(stdout, /^ +llm = m1 {2}\(--model m1 \| m2 \|.* m20 \| 5 more, see --json\)$/m);
-    assert.match(stdout, /^ +web = true {2}\(--set web=true \| false\)$/m);
-    assert.match(stdout, /^commands: +\/test {2}Runs the tests$/m);
-    assert.match(stdout, /^ +\/find what {2}Finds it$/m);
-    const { data } = JSON.parse(parley(["agents", "check", "--json", "--", ...command]).stdout);
-    assert.deepEqual(data.options[0].choices, [
-      { value: "ask", name: "The ask" },
-      { value: "code", name: "The code", description: "Edits files" },
-    ]);
-    assert.deepEqual(
-      [data.options[1].choices.length, data.options[1].choices[24].group],
-      [25, "All of them"],
-    );
-    assert.deepEqual(data.commands[1], { name: "find", description: "Finds it", hint: "what" });
-  });
+  test(
+    `the choices of every option and the commands are listed in the agent's order, version ${version} (C36, C37)`,
+    patience,
+    (t) => {
+      const { parley, agent } = agentHome(t);
+      const command = agent({ ...able, versions: [version] });
+      const { status, stdout, stderr } = parley(["agents", "check", "--", ...command]);
+      assert.equal(status, 0, stderr);
+      assert.match(stdout, /^options: +mode = ask {2}\(--mode ask \| code\)$/m);
+      assert.match(stdout, /^ +llm = m1 {2}\(--model m1 \| m2 \|.* m20 \| 5 more, see --json\)$/m);
+      assert.match(stdout, /^ +web = true {2}\(--set web=true \| false\)$/m);
+      assert.match(stdout, /^ +tone = dry {2}\(--set tone=dry\)$/m);
+      assert.deepEqual(
+        [...stdout.matchAll(/(\w+) = \w+ {2}\(--/g)].map(([, id]) => id),
+        ["mode", "llm", "web", "tone"],
+      );
+      assert.match(stdout, /^commands: +\/test {2}Runs the tests$/m);
+      assert.match(stdout, /^ +\/find what {2}Finds it$/m);
+      const { data } = JSON.parse(parley(["agents", "check", "--json", "--", ...command]).stdout);
+      assert.deepEqual(data.options[0].choices, [
+        { value: "ask", name: "The ask" },
+        { value: "code", name: "The code", description: "Edits files" },
+      ]);
+      assert.deepEqual(
+        [data.options[1].choices.length, data.options[1].choices[24].group],
+        [25, "All of them"],
+      );
+      assert.deepEqual(data.commands[1], { name: "find", description: "Finds it", hint: "what" });
+    },
+  );
 }
 
 test("commands that an agent names after it has answered are waited for", patience, (t) => {
