@@ -286,3 +286,25 @@ test("what a call would change is shown though the question names the call by it
   await go();
   assert.deepEqual(seen[0]?.diff, { path, oldText: "old\n", newText: "new\n" });
 });
+
+test("what was said of a call is not taken back by saying nothing of it", async (t) => {
+  const got: unknown[] = [];
+  const cwd = folder(t);
+  const given = { rules: rules("deny exec rm *", "allow any:*") };
+  const { go } = await talk(t, cwd, given, async (turn) => {
+    await turn.tool(
+      { title: "t", kind: "execute", toolCallId: "call", rawInput: { command: "rm -r x" } },
+      async () => {
+        got.push(
+          await turn.ask({
+            title: "t",
+            subject: { type: "tool_call", toolCall: { toolCallId: "call", rawInput: null, kind: "read" } },
+            options,
+          }),
+        );
+      },
+    );
+  });
+  await go();
+  assert.deepEqual(got, [refused]);
+});

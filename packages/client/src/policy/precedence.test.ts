@@ -64,6 +64,11 @@ test("of several things at once the strictest verdict counts", () => {
   const options = { rules: rules("allow write a", "deny write b") };
   assert.equal(check(options, write("a"), write("b")).effect, "deny");
   assert.equal(check(options, write("a"), write("c")).effect, "ask");
+  for (const subjects of [
+    [write("c"), write(".env")],
+    [write(".env"), write("c")],
+  ])
+    assert.equal(check(options, ...subjects).always, true, "what is asked every time is stricter");
 });
 
 test("protected paths are asked about whatever is allowed, in any case of letters (N163-N165)", () => {
@@ -77,6 +82,12 @@ test("what holds Parley's own rules and keys is never written (N166)", () => {
   const own = ["/nowhere/w/.config/parley"];
   for (const path of [".config/parley/policy.json", ".config/parley"])
     assert.equal(check({ own, rules: rules("allow *") }, write(path)).effect, "deny", path);
+  const beside = write(".config/parley-other/a");
+  assert.equal(
+    check({ own, rules: rules("allow *") }, beside).effect,
+    "allow",
+    "another folder is another folder",
+  );
 });
 
 test("variables that change what a command does are asked about whatever is allowed (N185)", () => {
