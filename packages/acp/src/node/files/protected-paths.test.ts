@@ -49,3 +49,32 @@ test("ordinary files are not", () => {
     assert.ok(!isProtected(path, "write"), path);
   }
 });
+
+test("so are logins in the folders of tools, and what debuggers, builds, hooks and other agents obey", () => {
+  for (const path of [
+    "/h/.docker/config.json",
+    "/h/.kube/config",
+    "/h/.cargo/credentials.toml",
+    "/h/.pypirc",
+  ])
+    assert.ok(isProtected(path, "read"), path);
+  for (const path of [
+    "/w/.cargo/config.toml",
+    "/w/.gdbinit",
+    "/w/.pre-commit-config.yaml",
+    "/w/lefthook.yml",
+    "/w/.cursorrules",
+    "/w/.windsurf/rules.md",
+    "/w/.mvn/jvm.config",
+  ]) {
+    assert.ok(isProtected(path, "write"), path);
+    assert.ok(!isProtected(path, "read"), path);
+  }
+  for (const path of ["/w/.docker/Dockerfile", "/w/config.toml", "/w/src/lefthook.ts"])
+    assert.ok(!isProtected(path, "write"), path);
+});
+
+test("a name that some file systems take for a protected one is", () => {
+  assert.ok(isProtected("/h/.\u017fsh/id", "read"));
+  assert.ok(isProtected("/w/.e\u0301nv/../.GIT/hooks/x", "write"));
+});

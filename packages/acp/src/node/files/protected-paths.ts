@@ -10,6 +10,7 @@ const secretNames: readonly RegExp[] = [
   /^\.netrc$/,
   /^\.pgpass$/,
   /^\.git-credentials$/,
+  /^\.(?:azure|pypirc|htpasswd|vault-token)$/,
   /^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/,
   /\.(?:pem|key|p12|pfx|kdbx)$/,
 ];
@@ -29,10 +30,15 @@ const trustedNames: readonly RegExp[] = [
   /^\.(?:profile|login|zprofile|zlogin|zlogout|inputrc)$/,
   /^\.(?:vscode|idea|zed|cursor|vim|emacs\.d|devcontainer)$/,
   /^\.(?:claude|codex|gemini|qwen|opencode|goose|copilot|cline|aider\.conf\.yml)$/,
+  /^\.(?:windsurf|continue|roo|kiro|amazonq|junie|kilocode)$/,
+  /^\.(?:cursor|windsurf|cline|roo)rules$/,
   /^\.(?:circleci|gitlab-ci\.yml|travis\.yml|woodpecker|drone\.yml)$/,
   /^(?:jenkinsfile|azure-pipelines\.yml|bitbucket-pipelines\.yml)$/,
   /^\.(?:vimrc|exrc|nvimrc|emacs|nanorc)$/,
   /^\.dir-locals(?:-2)?\.el$/,
+  /^\.(?:gdbinit|lldbinit|pdbrc|irbrc|pryrc|rprofile|psqlrc|sqliterc|tmux\.conf|screenrc|direnvrc)$/,
+  /^\.?(?:pre-commit-config\.yaml|lefthook(?:-local)?\.ya?ml)$/,
+  /^\.(?:mvn|bazelrc|pnpmfile\.cjs)$/,
   /\.code-workspace$/,
   /^\.(?:npmrc|yarnrc|yarnrc\.yml|pypirc)$/,
   /^\.mcp\.json$/,
@@ -40,7 +46,12 @@ const trustedNames: readonly RegExp[] = [
 ];
 
 /** What others run, that one name does not tell. */
-const trustedPath = /[\\/]\.github[\\/](?:workflows|actions)(?:[\\/]|$)/;
+const trustedPath =
+  /[\\/](?:\.github[\\/](?:workflows|actions)|\.cargo[\\/]config(?:\.toml)?|\.config[\\/](?:fish|git)|\.yarn[\\/](?:plugins|releases))(?:[\\/]|$)/;
+
+/** Secrets in folders that hold other things too. */
+const secretPath =
+  /[\\/](?:\.docker[\\/]config\.json|\.kube[\\/]config|\.cargo[\\/]credentials(?:\.toml)?|\.config[\\/](?:gcloud|gh[\\/]hosts\.yml))(?:[\\/]|$)/;
 
 /**
  * Whether a path, absolute, is asked about whatever the mode. Secrets are protected from both kinds of access, and so
@@ -52,16 +63,21 @@ export function isProtectedPath(
   own: readonly string[] = [],
 ): boolean {
   // Some file systems do not tell case apart; a question too many is better than one too few.
-  const folded = path.normalize("NFC").toLowerCase();
+  const folded = fold(path);
   const names = folded.split(/[\\/]/);
   const has = (patterns: readonly RegExp[]) =>
     names.some((name) => patterns.some((pattern) => pattern.test(name)));
   if (own.some((folder) => isBelow(folded, folder))) return true;
-  if (has(secretNames)) return access === "write" || !sample.test(folded);
+  if (has(secretNames) || secretPath.test(folded)) return access === "write" || !sample.test(folded);
   return access === "write" && (has(trustedNames) || trustedPath.test(folded));
 }
 
 function isBelow(folded: string, folder: string): boolean {
-  const above = folder.normalize("NFC").toLowerCase();
+  const above = fold(folder);
   return folded === above || folded.startsWith(`${above}/`) || folded.startsWith(`${above}\\`);
+}
+
+/** Twice, since some letters are the same only in capitals: a long s is an s to some file systems. */
+function fold(path: string): string {
+  return path.normalize("NFKC").toUpperCase().toLowerCase();
 }
