@@ -15,6 +15,7 @@ import { compact, isFull } from "../session/compaction.ts";
 import { effortOf, maxTokensOf } from "../session/options.ts";
 import { userParts, withoutForeignMedia } from "../session/prompt-content.ts";
 import type { SessionWork } from "../session/session-work.ts";
+import { shortenAttachments } from "../session/shorten-attachments.ts";
 import { tokensOfMessages, tokensOfText } from "../session/tokens.ts";
 import type { Tool, ToolContext } from "../tools/tool.ts";
 import { type ModelStep, modelStep } from "./model-step.ts";
@@ -76,12 +77,14 @@ async function request(setting: LoopSetting): Promise<ModelStep> {
   const { turn, work } = setting;
   const model = setting.model();
   const system = setting.system();
+  if (isFull(work, model, system)) await shortenAttachments({ turn, work, model }, 1 / 2);
   if (isFull(work, model, system)) await compact({ turn, work, model });
   try {
     return await ask(setting, model, system);
   } catch (error) {
     turn.signal.throwIfAborted();
     if (!(error instanceof ModelError) || error.kind !== "overflow") throw error;
+    await shortenAttachments({ turn, work, model }, 1 / 8);
     await compact({ turn, work, model, isUrgent: true });
     return await ask(setting, model, system);
   }

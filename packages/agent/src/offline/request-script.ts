@@ -36,9 +36,7 @@ export function* requestScript(request: string, means: Means): Script {
   }
   const unknown = tasks.filter(({ intent }) => intent.type === "unknown");
   const note =
-    unknown.length === 0
-      ? ""
-      : `\n\nI did not understand: ${unknown.map(({ words }) => `“${words}”`).join(", ")}.`;
+    unknown.length === 0 ? "" : `\n\nI did not understand, and did nothing about: ${quotedWords(unknown)}.`;
   const mayChange = !means.beganPlanning;
   if (!mayChange && known.some(({ intent }) => changes.has(intent.type))) {
     const plan = yield* showPlan(known, means);
@@ -53,16 +51,28 @@ export function* requestScript(request: string, means: Means): Script {
   return `${yield* carryOut(known, means)}${note}`;
 }
 
+const shownTasks = 5;
+const shownWords = 80;
+
+/** Not all of a long text that is none of our business. */
+function quotedWords(tasks: readonly Task[]): string {
+  const shown = tasks.slice(0, shownTasks).map(({ words }) => {
+    return `“${words.length > shownWords ? `${words.slice(0, shownWords)}…` : words}”`;
+  });
+  const more = tasks.length - shown.length;
+  return more > 0 ? `${shown.join(", ")} and ${more} more` : shown.join(", ");
+}
+
 /** A plan can have steps that only a person, or another model, can carry out. */
 function* planOnly(tasks: readonly Task[], means: Means): Script {
   const steps = tasks.filter(({ intent }) => intent.type !== "greet");
   if (steps.length === 0)
     return "What should I plan? Say it with the command: `/plan rename a.txt to b.txt, then run the tests`.";
-  const unknown = steps.filter(({ intent }) => intent.type === "unknown").map(({ words }) => `“${words}”`);
+  const unknown = steps.filter(({ intent }) => intent.type === "unknown");
   const note =
     unknown.length === 0
       ? ""
-      : `\n\nBy fixed rules I cannot carry out ${unknown.join(", ")}: that takes another model.`;
+      : `\n\nBy fixed rules I cannot carry out ${quotedWords(unknown)}: that takes another model.`;
   return `${yield* showPlan(steps, means)}${note}`;
 }
 

@@ -82,7 +82,7 @@ function plain(piece: string): string {
   return piece
     .trim()
     .replace(/^(?:plan|steps|todo|tasks?)\s*:\s+/i, "")
-    .replace(/^(?:ok(?:ay)?|now|please|first|next|finally|also|and)[,\s]+/i, "")
+    .replace(/^(?:(?:ok(?:ay)?|now|then|please|first|next|finally|also|and)(?:[,\s]+|$))+/i, "")
     .replace(
       /^(?:(?:can|could|would|will)\s+you|i\s+want\s+you\s+to|i(?:'d|\s+would)\s+like\s+you\s+to|let(?:'s|\s+us))\s+/i,
       "",

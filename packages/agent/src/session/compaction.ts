@@ -11,6 +11,7 @@ import { tokensOfMessage, tokensOfMessages, tokensOfText } from "./tokens.ts";
 /** Room for the answer and for what the estimate gets wrong. */
 const reserveTokens = 16_000;
 const keepTokens = 20_000;
+const summaryTitle = "Summary of the conversation so far:";
 
 export interface Compaction {
   readonly turn: Turn;
@@ -44,6 +45,8 @@ export async function compact({ turn, work, model, focus, ...how }: Compaction):
   const kept = how.isWhole === true ? 0 : keptMessages(messages, how.isUrgent === true ? budget / 4 : budget);
   const older = messages.slice(0, messages.length - kept);
   if (older.length === 0) return false;
+  // the request that is worked on is no conversation; without it nobody would know what to do
+  if (how.isWhole !== true && how.isUrgent !== true && isOnlyRequest(older, messages)) return false;
   const compactionId = randomUUID();
   const show = (
     update: Omit<Extract<Update, { sessionUpdate: "compaction_update" }>, "sessionUpdate" | "compactionId">,
@@ -72,6 +75,17 @@ export async function compact({ turn, work, model, focus, ...how }: Compaction):
   if (!features.compaction && how.isWhole !== true)
     await (features.notices ? turn.notice("info", note) : turn.think(`${note}\n`));
   return true;
+}
+
+/** Whether nothing but the user's last message would be left out, beside what is a summary already. */
+function isOnlyRequest(older: readonly ModelMessage[], messages: readonly ModelMessage[]): boolean {
+  const request = messages.findLast(({ role }) => role === "user");
+  return older.every((message) => message === request || isSummary(message));
+}
+
+function isSummary(message: ModelMessage): boolean {
+  const [first] = message.role === "user" ? message.content : [];
+  return first?.type === "text" && first.text.startsWith(summaryTitle);
 }
 
 /** How many of the last messages stay: as many as are cheap, beginning anywhere but at an outcome. */
@@ -120,5 +134,5 @@ async function summarise(
   }
   signal.throwIfAborted();
   const body = summary.trim() === "" ? plainSummary(older) : summary.trim();
-  return `Summary of the conversation so far:\n\n${body}`;
+  return `${summaryTitle}\n\n${body}`;
 }

@@ -2,7 +2,7 @@
 
 import type { MediaPart, ModelMessage, TextPart, ThinkingPart, ToolCallPart } from "../model/model.ts";
 
-const charactersPerToken = 4;
+export const charactersPerToken = 4;
 /** What providers charge for a picture of usual size. */
 const tokensPerMedia = 1_500;
 /** Roles and separators. */

@@ -57,6 +57,17 @@ export class Transcript {
     }
   }
 
+  /** Puts another message in the place of the user's last one. False where `change` gives the same. */
+  changeRequest(change: (message: Extract<ModelMessage, { role: "user" }>) => ModelMessage): boolean {
+    const at = this.#messages.findLastIndex(({ role }) => role === "user");
+    const message = this.#messages[at];
+    if (message?.role !== "user") return false;
+    const changed = change(message);
+    if (changed === message) return false;
+    this.#messages[at] = changed;
+    return true;
+  }
+
   clear(): void {
     this.#messages = [];
     this.#open = [];

@@ -1,9 +1,10 @@
 // `--format quiet`: the agent's last message and nothing else on stdout; what went wrong on stderr.
 
+import type { Entry } from "@parley/acp";
 import { LastMessage } from "./last-message.ts";
 import type { Output } from "./output.ts";
 import type { RunPrinter } from "./run-printer.ts";
-import { safeText } from "./safe-text.ts";
+import { safeLine, safeText } from "./safe-text.ts";
 
 export function quietPrinter(
   output: Output,
@@ -16,7 +17,11 @@ export function quietPrinter(
     progress: () => undefined,
     pause: () => output.flush(),
     started: () => undefined,
-    entry: (entry) => last.entry(entry),
+    entry(entry) {
+      last.entry(entry);
+      const warning = warningOf(entry);
+      if (warning !== undefined) complain(warning);
+    },
     decision: () => undefined,
     notice: complain,
     end({ error }) {
@@ -29,4 +34,14 @@ export function quietPrinter(
       if (error.hint !== undefined) complain(error.hint);
     },
   };
+}
+
+/** What the agent warns of concerns its answer, which is all that is shown. */
+function warningOf(entry: Entry): string | undefined {
+  if (entry.kind !== "update" || entry.update.sessionUpdate !== "notice") return undefined;
+  const { severity, title, description } = entry.update;
+  if (severity !== "warning" && severity !== "error") return undefined;
+  return [title, description]
+    .flatMap((each) => (typeof each === "string" ? [safeLine(each)] : []))
+    .join(": ");
 }

@@ -1,0 +1,71 @@
+// What was attached to the request that is worked on and does not fit into the model is shortened. The user's own words are
+// never touched, and the user is told.
+
+import type { Turn } from "@parley/acp";
+import type { MediaPart, Model, ModelMessage, TextPart } from "../model/model.ts";
+import type { SessionWork } from "./session-work.ts";
+import { charactersPerToken } from "./tokens.ts";
+
+interface Shortened {
+  readonly uri: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+const attached = /^<resource uri=("(?:[^"\\]|\\.)*")>\n/;
+
+/** `part`: which part of the model's window attachments may take. */
+export async function shortenAttachments(
+  { turn, work, model }: { readonly turn: Turn; readonly work: SessionWork; readonly model: Model },
+  part: number,
+): Promise<void> {
+  const budget = Math.floor(model.facts.contextWindow * charactersPerToken * part);
+  const shortened: Shortened[] = [];
+  const isChanged = work.transcript.changeRequest((message) => fitted(message, budget, shortened));
+  if (!isChanged) return;
+  work.counted = undefined;
+  for (const { uri, from, to } of shortened) {
+    const note = `${uri} does not fit into the model: it gets ${size(to)} of ${size(from)}, the beginning and the end.`;
+    await (turn.client.features.notices ? turn.notice("warning", note) : turn.think(`${note}\n`));
+  }
+}
+
+/** The same message where nothing is too long. */
+function fitted(message: UserMessage, budget: number, shortened: Shortened[]): UserMessage {
+  const long = message.content.filter((part) => part.type === "text" && attached.test(part.text));
+  const share = Math.floor(budget / Math.max(1, long.length));
+  if (!long.some((part) => part.type === "text" && part.text.length > share)) return message;
+  const content = message.content.map((part) => {
+    if (part.type !== "text" || part.text.length <= share || !attached.test(part.text)) return part;
+    shortened.push({ uri: uriOf(part.text), from: part.text.length, to: share });
+    return { ...part, text: cut(part.text, share) };
+  });
+  return { ...message, content };
+}
+
+type UserMessage = Extract<ModelMessage, { role: "user" }> & {
+  readonly content: readonly (TextPart | MediaPart)[];
+};
+
+function uriOf(text: string): string {
+  const [, quoted = '""'] = attached.exec(text) ?? [];
+  try {
+    return String(JSON.parse(quoted));
+  } catch {
+    return quoted;
+  }
+}
+
+/** More of the beginning than of the end, which closes the tag. */
+function cut(text: string, length: number): string {
+  const head = Math.floor((length * 2) / 3);
+  const tail = length - head;
+  const gone = text.length - length;
+  const start = text.slice(0, head).toWellFormed();
+  return `${start}\n[${gone} characters are left out here: it was too long]\n${text.slice(-tail).toWellFormed()}`;
+}
+
+function size(characters: number): string {
+  if (characters >= 1_000_000) return `${(characters / 1_000_000).toFixed(1)} MB`;
+  return `${Math.max(1, Math.round(characters / 1_000))} KB`;
+}
