@@ -1,5 +1,6 @@
 // The secrets that we were given: whatever is kept, shared or told by us must not hold them.
 
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { agentCredentialsPath } from "./agents/agent-credentials.ts";
 import { configText, parsedConfig } from "./config-file.ts";
@@ -19,7 +20,8 @@ export async function knownSecrets(given: object = {}): Promise<string[]> {
   const { env } = process;
   const addresses = Object.values(env).filter((value) => value?.includes("://"));
   const variables = Object.entries(env).flatMap(([name, value = ""]) =>
-    isSecretVariable(name) ? [value] : [],
+    // where a key is kept is no secret
+    isSecretVariable(name) && !(value.startsWith("/") && existsSync(value)) ? [value] : [],
   );
   return [...variables, ...keys, ...logins, ...secretsIn({ config, given, addresses })];
 }

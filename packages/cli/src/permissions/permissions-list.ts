@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { type Rule, rememberedRules, ruleText } from "@parley/client";
 import type { Invocation } from "../command.ts";
 import { permissionsPath, policyPath } from "../data-folder.ts";
+import { withoutSecrets } from "../known-secrets.ts";
 import { printAnswer } from "../print-answer.ts";
 import { printable } from "../printable.ts";
 import { configuredRules, workspacePolicyOf } from "./policy-rules.ts";
@@ -22,7 +23,9 @@ export async function run({ values, json }: Invocation): Promise<number> {
     ...warnings.map((warning) => `ignored: ${printable(warning)}`),
     hint,
   ].join("\n");
-  printAnswer(text, { rules: rules.map(ruleJson), warnings, policy: policyPath() }, json);
+  const data = { rules: rules.map(ruleJson), warnings, policy: policyPath() };
+  const told = await withoutSecrets({ text, data });
+  printAnswer(told.text, told.data, json);
   return 0;
 }
 

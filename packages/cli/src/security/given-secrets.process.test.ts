@@ -35,7 +35,10 @@ const canaries = {
 const all = Object.values(canaries);
 const at = (name: keyof typeof canaries) => canaries[name];
 
+/** Where a key is kept is no secret. */
+const keyFile = probe.cwd;
 const env = {
+  ACME_CREDENTIALS: keyFile,
   ACME_API_KEY: at("a variable of the environment"),
   ACME_DATABASE: `postgres://ann:${at("an address in the environment")}@127.0.0.1/db`,
 };
@@ -195,6 +198,19 @@ const outputs: Readonly<Record<string, readonly [told: () => Promise<string>, sh
     },
     /ended before it could be used/,
   ],
+  "stderr of run, where the agent cannot be reached": [
+    async () => (await run("-a", "far", "go")).stderr,
+    /^parley: far/,
+  ],
+  "permissions list": [
+    async () => {
+      const rule = `exec curl -u ${at("a stored key")}`;
+      const added = await parley(["permissions", "add", "allow", rule]);
+      assert.equal(added.status, 0, added.stderr);
+      return whole("permissions", "list");
+    },
+    /exec curl -u '?\[secret/,
+  ],
   "sessions list": [() => whole("sessions", "list"), /about \[secret/],
   "sessions list --json": [() => whole("sessions", "list", "--json"), /"--token","\[secret/],
   "sessions show": [() => ofEverySession("show"), /ran \[secret/],
@@ -273,7 +289,12 @@ test("what only looks like a secret is taken out of errors", patience, async () 
   const key = ["sk", "proj", "Abc123Def456Ghi789Jkl012"].join("-");
   const failure = { code: -32603, message: "no", data: { details: `bad key ${key}` } };
   const { stderr } = await probe.run([{ fail: failure }]);
-  assert.match(stderr, /bad key \[secret 1\]\n/);
+  assert.match(stderr, /bad key \[secret 1\]/);
+});
+
+test("where a key is kept is told as it is", patience, async () => {
+  const { stdout } = await parley(["run", "--json", "--no-history", "x", "--", ...command()]);
+  assert.ok(stdout.includes(`"cwd":"${keyFile}"`), stdout);
 });
 
 test("to the user who reads it the agent's own words are what it said", patience, async () => {

@@ -3,6 +3,7 @@
 
 import { type Entry, errorCodes, RequestError } from "@parley/acp";
 import type { SqliteStore } from "@parley/acp/node";
+import { StreamRedactor } from "@parley/acp/redact";
 import {
   type HistoryAgent,
   type HistorySession,
@@ -85,7 +86,7 @@ class StoredHistory implements History {
 
   async begin(session: NewHistorySession): Promise<SessionRecorder> {
     const store = await this.#store();
-    const made = recordFrom(session, Date.now());
+    const made = recordFrom(this.#clean(session), Date.now());
     if (session.name !== undefined && (await store.get(made.sessionId)) !== undefined) {
       // fails while another process works in it
       await store.claim(made.sessionId);
@@ -163,6 +164,17 @@ class StoredHistory implements History {
 
   async close(): Promise<void> {
     await (await this.#opened)?.close();
+  }
+
+  /** The words that start an agent again stay as they are; what it calls itself and the session may be anything. */
+  #clean(session: NewHistorySession): NewHistorySession {
+    const redactor = new StreamRedactor(this.#options.secrets ?? []);
+    const { agent, title } = session;
+    return {
+      ...session,
+      agent: { ...agent, name: redactor.text(agent.name) },
+      ...(title === undefined ? {} : { title: redactor.text(title) }),
+    };
   }
 
   #store(): Promise<SqliteStore> {
