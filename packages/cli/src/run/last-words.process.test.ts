@@ -54,6 +54,13 @@ suite("after the answer", { concurrency: 2 }, () => {
     },
   );
 
+  test("an agent that has said nothing yet is waited for", patience, async () => {
+    assert.equal(
+      await printed(agent("mute", `out(done); setTimeout(() => out(chunk("Late.")), 200);`)),
+      "Late.\n",
+    );
+  });
+
   test("more of what has begun to come is waited for", patience, async () => {
     const onPrompt = `out(chunk("One."), done, chunk(" Two.")); setTimeout(() => out(chunk(" Three.")), 50);`;
     assert.equal(await printed(agent("more", onPrompt)), "One. Two. Three.\n");
