@@ -445,31 +445,6 @@ test(
   },
 );
 
-test(
-  "a session that another process works in is not kept twice, and the user is told",
-  patience,
-  async () => {
-    const command = probe.agent([{ say: "working" }, { wait: "cancelled" }]);
-    const second = Promise.withResolvers<Awaited<ReturnType<RunProbe["parley"]>>>();
-    let isDone = false;
-    const first = await probe.parley(["run", "--session", "shared", "x", "--", ...command], {
-      onOutput(stdout, child) {
-        if (isDone || !stdout.includes("working")) return;
-        isDone = true;
-        const again = probe.parley(
-          ["run", "--session", "shared", "--timeout", "20s", "x", "--", ...command],
-          {
-            ...interruptAt("working"),
-          },
-        );
-        again.then(second.resolve, second.reject).finally(() => child.kill("SIGINT"));
-      },
-    });
-    assert.equal(first.status, 130);
-    assert.match((await second.promise).stderr, /not kept in the history/);
-  },
-);
-
 test("F4 an agent that is stopped dead is ended within seconds of a cancel", patience, async () => {
   const [node = "", ...args] = probe.agent([{ say: "working" }, { wait: "cancelled" }]);
   const file = join(probe.folder, "stopped.pid");
