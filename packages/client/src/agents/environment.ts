@@ -139,10 +139,13 @@ export function passedKeys(environment: Environment): readonly string[] {
   return Object.keys(environment).filter(isSecretVariable).sort();
 }
 
-/** The text without the values of those variables: what an agent prints when it fails may be its key. */
-export function withoutKeys(text: string, environment: Environment): string {
+/**
+ * The text without the values of those variables: what an agent prints when it fails may be its key. `given` is what somebody
+ * typed to log in, whatever it is called.
+ */
+export function withoutKeys(text: string, environment: Environment, given: Environment = {}): string {
   let left = text;
-  for (const name of passedKeys(environment)) {
+  for (const name of new Set([...passedKeys(environment), ...Object.keys(given)])) {
     const value = environment[name] ?? "";
     // a short one is no secret, and would tear holes into words
     if (value.length >= 6) left = left.replaceAll(value, `[${name}]`);

@@ -130,7 +130,7 @@ function startProgram(entry: CommandEntry, options: LaunchOptions): AgentLink {
     keys: passedKeys(environment),
   });
   const link = reachCommand(entry, environment, options);
-  return { ...link, stderrTail: () => withoutKeys(link.stderrTail(), environment) };
+  return { ...link, stderrTail: () => withoutKeys(link.stderrTail(), environment, options.env) };
 }
 
 function startRemote(entry: Exclude<AgentEntry, CommandEntry>, options: LaunchOptions): AgentLink {

@@ -264,8 +264,8 @@ test("what an agent prints of its keys when it fails is not in the error (F2)", 
   const failure = await launchAgent(entry, {
     definition,
     environment,
-    env: { DB_PASSWORD: "canary-pass" },
+    env: { DB_LOGIN: "canary-pass" },
   }).catch((error: unknown) => error);
   assert.partialDeepStrictEqual({ ...(failure as object) }, { kind: "exited", exitCode: 1 });
-  assert.equal((failure as { stderr?: string }).stderr, "401: [THEIR_API_KEY] is wrong; so is [DB_PASSWORD]");
+  assert.equal((failure as { stderr?: string }).stderr, "401: [THEIR_API_KEY] is wrong; so is [DB_LOGIN]");
 });
