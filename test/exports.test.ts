@@ -119,7 +119,7 @@ const promised = {
     "verifyAudit",
     "verifyAuditFolder",
   ],
-  "@parley/client/history": ["exportSession", "isSameAgent", "liveRecorder", "openHistory"],
+  "@parley/client/history": ["exportSession", "isSameAgent", "liveRecorder", "openHistory", "separateCalls"],
 } as const;
 
 interface Manifest {

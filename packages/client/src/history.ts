@@ -21,4 +21,5 @@ export {
   type LiveRecorderOptions,
   liveRecorder,
 } from "./history/live-recorder.ts";
+export { separateCalls } from "./history/separate-calls.ts";
 export type { SessionRecorder } from "./history/session-recorder.ts";

@@ -1,6 +1,7 @@
 // `parley sessions show`: a session as `parley run` printed it, with the prompts.
 
 import type { ContentBlock, Entry } from "@parley/acp";
+import { separateCalls } from "@parley/client/history";
 import type { Invocation } from "../command.ts";
 import { printAnswer } from "../print-answer.ts";
 import { bufferedOutput } from "../run/output.ts";
@@ -38,7 +39,8 @@ export async function run({ positionals, json }: Invocation): Promise<number> {
       ...(stdout.isTTY === true ? { columns: () => stdout.columns } : {}),
     });
     output.write(`${paint("dim", sessionLine(session, Date.now()))}\n\n`);
-    for await (const entry of told()) printer.entry(entry);
+    const apart = separateCalls();
+    for await (const entry of told()) printer.entry(apart(entry));
     printer.end({ exitCode: 0, outcome: undefined, error: undefined, durationMs: 0 });
   });
   return 0;

@@ -241,3 +241,24 @@ test("nothing that an agent says in Markdown speaks for the user, hides what fol
   );
   await history.close();
 });
+
+test("a call that has ended stays what it was, whatever later turns do under its id", async () => {
+  const history = openHistory({ path: newPath() });
+  const call = (title: string): Update => ({
+    sessionUpdate: "tool_call_update",
+    toolCallId: "call_1",
+    title,
+    kind: "execute",
+    status: "completed",
+  });
+  const two = [...turn("One", [call("Remove all")]), ...turn("Two", [call("List files")])];
+  const id = await recorded(
+    history,
+    two.map((entry, at) => ({ ...entry, seq: at + 1 })),
+  );
+  const { text: exported } = await exportSession((await history.find(id))!, await entriesOf(history, id), {
+    format: "markdown",
+  });
+  assert.match(exported, /\*\*Remove all\*\*[\s\S]*\*\*List files\*\*/);
+  await history.close();
+});

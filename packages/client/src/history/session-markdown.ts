@@ -11,13 +11,14 @@ import {
   viewFrom,
 } from "@parley/acp/view";
 import type { HistorySession } from "./history-record.ts";
+import { separateCalls } from "./separate-calls.ts";
 
 const longestOutput = 4_000;
 
 type Diff = Extract<ToolCallItem["content"][number], { type: "diff" }>;
 
 export function sessionMarkdown(session: HistorySession, entries: readonly Entry[]): string {
-  const view = viewFrom(entries);
+  const view = viewFrom(entries.map(separateCalls()));
   const facts = [
     `- agent: ${oneLine(session.agent.name)}`,
     `- directory: ${code(session.cwd)}`,

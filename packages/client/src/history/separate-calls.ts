@@ -1,0 +1,26 @@
+// Tool calls of a session that went on: many agents count their calls from 1 in each process, and a call that has ended must
+// not become another one in what is shown of it.
+
+import type { Entry } from "@parley/acp";
+
+/** For one reading of a history: an id that is announced again after its call ended in an earlier turn gets another name. */
+export function separateCalls(): (entry: Entry) => Entry {
+  let turn = 0;
+  const calls = new Map<string, { turn: number; hasEnded: boolean; name: string }>();
+  return (entry) => {
+    if (entry.kind === "prompt") turn += 1;
+    if (entry.kind !== "update" || !("toolCallId" in entry.update)) return entry;
+    const { update } = entry;
+    const { toolCallId, title, status } = update as { toolCallId: string; title?: unknown; status?: unknown }; // those with the id have them
+    const before = calls.get(toolCallId);
+    const isAnother = before?.hasEnded === true && before.turn < turn && title != null;
+    const call =
+      before === undefined || isAnother
+        ? { turn, hasEnded: false, name: isAnother ? `${toolCallId} (${turn})` : toolCallId }
+        : before;
+    calls.set(toolCallId, call);
+    if (status === "completed" || status === "failed" || status === "cancelled") call.hasEnded = true;
+    if (call.name === toolCallId) return entry;
+    return { ...entry, update: { ...update, toolCallId: call.name } as typeof update }; // only its id is another
+  };
+}
