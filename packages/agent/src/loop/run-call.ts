@@ -104,9 +104,10 @@ async function report(
         refused ??
         (verdict.type === "ask" ? await refusalByUser(call, prepared, verdict, setting) : undefined);
       if (refusal !== undefined) {
-        outcome = failed(part, refusal.told);
-        const content = [...(start.content ?? []), shownText(refusal.shown)];
-        return call.finish(refusal.status, { content, rawOutput: refusal.told });
+        const { status, shown, told, advice } = refusal;
+        outcome = failed(part, told, ...(advice === undefined ? [] : [advice]));
+        const content = [...(start.content ?? []), shownText(shown)];
+        return call.finish(status, { content, rawOutput: advice === undefined ? told : { told, advice } });
       }
       outcome = await perform(part, prepared, setting, call);
     });
@@ -124,7 +125,11 @@ interface Refusal {
   readonly status: "failed" | "cancelled";
   readonly shown: string;
   readonly told: string;
+  /** For the model alone. */
+  readonly advice?: string;
 }
+
+const takeNo = "Do not try the same by other means; go on without it or ask.";
 
 /** By the mode, or by a rule of the client. */
 async function refusalBefore(
@@ -151,7 +156,8 @@ async function refusalByUser(
   return {
     status: "cancelled",
     shown: "It was not allowed.",
-    told: "The user rejected this call. Do not try the same by other means; go on without it or ask.",
+    told: "The user rejected this call.",
+    advice: takeNo,
   };
 }
 
@@ -178,7 +184,8 @@ async function vetoOf(
   return {
     status: "cancelled",
     shown: `It was not allowed: ${oneLine(reason)}`,
-    told: `The user's rules do not allow this (${oneLine(reason)}). Do not try the same by other means; go on without it or ask.`,
+    told: `The user's rules do not allow this (${oneLine(reason)}).`,
+    advice: takeNo,
   };
 }
 

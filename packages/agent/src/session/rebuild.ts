@@ -178,13 +178,19 @@ class Rebuilding {
 }
 
 function outcomeOf({ id, name, content, rawOutput, status }: Call): ToolOutcome {
-  const told =
-    typeof rawOutput === "string" ? rawOutput : (rawOutput as { told?: unknown } | null | undefined)?.told;
+  const { told, advice } = (typeof rawOutput === "string" ? { told: rawOutput } : (rawOutput ?? {})) as {
+    readonly told?: unknown;
+    readonly advice?: unknown;
+  }; // any JSON
   const text = typeof told === "string" ? told : "It was interrupted, and nobody knows how far it came.";
   return {
     callId: id,
     name,
-    content: [{ type: "text", text }, ...mediaOf(content)],
+    content: [
+      { type: "text", text },
+      ...(typeof advice === "string" ? [{ type: "text" as const, text: advice }] : []),
+      ...mediaOf(content),
+    ],
     isError: status !== "completed",
   };
 }

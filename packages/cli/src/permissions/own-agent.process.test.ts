@@ -25,6 +25,10 @@ test("what may not be read is not read by our own agent", patience, async () => 
   const policy = join(probe.folder, "rules");
   writeFileSync(policy, "deny read a.txt\n");
   assert.equal((await own("read a.txt", "--policy", policy)).status, 3);
+  const piped = await probe.typed(
+    'run --no-history --policy /dev/fd/3 "read a.txt" 3<<END\ndeny read a.txt\nEND\n',
+  );
+  assert.equal(piped.status, 3, piped.stderr);
 });
 
 test("a search looks into nothing that may not be read, and says so", patience, async () => {

@@ -9,6 +9,7 @@ import { printAnswer } from "../print-answer.ts";
 import { printable } from "../printable.ts";
 import { openGate } from "./open-gate.ts";
 import { ruleJson } from "./permissions-list.ts";
+import { policyFile } from "./policy-rules.ts";
 
 const help = "see parley help permissions check";
 const examples: Readonly<Record<string, string>> = {
@@ -27,7 +28,8 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
     [values[name] ?? []].flat().filter((value): value is string => typeof value === "string");
   const cwd = realpathSync(resolve(list("cwd")[0] ?? "."));
   const subject = subjectFrom(positionals, cwd);
-  const { gate } = openGate({ policy: list("policy")[0], allow: list("allow"), deny: list("deny") });
+  const policy = await policyFile(list("policy")[0]);
+  const { gate } = openGate({ policy, allow: list("allow"), deny: list("deny") });
   const beside = list("add-dir").map((each) => canonicalPath(resolve(each)));
   const roots = [cwd, ...beside];
   const { effect, reason, rule }: Verdict = isOutside(subject, roots)

@@ -5,27 +5,49 @@ import { join } from "node:path";
 import { type Effect, type ParsedPolicy, parsePolicy, parseRule, type Rule, RuleError } from "@parley/client";
 import { usageError } from "../command-error.ts";
 import { policyPath } from "../data-folder.ts";
+import { readSource, TooLargeError } from "../named-source.ts";
+import { printable } from "../printable.ts";
 
 /** For all users of a machine; nobody's answer goes beyond it. */
 const operatorPolicy = "/etc/parley/policy";
 const workspacePolicy = join(".parley", "policy");
 const maxBytes = 256 * 1024;
+const help = "see docs/policy.md, or parley help permissions add";
+
+/** Read once: it may be a pipe. */
+export interface PolicyFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** What `--policy` names. Throws a usage error where it cannot be read. */
+export async function policyFile(path: string | undefined): Promise<PolicyFile | undefined> {
+  if (path === undefined) return undefined;
+  try {
+    return { path, text: (await readSource(path, { maxBytes })).toString("utf8") };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException; // of fs
+    if (error instanceof TooLargeError || code === "EISDIR")
+      throw usageError(`${printable(path)} is no file of rules`, help);
+    if (code === "ENOENT") throw usageError(`there is no file ${printable(path)}`, help);
+    throw usageError(`--policy ${printable(path)} cannot be read: ${code}`, help);
+  }
+}
 
 export interface RunRules {
   /** A file of rules that was named for this run. */
-  readonly policy?: string | undefined;
+  readonly policy?: PolicyFile | undefined;
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
 }
 
 /** Throws a usage error for what cannot be meant: a rule that is left out might have been one that forbids. */
 export function configuredRules({ policy, allow = [], deny = [] }: RunRules): Rule[] {
-  const help = "see docs/policy.md, or parley help permissions add";
   try {
     return [
       ...readPolicy(operatorPolicy, "operator").rules,
       ...readPolicy(policyPath(), "user").rules,
-      ...(policy === undefined ? [] : readPolicy(policy, "launch", true).rules),
+      ...(policy === undefined ? [] : parsePolicy(policy.text, "launch", policy.path).rules),
       ...deny.map((text) => typed("deny", text)),
       ...allow.map((text) => typed("allow", text)),
     ];
@@ -58,10 +80,9 @@ function typed(effect: Effect, text: string): Rule {
   }
 }
 
-function readPolicy(path: string, origin: Rule["origin"], isWanted = false): ParsedPolicy {
+function readPolicy(path: string, origin: Rule["origin"]): ParsedPolicy {
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined && !isWanted) return { rules: [], warnings: [] };
-  if (stat === undefined) throw new RuleError(`there is no file ${path}`);
+  if (stat === undefined) return { rules: [], warnings: [] };
   // before it is opened: a pipe would make us wait
   if (!stat.isFile() || stat.size > maxBytes) throw new RuleError(`${path} is no file of rules`);
   return parsePolicy(readFileSync(path, "utf8"), origin, path);

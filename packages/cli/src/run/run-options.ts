@@ -1,11 +1,12 @@
 // What `parley run` was asked to do, from its flags. What cannot be meant is a usage error, before anything starts.
 
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { McpServer } from "@parley/acp";
 import type { Invocation } from "../command.ts";
 import { usageError } from "../command-error.ts";
+import { type PolicyFile, policyFile } from "../permissions/policy-rules.ts";
 import { printable } from "../printable.ts";
 import { timeSpan } from "../time-span.ts";
 import type { PromptSource } from "./prompt-source.ts";
@@ -27,7 +28,7 @@ export interface RunOptions {
   /** Goes on with the session that was used last in the directory. */
   readonly isContinued: boolean;
   readonly format: (typeof formats)[number];
-  readonly policy: string | undefined;
+  readonly policy: PolicyFile | undefined;
   readonly allow: readonly string[];
   readonly deny: readonly string[];
   readonly mode: string | undefined;
@@ -67,7 +68,7 @@ export async function runOptions({ values, positionals, argv, json }: Invocation
     session: nameOf(text("session")),
     isContinued: values["continue"] === true,
     format: formatOf(text("format") ?? "text", json),
-    policy: text("policy"),
+    policy: await policyFile(text("policy")),
     allow: list("allow"),
     deny: list("deny"),
     mode: text("mode"),
@@ -139,6 +140,8 @@ async function mcpServersFrom(given: string): Promise<McpServer[]> {
   const wanted = 'give NAME=URL, or a file with {"mcpServers":{"NAME":{"command":"...","args":[]}}}';
   const isJson = given.trimStart().startsWith("{");
   const what = isJson ? "--mcp" : `--mcp ${printable(given)}`;
+  if (/^[\w.-]+=/.test(given) && !existsSync(given))
+    throw usageError(`${what}: what follows NAME= must be an http or https URL`, wanted);
   let parsed: unknown;
   try {
     parsed = JSON.parse(isJson ? given : await readFile(given, "utf8"));
