@@ -18,10 +18,9 @@ import { configuredRules } from "../permissions/policy-rules.ts";
 import { knownToAgent } from "./agent-session.ts";
 import { eventTeller } from "./event-teller.ts";
 import type { GuardedPrinter, RunSecrets } from "./guarded-printer.ts";
+import { HeardEntries } from "./heard-entries.ts";
 import type { Interrupts } from "./interrupts.ts";
-import { LastWords } from "./last-words.ts";
 import { lateGate } from "./late-gate.ts";
-import { SlowReader } from "./output.ts";
 import { painter } from "./paint.ts";
 import { type PromptText, readPrompt } from "./prompt-source.ts";
 import { exitCodes, RunError, type RunFacts } from "./run-ending.ts";
@@ -42,20 +41,16 @@ export class PromptRun {
   readonly #secrets: RunSecrets;
   /** Aborts when the run is to end, for whatever reason. */
   readonly #stopping = new AbortController();
-  readonly #words = new LastWords();
-  readonly #reader = new SlowReader(process.stdout);
+  readonly #heard = new HeardEntries((entry) => this.#printer.entry(entry));
   readonly #unread = new UnreadNotes();
   #gate: OpenedGate | undefined;
   #history: RunHistory | undefined;
   #recorder: RunRecorder | undefined;
-  /** What the agent said before the session was announced. */
-  #early: Entry[] | undefined = [];
   #target: RunTarget | undefined;
   #live: LiveAgent | undefined;
   #prompt: LivePrompt | undefined;
   #outcome: Outcome | undefined;
   #timedOutMs: number | undefined;
-  #isOver = false;
 
   constructor(options: RunOptions, printer: GuardedPrinter, interrupts: Interrupts, secrets: RunSecrets) {
     this.#secrets = secrets;
@@ -81,9 +76,9 @@ export class PromptRun {
     } finally {
       clearTimeout(timer);
       this.#stopping.abort();
+      this.#heard.stop();
       await this.#live?.close();
-      // an agent that was ended may still be heard; the end has been told then
-      this.#isOver = true;
+      this.#heard.end();
       await this.#recorder?.close();
       await this.#forgetUnused();
       await this.#history?.close();
@@ -230,7 +225,7 @@ export class PromptRun {
       additionalDirectories: this.#directories(live),
       mcpServers,
       setup,
-      onEntry: (entry: Entry) => this.#entry(entry),
+      onEntry: (entry: Entry) => this.#heard.entry(entry),
     };
     const flags = [
       ...(mode ? ["mode"] : []),
@@ -251,9 +246,7 @@ export class PromptRun {
       cwd: target.cwd,
     });
     if (target.note !== undefined) notice(target.note);
-    const early = this.#early ?? [];
-    this.#early = undefined;
-    for (const entry of early) this.#printer.entry(entry);
+    this.#heard.open(live);
     return session;
   }
 
@@ -269,36 +262,20 @@ export class PromptRun {
   async #answer(live: LiveAgent, prompt: LivePrompt): Promise<void> {
     this.#prompt = prompt;
     this.#printer.progress("waiting for the agent");
-    this.#words.begin();
+    this.#heard.words.begin();
     const started = performance.now();
     // version 2 says when all is said
     const saysAll = live.connected.version > 1;
     this.#outcome = await prompt.outcome;
-    await this.#words.heard({
+    await this.#heard.words.heard({
       turnMs: saysAll ? 0 : performance.now() - started,
       lateMs: live.entry.quirks?.lateMs,
       signal: this.#stopping.signal,
     });
     if (this.#stopping.signal.aborted) return;
     await live.finish();
-    if (this.#outcome.stopReason === "end_turn" && !this.#words.hasSpoken)
+    if (this.#outcome.stopReason === "end_turn" && !this.#heard.words.hasSpoken)
       this.#printer.notice("the agent ended its turn and said nothing");
-  }
-
-  #entry(entry: Entry): void {
-    if (this.#isOver) return;
-    if (this.#early !== undefined) {
-      this.#early.push(entry);
-      return;
-    }
-    this.#words.entry(entry);
-    if (this.#stopping.signal.aborted) {
-      // what comes now is not waited for, and must not pile up
-      if (!this.#reader.isBehind) this.#printer.entry(entry);
-      return;
-    }
-    this.#printer.entry(entry);
-    if (this.#live !== undefined) this.#reader.holdBack(this.#live);
   }
 
   #timeOut(ms: number): void {
@@ -310,6 +287,7 @@ export class PromptRun {
   #stop(): void {
     this.#printer.progress("stopping (Ctrl-C again ends the agent)");
     this.#stopping.abort();
+    this.#heard.stop();
     // its answer has to be read, whoever reads ours
     this.#live?.resume();
     // one that does not stop is ended by the live agent

@@ -4,6 +4,7 @@ import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { McpServer } from "@parley/acp";
+import type { McpSection } from "@parley/client/config";
 import type { Invocation } from "../command.ts";
 import { usageError } from "../command-error.ts";
 import { type PolicyFile, policyFile } from "../permissions/policy-rules.ts";
@@ -151,7 +152,13 @@ async function mcpServersFrom(given: string): Promise<McpServer[]> {
   const { mcpServers } = (parsed ?? {}) as { mcpServers?: unknown }; // checked next
   if (typeof mcpServers !== "object" || mcpServers === null)
     throw usageError(`${what} has no mcpServers`, wanted);
-  return Object.entries(mcpServers).map(([key, entry]) => mcpServer(key, entry, what));
+  const { ConfigError, mcpServer } = await import("@parley/client/config");
+  try {
+    return Object.entries(mcpServers).map(([key, entry]) => mcpServer(key, sectionOf(entry)));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw usageError(`${what}: ${printable(error.message)}`, wanted);
+  }
 }
 
 /** The parser repeats what it stumbled over, which may be a key. */
@@ -159,15 +166,17 @@ function reasonOf({ message }: Error): string {
   return message.replace(/, (?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON$/s, "");
 }
 
-function mcpServer(name: string, entry: unknown, what: string): McpServer {
-  const { command, args = [], env = {}, url, headers = {}, type } = (entry ?? {}) as Record<string, unknown>; // each is checked
-  const pairs = (from: unknown) =>
-    Object.entries(from ?? {}).map(([key, value]) => ({ name: key, value: String(value) }));
-  if (typeof command === "string" && Array.isArray(args)) {
-    return { type: "stdio", name, command, args: args.map(String), env: pairs(env) };
-  }
-  if (typeof url === "string") {
-    return { type: type === "sse" ? "sse" : "http", name, url, headers: pairs(headers) } as McpServer; // sse is v1's
-  }
-  throw usageError(`${what}: the server ${printable(name)} has neither a command nor a url`, help);
+/** What other tools write into such files, as far as it is meant for us; what a server needs is known elsewhere. */
+function sectionOf(entry: unknown): McpSection {
+  const { type, command, args, env, url, headers } = (entry ?? {}) as Record<string, unknown>; // each is checked
+  const texts = (from: unknown) =>
+    Object.fromEntries(Object.entries(from ?? {}).map(([key, value]) => [key, String(value)]));
+  return {
+    ...(type === "stdio" || type === "http" || type === "sse" ? { type } : {}),
+    ...(typeof command === "string" ? { command } : {}),
+    ...(Array.isArray(args) ? { args: args.map(String) } : {}),
+    ...(typeof url === "string" ? { url } : {}),
+    env: texts(env),
+    headers: texts(headers),
+  };
 }

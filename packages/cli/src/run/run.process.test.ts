@@ -115,6 +115,7 @@ suite("the prompt", { concurrency: 2 }, () => {
       [["x", "--image", "nowhere.png"], /nowhere\.png is no file that can be read/],
       [["x", "--image", "notes.txt"], /notes\.txt is no image/],
       [["x", "--mcp", "nowhere.json"], /--mcp nowhere\.json cannot be read/],
+      [["x", "--mcp", '{"mcpServers":{"a":{}}}'], /--mcp: the MCP server a wants a command, or a url/],
       [["x", "--session", "a"], /--session keeps what is said, and --no-history keeps nothing/],
       [["x", "--allow", "everything"], /a rule begins with/],
       [["x", "--policy", "nowhere"], /there is no file nowhere/],
