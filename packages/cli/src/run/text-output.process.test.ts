@@ -180,7 +180,7 @@ test(
       "failed)\n\n```\n404\n```",
       "*warning:* Careful: the disk is full",
       "*The conversation was compacted (completed).*\n\n> in short",
-      "# Mine\n- one",
+      "> # Mine\n> - one",
       "[plan](file:///tmp/plan.md)",
       "- [x] One",
       "- context: 53000 of 200000 tokens\n- cost: 0.42 USD",
