@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, realpathSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { PermissionOption, Turn } from "@parley/acp";
+import type { AskContext, ClientSession, PermissionOption, Turn } from "@parley/acp";
 import {
   commandSubject,
   type GateOptions,
@@ -154,4 +154,41 @@ test("an answer for a workspace counts by whatever name the directory is reached
   };
   await write(project, true);
   await write(join(base, "link"), false);
+});
+
+test("an agent cannot bury a person in questions: of one session sixteen are open, and further ones are refused", {
+  timeout: 20_000,
+}, async () => {
+  const answered = Promise.withResolvers<string>();
+  let open = 0;
+  const permission = () => {
+    open++;
+    return answered.promise;
+  };
+  const gate = permissionGate({ asker: { permission } });
+  const session = { sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] } as unknown as ClientSession; // all that a gate needs
+  const context = { session, signal: new AbortController().signal } as AskContext; // all that a gate needs
+  const asks = Array.from({ length: 17 }, (_, at) => {
+    const toolCall = { toolCallId: `${at}`, rawInput: { command: `ls ${at}` } };
+    return gate.permission({ title: "t", subject: { type: "tool_call", toolCall }, options }, context);
+  });
+  assert.deepEqual(await asks[16], { outcome: "selected", optionId: "no" });
+  assert.match(gate.refusals[0]?.reason ?? "", /16 questions of this session are open already/);
+  answered.resolve("option:0");
+  await Promise.all(asks);
+  assert.deepEqual([open, gate.refusals.length], [16, 1]);
+});
+
+test("a question that was given up before it was asked is asked of nobody", { timeout: 20_000 }, async () => {
+  let asked = 0;
+  const permission = () => {
+    asked++;
+    return "allow:once";
+  };
+  const gate = permissionGate({ asker: { permission } });
+  const session = { sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] };
+  const { terminals } = gate.services(session);
+  const signal = AbortSignal.abort();
+  await assert.rejects(async () => terminals.create({ command: "ls", args: [], signal }));
+  assert.equal(asked, 0);
 });

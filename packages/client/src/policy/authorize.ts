@@ -139,8 +139,7 @@ export class Authority {
     subjects: readonly Subject[],
     { show, verdict, signal, summary, decided }: Question,
   ): Promise<Authorized> {
-    const { asker, remembered } = this.#options;
-    if (asker?.permission === undefined) {
+    if (this.#options.asker?.permission === undefined) {
       const decision = decided("deny", "nobody", `nobody is there to ask: ${verdict.reason}`);
       return { decision: { ...decision, ...this.#allowedBy(state, subjects) } };
     }
@@ -149,6 +148,37 @@ export class Authority {
         decision: decided("deny", "default", `${maxOpen} questions of this session are open already`),
       };
     }
+    // before anything is waited for: questions that come all at once are as many as others
+    state.open++;
+    const choice = await this.#reply(state, subjects, { show, verdict, signal, summary, decided }).finally(
+      () => state.open--,
+    );
+    if (signal.aborted) return { decision: decided("cancelled", "nobody", "it was cancelled") };
+    if (choice === undefined) return { decision: decided("cancelled", "nobody", "nobody answered") };
+    // the rules may have changed while the question was open: what is forbidden now is
+    const since = this.verdict(state, subjects);
+    if (since.effect === "deny") {
+      const { rule } = since;
+      return {
+        decision: { ...decided("deny", "rule", since.reason), ...(rule === undefined ? {} : { rule }) },
+      };
+    }
+    const kept = this.#remember(state, subjects, choice);
+    const decision: Decision = {
+      ...decided(choice.effect, "user", `you answered: ${choice.name}`),
+      scope: choice.scope,
+      ...(kept === undefined ? {} : { remembered: kept }),
+    };
+    return { decision, choice };
+  }
+
+  /** What a person chose; undefined where nobody did. */
+  async #reply(
+    state: GateSession,
+    subjects: readonly Subject[],
+    { show, verdict, signal, summary }: Question,
+  ): Promise<PermissionChoice | undefined> {
+    const { asker, remembered, answerMs = defaultAnswerMs } = this.#options;
     const { choices: choicesOf, ...beside } = await show();
     // without a place to keep answers none is offered that would have to be kept
     const choices = choicesOf(verdict).filter(
@@ -164,26 +194,9 @@ export class Authority {
       choices,
       signal: AbortSignal.any([signal, closing.signal]),
     };
-    state.open++;
-    const reply = await withinTime(
-      () => asker.permission?.(question),
-      question.signal,
-      closing,
-      this.#options.answerMs ?? defaultAnswerMs,
-    ).finally(() => state.open--);
-    const choice = choices.find(({ id }) => id === reply);
-    if (signal.aborted) return { decision: decided("cancelled", "nobody", "it was cancelled") };
-    if (choice === undefined) return { decision: decided("cancelled", "nobody", "nobody answered") };
-    // the rules may have changed while the question was open: what is forbidden now is
-    const since = this.verdict(state, subjects);
-    if (since.effect === "deny") return { decision: { ...decided("deny", "rule", since.reason) } };
-    const kept = this.#remember(state, subjects, choice);
-    const decision: Decision = {
-      ...decided(choice.effect, "user", `you answered: ${choice.name}`),
-      scope: choice.scope,
-      ...(kept === undefined ? {} : { remembered: kept }),
-    };
-    return { decision, choice };
+    const ask = () => asker?.permission?.(question);
+    const reply = await withinTime(ask, question.signal, closing, answerMs);
+    return choices.find(({ id }) => id === reply);
   }
 
   /** The first rule that was written for it. */

@@ -1,12 +1,20 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { type PermissionOption, type ToolCallStart, type Turn, textDiff } from "@parley/acp";
+import {
+  type AskContext,
+  type ClientSession,
+  type PermissionOption,
+  type ToolCallStart,
+  type Turn,
+  textDiff,
+} from "@parley/acp";
 import {
   type Decision,
   type GateOptions,
   type PermissionQuestion,
   parseRule,
+  permissionGate,
   rememberedRules,
 } from "../index.ts";
 import { folder, rules, talk, toolKinds } from "./gate-probe.ts";
@@ -287,24 +295,20 @@ test("what a call would change is shown though the question names the call by it
   assert.deepEqual(seen[0]?.diff, { path, oldText: "old\n", newText: "new\n" });
 });
 
-test("what was said of a call is not taken back by saying nothing of it", async (t) => {
-  const got: unknown[] = [];
-  const cwd = folder(t);
-  const given = { rules: rules("deny exec rm *", "allow any:*") };
-  const { go } = await talk(t, cwd, given, async (turn) => {
-    await turn.tool(
-      { title: "t", kind: "execute", toolCallId: "call", rawInput: { command: "rm -r x" } },
-      async () => {
-        got.push(
-          await turn.ask({
-            title: "t",
-            subject: { type: "tool_call", toolCall: { toolCallId: "call", rawInput: null, kind: "read" } },
-            options,
-          }),
-        );
-      },
-    );
+test("what was said of a call is not taken back by saying nothing of it", async () => {
+  const session = { sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] } as unknown as ClientSession; // all that a gate needs
+  const gate = permissionGate({ rules: rules("deny exec rm *", "allow any:*") });
+  const toolCallId = "call";
+  gate.observe(session, {
+    sessionUpdate: "tool_call_update",
+    toolCallId,
+    kind: "execute",
+    rawInput: { command: "rm -r x" },
   });
-  await go();
-  assert.deepEqual(got, [refused]);
+  const toolCall = { toolCallId, rawInput: null, kind: null };
+  gate.observe(session, { sessionUpdate: "tool_call_update", ...toolCall });
+  const ask = { title: "t", subject: { type: "tool_call" as const, toolCall }, options };
+  const { signal } = new AbortController();
+  const answer = await gate.permission(ask, { session, signal } as AskContext); // all that a gate needs
+  assert.deepEqual(answer, { outcome: "selected", optionId: "no" });
 });
