@@ -120,7 +120,11 @@ function give(): void {
         // it has none: the notice says what it has
         mode: "plan",
       },
-      checked: { command: program, args: probe.agent(talkative(ofMachine, 1)).slice(1) },
+      checked: {
+        command: program,
+        // too short to be looked for anywhere else
+        args: [...probe.agent(talkative(ofMachine, 1)).slice(1), "--password", "pw-1"],
+      },
       far: {
         transport: "websocket",
         url: `ws://ann:${at("address of an agent")}@127.0.0.1:9/`,
@@ -245,10 +249,32 @@ const outputs: Readonly<Record<string, readonly [told: () => Promise<string>, sh
   "agents check --json": [() => whole("agents", "check", "--json", "checked"), /called \[secret/],
   doctor: [() => whole("doctor", "--agent", "checked", "--timeout", "20"), /called \[secret/],
   "config show": [() => whole("config", "show"), /"SETTING": "\(hidden\)"/],
-  "config get of a word": [() => whole("config", "get", "agents.mine.args"), /--password/],
+  "config get of a list": [
+    async () => {
+      const told = await whole("config", "get", "agents.checked.args");
+      assert.doesNotMatch(told, /pw-1/);
+      return told;
+    },
+    /--password/,
+  ],
+  "config get of a word": [() => whole("config", "get", "agents.mine.args.4"), /^\[secret 1\]\n$/],
+  "the hint of a refusal": [
+    async () => {
+      const refused = probe.agent({
+        versions: [1],
+        mcp: { http: true },
+        otherwise: [{ run: { command: "/bin/echo", args: all } }],
+      });
+      const { status, stderr } = await run("--no-history", "go", "--", ...refused, ...typed);
+      assert.equal(status, 3, stderr);
+      return stderr;
+    },
+    /--allow .*echo \[secret/,
+  ],
   "an error of what was typed": [
     () => whole("run", "go", "--mcp", `{"mcpServers":{"x":{"env":{"K":${at("env of --mcp")}}}}}`),
-    /cannot be read/,
+    // the parser repeats a piece of it
+    /cannot be read: Unexpected token 'w'\n/,
   ],
   "an error that repeats an argument": [
     () => whole("agents", "list", at("a variable of the environment")),
