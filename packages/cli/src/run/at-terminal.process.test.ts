@@ -50,3 +50,25 @@ test("of very many options the first are shown, and each can be chosen", { ...pa
     assert.match(stdout, /the right one/);
   }
 });
+
+test("y is a yes and n is a no, once, whatever the agent calls its options", {
+  ...patience,
+  skip,
+}, async () => {
+  const choices = [
+    { optionId: "always", name: "Always", kind: "allow_always" as const },
+    { optionId: "refuse", name: "y", kind: "reject_once" as const },
+    { optionId: "accept", name: "n", kind: "allow_once" as const },
+  ];
+  const on = { accept: [{ say: "it said yes" }], refuse: [{ say: "it said no" }] };
+  for (const [answer, said] of [
+    ["y", "it said yes"],
+    ["YES", "it said yes"],
+    ["n", "it said no"],
+    ["", "it said no"],
+  ]) {
+    const command = ["run", "--no-history", "x", "--", ...probe.agent([{ ask: "Do it?", choices, on }])];
+    const { stdout } = await probe.atTerminal(80, command, { input: `${answer}\n` });
+    assert.ok(stdout.includes(String(said)), `${answer}: ${stdout}`);
+  }
+});

@@ -83,15 +83,23 @@ async function askPermission(question: PermissionQuestion, paint: Paint): Promis
   ];
   write(`${lines.join("\n")}\n`);
   for (;;) {
-    const answer = await askLine(`  which? (1-${choices.length}, Enter for no) `, signal);
+    const answer = await askLine(
+      `  which? (1-${choices.length}, y for yes, Enter for no; both once) `,
+      signal,
+    );
     if (answer === undefined) return undefined;
     // whatever the agent calls its options, a no is a no
-    if (/^(?:no?)?$/i.test(answer.trim()))
-      return choices.find(({ effect, scope }) => effect === "deny" && scope === "once")?.id;
+    if (/^(?:no?)?$/i.test(answer.trim())) return once("deny", choices);
+    if (/^y(?:es)?$/i.test(answer.trim()) && once("allow", choices) !== undefined)
+      return once("allow", choices);
     const chosen = choiceFor(answer.trim(), choices);
     if (chosen !== undefined) return chosen.id;
     write(`  that is none of 1 to ${choices.length}, and the name of no single one\n`);
   }
+}
+
+function once(effect: PermissionChoice["effect"], choices: readonly PermissionChoice[]): string | undefined {
+  return choices.find((choice) => choice.effect === effect && choice.scope === "once")?.id;
 }
 
 /** What is asked about must stay in sight; which of them matter is said with the reason. */

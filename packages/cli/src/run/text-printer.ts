@@ -143,7 +143,7 @@ class TextPrinter implements RunPrinter {
       }
       case "notice": {
         const { title, description } = changed.notice;
-        const more = description ? `: ${safeLine(description)}` : "";
+        const more = description ? `\n  ${safeLine(description)}` : "";
         return this.#event(`${this.#options.paint("yellow", "!")} ${safeLine(title)}${more}`);
       }
       case "compaction":
