@@ -30,19 +30,8 @@ test("of very many options the first are shown, and each can be chosen", { ...pa
   }));
   const steps = [{ ask: "Which?", choices, on: { "id-77777": [{ say: "the right one" }] } }];
   for (const answer of ["id-77777", "Choice 77777", "77778"]) {
-    let isAsked = false;
-    const { status, stdout } = await probe.atTerminal(
-      80,
-      ["run", "--no-history", "x", "--", ...probe.agent(steps)],
-      {
-        input: false,
-        onOutput(shown, child) {
-          if (isAsked || !shown.includes("which?")) return;
-          isAsked = true;
-          child.stdin?.write(`${answer}\n`);
-        },
-      },
-    );
+    const command = ["run", "--no-history", "x", "--", ...probe.agent(steps)];
+    const { status, stdout } = await probe.atTerminal(80, command, answering(`${answer}\n`));
     assert.equal(status, 0, stdout);
     assert.match(stdout, /1 {2}Choice 0 .*\r\n/);
     assert.match(stdout, /… and 99980 more of the agent's/);
@@ -68,7 +57,20 @@ test("y is a yes and n is a no, once, whatever the agent calls its options", {
     ["", "it said no"],
   ]) {
     const command = ["run", "--no-history", "x", "--", ...probe.agent([{ ask: "Do it?", choices, on }])];
-    const { stdout } = await probe.atTerminal(80, command, { input: `${answer}\n` });
+    const { stdout } = await probe.atTerminal(80, command, answering(`${answer}\n`));
     assert.ok(stdout.includes(String(said)), `${answer}: ${stdout}`);
   }
 });
+
+/** Typed when the question stands there: what was typed before is no answer to it. */
+function answering(answer: string): Parameters<RunProbe["atTerminal"]>[2] {
+  let isAsked = false;
+  return {
+    input: false,
+    onOutput(shown, child) {
+      if (isAsked || !shown.includes("which?")) return;
+      isAsked = true;
+      child.stdin?.write(answer);
+    },
+  };
+}

@@ -15,5 +15,6 @@ export function lateGate(opening: Promise<OpenedGate>, opened: () => OpenedGate 
     },
     observe: (session, update) => opened()?.gate.observe(session, update),
     cancelled: (session) => opened()?.gate.cancelled(session),
+    prompted: (session) => opened()?.gate.prompted(session),
   };
 }

@@ -1,9 +1,10 @@
 // Agents that answer with nonsense, and what the user of `parley run` sees of it.
 
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { eventsOf, patience, RunProbe } from "./run-probe.ts";
+import { eventsOf, interruptAt, patience, RunProbe } from "./run-probe.ts";
 
 const probe = new RunProbe();
 
@@ -158,4 +159,33 @@ test("an agent that says no in several lines does not speak for Parley", patienc
   const { status, stderr } = await probe.run({ wire: { replies } });
   assert.equal(status, 5);
   assert.match(stderr, /refused initialize: no\n {2}parley: all is well \(-32603\)\nparley: /);
+});
+
+/** Goes on after a cancel as if there had been none. */
+const deaf = `
+  const lines = require("node:readline").createInterface({ input: process.stdin });
+  const send = (message) => console.log(JSON.stringify({ jsonrpc: "2.0", ...message }));
+  const write = (id, name) =>
+    send({ id, method: "fs/write_text_file", params: { sessionId: "s", path: process.cwd() + "/" + name, content: "x" } });
+  let prompt;
+  lines.on("line", (line) => {
+    const { id, method } = JSON.parse(line);
+    if (method === "initialize") send({ id, result: { protocolVersion: 1, agentCapabilities: {} } });
+    if (method === "session/new") send({ id, result: { sessionId: "s" } });
+    if (method === "session/prompt") prompt = id, write("early", "early.txt");
+    const content = { type: "text", text: "working" };
+    const update = { sessionUpdate: "agent_message_chunk", content };
+    if (id === "early") send({ method: "session/update", params: { sessionId: "s", update } });
+    if (method === "session/cancel") write("late", "late.txt");
+    if (id === "late") send({ id: prompt, result: { stopReason: "cancelled" } });
+  });`;
+
+test("TH3 an agent changes nothing more once its user has cancelled", patience, async () => {
+  const args = ["run", "--no-history", "go", "--allow", "write *.txt", "--", process.execPath, "-e", deaf];
+  const { status, stderr } = await probe.parley(args, interruptAt("working"));
+  assert.equal(status, 130, stderr);
+  assert.deepEqual(
+    ["early.txt", "late.txt"].map((name) => existsSync(join(probe.cwd, name))),
+    [true, false],
+  );
 });

@@ -292,6 +292,7 @@ export class KeptSession implements LiveSession {
         const forget = () => this.#live.options.gate?.cancelled?.(session);
         prompt.signal.addEventListener("abort", forget, { once: true });
         watch = this.#watch();
+        this.#live.options.gate?.prompted?.(session);
         outcome = await prompt.sendTo(session, cancelTimeoutMs, () => this.#stuck(cancelTimeoutMs));
         failure =
           outcome.stopReason === "error" ? (outcome.error ?? { code: 0, message: "error" }) : undefined;

@@ -23,9 +23,10 @@ export interface LiveGate {
   services?(session: ClientSession): { readonly files: Files; readonly terminals: Terminals };
   /** Answers what an agent would do without asking (docs/policy.md). Without it agents are not told to ask. */
   veto?(session: ClientSession, params: unknown, signal: AbortSignal): Promise<object>;
-  /** Is told what a session says, and that the user has cancelled. */
+  /** Is told what a session says, that the user has cancelled, and that a prompt is about to be sent. */
   observe?(session: ClientSession, update: Update): void;
   cancelled?(session: ClientSession): void;
+  prompted?(session: ClientSession): void;
 }
 
 /** Where a session stands, for a history. */

@@ -103,6 +103,10 @@ export class Authority {
       reason,
       ...(verdict.rule === undefined ? {} : { rule: verdict.rule }),
     });
+    if (state.isStopped && subjects.some(({ operation }) => operation !== "read")) {
+      const reason = "the user has cancelled, and nothing more is done until the next prompt";
+      return { decision: decided("cancelled", "user", reason) };
+    }
     if (verdict.effect !== "ask") {
       return { decision: decided(verdict.effect, verdict.rule === undefined ? "default" : "rule") };
     }
@@ -119,7 +123,7 @@ export class Authority {
    */
   async veto(state: GateSession, subjects: readonly Subject[], signal: AbortSignal): Promise<Decision> {
     const verdict = this.verdict(state, subjects);
-    if (verdict.effect === "ask" && !verdict.always) {
+    if (verdict.effect === "ask" && !verdict.always && !state.isStopped) {
       return {
         sessionId: state.session.sessionId,
         workspace: state.workspace.path,

@@ -78,8 +78,13 @@ export interface Gate {
   check(session: GatedSession, subjects: readonly Subject[]): Verdict;
   /** Tells the gate what a session says: a question may name a tool call by its id alone. */
   observe(session: GatedSession, update: Update): void;
-  /** The user cancelled: what was allowed and not yet done is not allowed any more. */
+  /**
+   * The user cancelled: what was allowed and not yet done is not allowed any more, and nothing but reading is done for the
+   * session until it is `prompted` again.
+   */
   cancelled(session: GatedSession): void;
+  /** The user wants something of it again. */
+  prompted(session: GatedSession): void;
   /** What policy refused, or nobody was there to allow; not what a person refused. The first 1,000. */
   readonly refusals: readonly Decision[];
   /** How many there were. */

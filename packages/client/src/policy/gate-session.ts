@@ -42,6 +42,7 @@ export class GateSession {
   readonly #judged = new Set<string>();
   readonly #refused = new Set<string>();
   #approvals: Approval[] = [];
+  #isStopped = false;
   /** Questions that wait for an answer. */
   open = 0;
 
@@ -129,8 +130,18 @@ export class GateSession {
     return true;
   }
 
-  forgetApprovals(): void {
+  /** The user has cancelled, and has asked for nothing since. */
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
     this.#approvals = [];
+  }
+
+  goOn(): void {
+    this.#isStopped = false;
   }
 }
 

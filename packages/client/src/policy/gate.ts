@@ -60,7 +60,8 @@ export function permissionGate(given: GateOptions = {}): Gate {
       }
       if (isEnd) state.observe(update);
     },
-    cancelled: (session) => stateOf(session).forgetApprovals(),
+    cancelled: (session) => stateOf(session).stop(),
+    prompted: (session) => stateOf(session).goOn(),
     refusals: reports.refusals,
     violations: reports.violations,
     get refused() {

@@ -390,3 +390,29 @@ test("what leads outside is refused without asking, and written down", async (t)
     ],
   );
 });
+
+test("TH3 what the user has cancelled changes nothing more, whatever is allowed, until the next prompt", async (t) => {
+  const cwd = folder(t, { "a.txt": "old" });
+  const path = join(cwd, "a.txt");
+  const said: string[] = [];
+  const { gate, session, go } = await talk(t, cwd, { rules: rules("allow write **") }, async ({ client }) => {
+    const { files } = client;
+    said.push((await files?.readText(path)) ?? "");
+    said.push(
+      await (files?.writeText(path, `${said.length}`) ?? Promise.reject()).then(
+        String,
+        ({ message }) => message,
+      ),
+    );
+  });
+  gate.cancelled(session);
+  await go();
+  assert.deepEqual(said, [
+    "old",
+    `write ${path} was not permitted: the user has cancelled, and nothing more is done until the next prompt`,
+  ]);
+  assert.deepEqual([readFileSync(path, "utf8"), gate.refused], ["old", 0]);
+  gate.prompted(session);
+  await go();
+  assert.equal(readFileSync(path, "utf8"), "3");
+});
