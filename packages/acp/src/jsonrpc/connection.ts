@@ -124,6 +124,11 @@ export class Connection {
     return this.#expect(id, method, options);
   }
 
+  /** What to wait for while the peer is slow; undefined while it is not. */
+  get room(): Promise<void> | undefined {
+    return this.#output.room;
+  }
+
   /**
    * Sends a notification. Returns a promise only when the peer is slow; await it before sending more. After
    * the end it returns one that resolves in a later turn of the event loop, and never throws: a loop that

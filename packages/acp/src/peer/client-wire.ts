@@ -15,6 +15,7 @@ import type { ClientDefinition } from "./client-definition.ts";
 import { offeredFeatures } from "./client-features.ts";
 import { extensionName } from "./extension-name.ts";
 import type { ExtensionContext } from "./extensions.ts";
+import { LargeAnswers } from "./large-answers.ts";
 import type { LiveSession } from "./live-session.ts";
 import { ClientServices } from "./local-services.ts";
 import { newId } from "./new-id.ts";
@@ -30,6 +31,7 @@ export class ClientWire {
   readonly log: Log;
   readonly closed: Promise<ConnectionError>;
   readonly #connection: Connection;
+  readonly #large: LargeAnswers;
   readonly #definition: ClientDefinition;
   readonly #bound: BoundWire;
   readonly #edition: ClientEdition;
@@ -51,6 +53,7 @@ export class ClientWire {
     this.log = definition.log ?? (() => undefined);
     this.#orphans = new OrphanUpdates(this.log);
     this.#connection = connection;
+    this.#large = new LargeAnswers(() => connection.room);
     this.#definition = definition;
     this.#bound = bound;
     this.#edition = edition;
@@ -184,7 +187,8 @@ export class ClientWire {
     if (!this.#offers(service.op)) throw methodNotFound(method);
     const session = this.#sessions.get(service.sessionId);
     if (session === undefined) throw noSession();
-    return this.#servicesOf(session).run(service.op, request.signal);
+    const run = () => this.#servicesOf(session).run(service.op, request.signal);
+    return service.op.op === "read" || service.op.op === "output" ? this.#large.give(run) : run();
   }
 
   #offers({ op }: ServiceOp): boolean {

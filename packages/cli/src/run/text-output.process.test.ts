@@ -88,7 +88,7 @@ suite("text", { concurrency: 2 }, () => {
         "plan: file:///tmp/plan.md",
         "! the conversation was compacted",
         "! the conversation was not compacted (failed): no model",
-        "! Careful: the disk is full",
+        "! Careful\n  the disk is full",
         "",
         "fine\n",
       ].join("\n"),
