@@ -486,6 +486,21 @@ test("a server that answers in the POST itself is understood", patience, async (
   assert.equal(await connection.request("now", {}), "at once");
 });
 
+test("an answer in the POST itself that is cut off is missed by whoever asked", patience, async (t) => {
+  const { connection } = await connected(t, {
+    answer({ body }, response) {
+      const isAsked = body.includes('"method":"now"');
+      if (isAsked) {
+        response.writeHead(200, { ...json, "content-length": "1000" });
+        response.write('{"jsonrpc":"2.0",', () => response.destroy());
+      }
+      return isAsked;
+    },
+  });
+  await connection.request("initialize", {});
+  await assert.rejects(connection.request("now", {}), /the answer was cut off/);
+});
+
 test(
   "a server that sends the head of a stream with its first event is not waited for (H13)",
   patience,

@@ -23,7 +23,9 @@ function withoutScheme(secret: string): string[] {
 
 function writtenForms(secret: string): Set<string> {
   const inJson = JSON.stringify(secret).slice(1, -1);
-  const inAddress = encodeURIComponent(secret);
+  // half a character has no place in an address
+  const wellFormed = secret.toWellFormed();
+  const inAddress = encodeURIComponent(wellFormed);
   const bytes = byteString(secret);
   return new Set(
     [
@@ -36,7 +38,7 @@ function writtenForms(secret: string): Set<string> {
       inAddress,
       inAddress.replaceAll(/%[\dA-F]{2}/g, (escaped) => escaped.toLowerCase()),
       inAddress.replaceAll("%20", "+"),
-      encodeURI(secret),
+      encodeURI(wellFormed),
       ...[0, 1, 2].flatMap((before) => base64Of(bytes, before)),
     ].filter((form) => form.length >= shortestSecret),
   );

@@ -102,3 +102,12 @@ const pathOrType =
 export function isDistinctive(text: string): boolean {
   return !/^(?:[A-Za-z]*|[\d.]*)$/.test(text) && !pathOrType.test(text);
 }
+
+/** What a part of an address says; what is wrongly written says itself. */
+export function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

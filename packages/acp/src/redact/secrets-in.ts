@@ -3,7 +3,7 @@
 
 import { Redactor } from "./redactor.ts";
 import { shortestSecret } from "./secret-forms.ts";
-import { address, secretKey } from "./secret-patterns.ts";
+import { address, decoded, secretKey } from "./secret-patterns.ts";
 
 /**
  * By where they stand: values of `env` and `headers`, of keys whose names say so, arguments after `--token` and the like,
@@ -32,5 +32,5 @@ function passwordsOf(url: string): string[] {
   if (!URL.canParse(url)) return [];
   const { password, searchParams } = new URL(url);
   const named = [...searchParams].flatMap(([key, value]) => (secretKey.test(key) ? [value] : []));
-  return [password, decodeURIComponent(password), ...named];
+  return [password, decoded(password), ...named];
 }

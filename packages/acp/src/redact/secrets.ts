@@ -5,6 +5,7 @@
 import { formsOf, shortestSecret } from "./secret-forms.ts";
 import {
   address,
+  decoded,
   isDistinctive,
   looksRandom,
   type Pattern,
@@ -156,14 +157,5 @@ export class Secrets {
     const options = { everywhere: !doubtful || isDistinctive(secret), evident: evident && mayBeEvident };
     const at = all.lastIndexOf(secret);
     return `${all.slice(0, at)}${this.mark(secret, name, options)}${all.slice(at + secret.length)}`;
-  }
-}
-
-/** What a part of an address says; what is wrongly written says itself. */
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
   }
 }

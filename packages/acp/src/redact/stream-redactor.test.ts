@@ -97,3 +97,26 @@ test("what a header says beside its scheme is looked for by itself", () => {
   assert.equal(redactor.text("it is open-sesame-1"), "it is [secret 1]");
   assert.equal(redactor.text("wren-nest-2, or so"), "[secret 2], or so");
 });
+
+test("an address whose password is wrongly escaped is searched like any other", () => {
+  assert.deepEqual(secretsIn({ urls: ["postgres://ann:50%off-sale@host/db"] }), ["50%off-sale"]);
+});
+
+test("a secret is found wherever it is cut, even one of tens of thousands of characters", () => {
+  // a table of all its beginnings would need its length squared
+  const long = Array.from({ length: 40_000 }, (_, at) => (at * at * 7919).toString(36))
+    .join("+")
+    .slice(0, 60_000);
+  for (const given of ["🙂🙂wren-nest🙂", long]) {
+    for (const cut of [1, 2, 5, given.length - 2, given.length - 1]) {
+      const redactor = new StreamRedactor<Chunk>([given]);
+      const chunks = [said(`it is ${given.slice(0, cut)}`), said(`${given.slice(cut)}, or so`)];
+      const all = [...chunks.flatMap((chunk) => redactor.next(chunk)), ...redactor.end()];
+      assert.equal(all.map(textOf).join(""), "it is [secret 1], or so");
+    }
+  }
+});
+
+test("a secret that is no well-formed text is looked for as well", () => {
+  assert.equal(new StreamRedactor(["\ud800wren-nest"]).text("is \ud800wren-nest"), "is [secret 1]");
+});

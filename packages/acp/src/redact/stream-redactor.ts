@@ -14,30 +14,33 @@ interface Piece {
 
 export class StreamRedactor<Item extends object> {
   readonly #secrets = new Secrets();
-  /** The beginnings of secrets by their last character, longest first: most texts end in none of them. */
-  readonly #beginnings: ReadonlyMap<string, readonly string[]>;
+  /** What secrets look like, by the first character. */
+  readonly #forms: ReadonlyMap<string, readonly string[]>;
+  readonly #longest: number;
   /** The end of the last piece, which may be the beginning of a secret. */
   #held: Piece | undefined;
 
   constructor(secrets: Iterable<string>) {
     for (const secret of secrets) this.#secrets.give(secret);
-    this.#beginnings = beginnings(this.#secrets.known.map(({ form }) => form));
+    const forms = this.#secrets.known.map(({ form }) => form);
+    this.#forms = Map.groupBy(forms, (form) => form.charAt(0));
+    this.#longest = forms[0]?.length ?? 0;
   }
 
   /** Prose, an argument, a path. */
   text(text: string): string {
-    return this.#beginnings.size === 0 ? text : this.#secrets.cleanKnown(text);
+    return this.#forms.size === 0 ? text : this.#secrets.cleanKnown(text);
   }
 
   /** Any JSON value; what was given is not changed. */
   value<Value>(value: Value): Value {
     // as: every string becomes a string, and nothing else is touched
-    return this.#beginnings.size === 0 ? value : (this.#every(value) as Value);
+    return this.#forms.size === 0 ? value : (this.#every(value) as Value);
   }
 
   /** What can be told of it now: itself, nothing yet, or what was held back before it, too. */
   next(item: Item): Item[] {
-    if (this.#beginnings.size === 0) return [item];
+    if (this.#forms.size === 0) return [item];
     const piece = pieceOf(item);
     const isNext = piece !== undefined && piece.stream === this.#held?.stream;
     const before = isNext ? [] : this.end();
@@ -64,8 +67,11 @@ export class StreamRedactor<Item extends object> {
 
   /** How many characters at the end may be the beginning of a secret. */
   #beginningAtEnd(text: string): number {
-    const candidates = this.#beginnings.get(text.at(-1) ?? "") ?? [];
-    return candidates.find((beginning) => text.endsWith(beginning))?.length ?? 0;
+    for (let at = Math.max(0, text.length - this.#longest + 1); at < text.length; at++) {
+      const forms = this.#forms.get(text.charAt(at));
+      if (forms?.some((form) => form.startsWith(text.slice(at)))) return text.length - at;
+    }
+    return 0;
   }
 
   #every(value: unknown): unknown {
@@ -88,13 +94,6 @@ export class StreamRedactor<Item extends object> {
     if (bytes === undefined) return {};
     return { output: { ...(output as object), data: inBase64(this.#secrets.cleanKnown(bytes)) } }; // it has data
   }
-}
-
-function beginnings(forms: readonly string[]): Map<string, string[]> {
-  const all = new Set(forms.flatMap((form) => Array.from(form.slice(1), (_, at) => form.slice(0, at + 1))));
-  const found = Map.groupBy(all, (beginning) => beginning.at(-1) ?? "");
-  for (const list of found.values()) list.sort((one, other) => other.length - one.length);
-  return found;
 }
 
 interface Chunk {

@@ -130,3 +130,15 @@ test("the last id is known only when its event is whole; one that cannot be sent
   decoder.push(utf8(`\nid: a\0b\ndata: {}\n\nid: ${"9".repeat(2_000)}\ndata: {}\n\n`));
   assert.deepEqual([decoder.lastEventId, decoder.isInsideEvent], ["2", false]);
 });
+
+test("a stream that is opened again knows the last id until it gives another one (H12)", () => {
+  const ignore = { message: () => undefined, reject: () => undefined, fatal: () => undefined };
+  const decoder = new EventDecoder(ignore, defaultFrameLimits, webPlatform);
+  decoder.lastEventId = "7";
+  decoder.push(utf8(": ping\n\ndata: {}\n\n"));
+  assert.equal(decoder.lastEventId, "7");
+  decoder.push(utf8("id: 8\ndata: {}\n\n"));
+  assert.equal(decoder.lastEventId, "8");
+  decoder.push(utf8("id\ndata: {}\n\n"));
+  assert.equal(decoder.lastEventId, "");
+});

@@ -54,7 +54,8 @@ export class EventDecoder implements FrameDecoder {
   /** Set when the data is too large and only counted. */
   #drained: { readonly head: string; readonly tail: TailBytes } | undefined;
   #isMessage = true;
-  #nextId = "";
+  /** Undefined until this stream gives one: what is known from the one before stays. */
+  #nextId: string | undefined;
   #dead = false;
 
   constructor(sink: DecoderSink, limits: FrameLimits, platform: TextPlatform) {
@@ -199,7 +200,7 @@ export class EventDecoder implements FrameDecoder {
 
   /** An empty line ends an event. */
   #dispatch(): void {
-    this.lastEventId = this.#nextId;
+    this.lastEventId = this.#nextId ?? this.lastEventId;
     if (!this.#hasData) {
       this.#isMessage = true;
       return;

@@ -3,7 +3,7 @@
 
 import { deadline } from "../jsonrpc/deadline.ts";
 import { type Call, type HttpEndpoint, readText } from "./http-endpoint.ts";
-import { HttpFailure } from "./http-failure.ts";
+import { HttpFailure, networkWords } from "./http-failure.ts";
 import type { Pacing } from "./http-stream.ts";
 
 const json = { "Content-Type": "application/json", Accept: "application/json" };
@@ -82,7 +82,11 @@ export async function post(
       return undefined;
     }
     if (response.ok) {
-      const text = await readText(response, maxBytes + 1).catch(() => "");
+      const text = await readText(response, maxBytes + 1).catch((cause: unknown) => {
+        // it was taken, so that it cannot be sent again, and nobody will answer it any more
+        const words = `POST ${endpoint.shown}: the answer was cut off: ${networkWords(cause)}`;
+        throw new HttpFailure(words, { cause });
+      });
       answer.release();
       return text === "" ? undefined : text;
     }
