@@ -48,7 +48,8 @@ export async function run({ positionals, argv, values, json }: Invocation): Prom
     [["agents", name], written],
     ...(values["default"] === true ? [[["client", "agent"], name] as const] : []),
   ]);
-  const text = `${name} is in ${file}. Look at it: parley agents check ${name}`;
+  const isDefault = values["default"] === true ? " It is the default now." : "";
+  const text = `${name} is in ${file}.${isDefault} Look at it: parley agents check ${name}`;
   printAnswer(text, { agent: name, file }, json);
   return 0;
 }

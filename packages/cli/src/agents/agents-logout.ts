@@ -1,7 +1,7 @@
 // `parley agents logout`: logs out of an agent, and forgets what was given to log in to it.
 
 import type { Invocation } from "../command.ts";
-import { usageError } from "../command-error.ts";
+import { CommandError, usageError } from "../command-error.ts";
 import { chooseAgent } from "../named-agent.ts";
 import { printAnswer } from "../print-answer.ts";
 import { forgetCredentials } from "./agent-credentials.ts";
@@ -12,14 +12,22 @@ export async function run({ positionals, json }: Invocation): Promise<number> {
   if (name === undefined)
     throw usageError("agents logout wants the name of an agent", "see parley agents list");
   const chosen = await chooseAgent(name, []);
+  let failure: CommandError | undefined;
   const isOut = await withAgent(chosen, async (agent) => {
     if (!agent.connected.features.logout) return false;
     await agent.logout();
     return true;
+  }).catch((error: unknown) => {
+    if (!(error instanceof CommandError)) throw error;
+    failure = error;
+    return false;
   });
+  // also where the agent is gone: whoever logs out wants no key to stay
   const isForgotten = forgetCredentials(name);
+  if (failure !== undefined && !isForgotten) throw failure;
+  const told = isOut ? `Logged out of ${name}.` : `${name} offers no logout; use its own command.`;
   const text = [
-    isOut ? `Logged out of ${name}.` : `${name} offers no logout; use its own command.`,
+    failure === undefined ? told : `${name} itself was not told: ${failure.message}`,
     ...(isForgotten ? ["What you gave to log in has been forgotten."] : []),
   ].join("\n");
   printAnswer(text, { agent: name, loggedOut: isOut, forgotten: isForgotten }, json);

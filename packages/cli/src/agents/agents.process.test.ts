@@ -1,8 +1,8 @@
 // `parley agents` as a shell runs it, on scripted agents.
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { basename, join, relative } from "node:path";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import { agentHome, patience } from "./agents-probe.ts";
 
@@ -149,6 +149,19 @@ test(
     assert.equal(existsSync(credentialsFile()), false);
   },
 );
+
+test("a key is forgotten by a logout also where the agent is gone", patience, (t) => {
+  const { parley, keep, credentialsFile } = agentHome(t);
+  keep({ agents: { theirs: { command: "/nowhere/agent" } } });
+  const none = parley(["agents", "logout", "theirs"]);
+  assert.deepEqual([none.status, none.stdout], [5, ""]);
+  mkdirSync(dirname(credentialsFile()), { recursive: true });
+  writeFileSync(credentialsFile(), JSON.stringify({ theirs: { THEIR_KEY: "canary-secret" } }));
+  const { status, stdout } = parley(["agents", "logout", "theirs"]);
+  assert.equal(status, 0);
+  assert.match(stdout, /^theirs itself was not told: .*\nWhat you gave to log in has been forgotten\.\n$/);
+  assert.equal(existsSync(credentialsFile()), false);
+});
 
 test(
   "a login in a terminal runs the agent's own program, and an agent without a way to log in says so",
