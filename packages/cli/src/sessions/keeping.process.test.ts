@@ -31,12 +31,32 @@ test("a deleted session is gone at our own agent too, and that is said", patienc
   assert.equal(status, 0, stderr);
   assert.match(stdout, /^Deleted \S+ from the history\. parley has deleted its own copy\.\n$/);
   assert.deepEqual(hasAnywhere("zebra-text"), []);
-  // it knows nothing of it any more, and deleting what is gone is no failure
+  // it knows nothing of it any more
   assert.equal((await probe.parley(["run", "-s", "gone", "read a.txt"])).status, 0);
   const kept = await probe.parley(["sessions", "delete", "gone", "--history-only", "--json"]);
   assert.deepEqual(JSON.parse(kept.stdout).data.agents, []);
   assert.notDeepEqual(hasAnywhere("zebra-text"), []);
 });
+
+test(
+  "a session that its agent does not have any more is deleted, in whatever words it says so",
+  patience,
+  async () => {
+    for (const [message, code, expected] of [
+      ["Session not found", -32602, 0],
+      ["Disk on fire", -32603, 1],
+    ] as const) {
+      const wire = { replies: [{ method: "session/delete", error: { code, message } }] };
+      const command = probe.agent({ versions: [1], otherwise: [{ say: "done" }], wire });
+      const name = `answers${code}`;
+      assert.equal((await probe.parley(["agents", "add", name, "--", ...command])).status, 0);
+      const ran = await probe.parley(["run", "-s", "old", "--agent", name, "go"]);
+      assert.equal(ran.status, 0, ran.stderr);
+      const { status, stdout } = await probe.parley(["sessions", "delete", "old"]);
+      assert.equal(status, expected, stdout);
+    }
+  },
+);
 
 test("an agent that was started by a command is not run again to delete a session", patience, async () => {
   const command = probe.agent([{ say: "done" }]);

@@ -1,6 +1,5 @@
 // `parley sessions delete`: from the history, and at the agent where it can.
 
-import { RequestError } from "@parley/acp";
 import type { HistorySession } from "@parley/client/history";
 import type { Invocation } from "../command.ts";
 import { usageError } from "../command-error.ts";
@@ -72,7 +71,7 @@ async function atAgent(sessions: readonly HistorySession[]): Promise<AtAgent> {
 /** Why it cannot. Nothing: it has. */
 async function askedToDelete(name: string, sessions: readonly HistorySession[]): Promise<string | undefined> {
   const { entry, credentials } = await chooseAgent(name, []);
-  const { launchAgent } = await import("@parley/client");
+  const { launchAgent, problemOf } = await import("@parley/client");
   const { agent, close } = await launchAgent(entry, {
     definition: { name: "parley", version: await ownVersion() },
     env: credentials,
@@ -82,7 +81,7 @@ async function askedToDelete(name: string, sessions: readonly HistorySession[]):
     for (const { agentSessionId } of sessions) {
       await agent.delete(agentSessionId).catch((error: unknown) => {
         // it has none, which is what was wanted
-        if (!(error instanceof RequestError) || error.code !== -32002) throw error;
+        if (problemOf(error).kind !== "session_not_found") throw error;
       });
     }
     return undefined;

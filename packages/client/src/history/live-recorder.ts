@@ -39,7 +39,7 @@ export function liveRecorder(history: History, options: LiveRecorderOptions): Li
   const { agent, name, title, known, failed } = options;
   let id: string | undefined;
   /** What came before the store had made room for it. */
-  const early: Entry[] = [];
+  let early: Entry[] | undefined = [];
   let recorder: SessionRecorder | undefined;
   let opening: Promise<SessionRecorder | undefined> | undefined;
 
@@ -56,10 +56,12 @@ export function liveRecorder(history: History, options: LiveRecorderOptions): Li
               ...(title && { title }),
             })
           : await history.resume(known.id, session.sessionId);
-      for (const entry of early.splice(0)) recorder.entry(entry);
+      for (const entry of early ?? []) recorder.entry(entry);
     } catch (error) {
       failed(error);
     }
+    // also where nobody will ever take them: a session may go on for days
+    early = undefined;
     return recorder;
   };
 
@@ -79,7 +81,7 @@ export function liveRecorder(history: History, options: LiveRecorderOptions): Li
       }
     },
     entry(_sessionId, entry) {
-      if (recorder === undefined) early.push(entry);
+      if (recorder === undefined) early?.push(entry);
       else recorder.entry(entry);
     },
     async ready() {

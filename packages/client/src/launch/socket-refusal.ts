@@ -2,7 +2,7 @@
 // more by hand, and the answer is read.
 
 import { randomBytes } from "node:crypto";
-import { request as httpRequest } from "node:http";
+import { request as httpRequest, STATUS_CODES } from "node:http";
 import { request as httpsRequest } from "node:https";
 
 export interface SocketRefusal {
@@ -37,8 +37,9 @@ export function socketRefusal(
       resolve(refusal);
       request.destroy();
     };
-    request.on("response", ({ statusCode: status, statusMessage = "" }) => {
-      done({ message: `${where}: got ${`${status} ${statusMessage}`.trim()}, wanted 101`, status });
+    request.on("response", ({ statusCode: status = 0 }) => {
+      const got = `${status} ${STATUS_CODES[status] ?? ""}`.trim();
+      done({ message: `${where}: got ${got}, wanted 101`, status });
     });
     request.on("upgrade", () => done());
     request.on("timeout", () => done());

@@ -11,7 +11,6 @@ import { KeptSession } from "./kept-session.ts";
 import { type AgentSessions, type AgentSessionsQuery, listAll } from "./list-all.ts";
 import type { LiveAgent, LiveSession } from "./live-agent.ts";
 import type { LiveOptions, LivePlace } from "./live-options.ts";
-
 import { type LoginTarget, logIn } from "./log-in.ts";
 import { problemOf } from "./problem.ts";
 import type { SessionHost } from "./session-host.ts";
@@ -222,7 +221,8 @@ class KeptAgent implements LiveAgent, LoginTarget, SessionHost {
   async #launch(): Promise<LaunchedAgent> {
     const { options } = this;
     const { onEvent, env = {}, backoffMs = 1_000 } = options;
-    const again = this.#crashes.length - 1;
+    // it may be started for another reason than the last crash, and long after it
+    const again = this.#recentCrashes().length - 1;
     if (again > 0) await pause(Math.min(backoffMs * 2 ** (again - 1), longestPauseMs), this.#stop.signal);
     const definition = clientDefinition(
       options,
@@ -258,8 +258,7 @@ class KeptAgent implements LiveAgent, LoginTarget, SessionHost {
     const { message } = reason;
     const stderr = launched.stderrTail();
     this.options.onEvent?.({ kind: "crashed", message, stderr });
-    const now = performance.now();
-    this.#crashes = [...this.#crashes.filter((time) => now - time < crashWindowMs), now];
+    this.#crashes = [...this.#recentCrashes(), performance.now()];
     if (this.#crashes.length <= (this.options.maxRestarts ?? 5)) return;
     this.#crashLoop = new LaunchError(
       "crash_loop",
@@ -273,5 +272,10 @@ class KeptAgent implements LiveAgent, LoginTarget, SessionHost {
       },
     );
     this.#crashes = [];
+  }
+
+  #recentCrashes(): number[] {
+    const since = performance.now() - crashWindowMs;
+    return this.#crashes.filter((time) => time > since);
   }
 }

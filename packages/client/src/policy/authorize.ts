@@ -103,7 +103,7 @@ export class Authority {
       reason,
       ...(verdict.rule === undefined ? {} : { rule: verdict.rule }),
     });
-    if (state.isStopped && subjects.some(({ operation }) => operation !== "read")) {
+    if (isTooLate(state, subjects)) {
       const reason = "the user has cancelled, and nothing more is done until the next prompt";
       return { decision: decided("cancelled", "user", reason) };
     }
@@ -123,7 +123,7 @@ export class Authority {
    */
   async veto(state: GateSession, subjects: readonly Subject[], signal: AbortSignal): Promise<Decision> {
     const verdict = this.verdict(state, subjects);
-    if (verdict.effect === "ask" && !verdict.always && !state.isStopped) {
+    if (verdict.effect === "ask" && !verdict.always && !isTooLate(state, subjects)) {
       return {
         sessionId: state.session.sessionId,
         workspace: state.workspace.path,
@@ -234,6 +234,11 @@ export class Authority {
     const { workspace } = state;
     return remembered.add({ ...target, effect, scope, ...(scope === "workspace" ? { workspace } : {}) });
   }
+}
+
+/** The user has cancelled, and what is more than reading is not done any more. */
+function isTooLate({ isStopped }: GateSession, subjects: readonly Subject[]): boolean {
+  return isStopped && subjects.some(({ operation }) => operation !== "read");
 }
 
 interface Question {

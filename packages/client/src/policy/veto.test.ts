@@ -91,6 +91,18 @@ test("what is asked every time is asked, once and for once; where nobody is it i
   assert.match(refused[0]?.reason ?? "", /nobody is there to ask/);
 });
 
+test("after a cancel nobody is asked about what the agent would still read by itself, and nothing else is done", async (t) => {
+  const asker = { permission: () => assert.fail("nobody wants to be asked any more") };
+  const { veto, gate, session, decisions } = setUp(t, { asker });
+  gate.cancelled(session);
+  assert.deepEqual((await veto([read("b.txt")])).refused, []);
+  assert.equal((await veto([read("b.txt"), write("b.txt")])).refused.length, 2);
+  assert.deepEqual(
+    decisions.map(({ effect }) => effect),
+    ["allow", "cancelled"],
+  );
+});
+
 test("an agent gains nothing by it: what it would have us do is asked as before, and an approval is not used up", async (t) => {
   const { cwd, gate, session, veto } = setUp(t);
   assert.deepEqual((await veto([write("b.txt")])).refused, []);
