@@ -522,6 +522,26 @@ test(
   },
 );
 
+test("the stream of a closed session is given up, even one whose head has not come", patience, async (t) => {
+  const gone = Promise.withResolvers<void>();
+  const { connection } = await connected(
+    t,
+    {
+      answer({ method, headers }, response) {
+        const isMute = method === "GET" && headers["acp-session-id"] === "s1";
+        if (isMute) response.once("close", gone.resolve);
+        return isMute;
+      },
+      message: (message, far) => far.reply(message, {}),
+    },
+    { openTimeoutMs: 20 },
+  );
+  await connection.request("initialize", {});
+  await connection.request("session/close", { sessionId: "s1" });
+  await gone.promise;
+  assert.deepEqual(await connection.request("other", {}), {});
+});
+
 test("a server that accepts a message and never ends its answer delays nobody (H6)", patience, async (t) => {
   const { connection } = await connected(t, {
     answer({ body }, response) {

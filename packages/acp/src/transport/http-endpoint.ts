@@ -23,6 +23,8 @@ export interface Call {
   readonly body?: string;
   /** Which answer is hoped for, in words. */
   readonly wanted: string;
+  /** Aborts when the answer is not wanted any more. */
+  readonly signal?: AbortSignal;
 }
 
 /** A call that was answered. `release` when its body has been read, or is not wanted. */
@@ -57,7 +59,7 @@ export class HttpEndpoint {
 
   /** Throws HttpFailure when there is no answer in time, or one that leads elsewhere. Any status is an answer. The time is also that of the body. */
   async call(
-    { method, headers, body, wanted }: Call,
+    { method, headers, body, wanted, signal }: Call,
     timeoutMs: number = Number.POSITIVE_INFINITY,
   ): Promise<Answer> {
     const controller = new AbortController();
@@ -65,9 +67,11 @@ export class HttpEndpoint {
     const release = () => {
       clearTimeout(timer);
       this.#running.delete(release);
+      signal?.removeEventListener("abort", release);
       controller.abort();
     };
     this.#running.add(release);
+    signal?.addEventListener("abort", release);
     let isLate = false;
     timer = deadline(timeoutMs, () => {
       isLate = true;

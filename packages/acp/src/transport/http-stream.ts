@@ -53,7 +53,8 @@ export class HttpStream {
   readonly #assumed: Deadline;
   #wasOpen = false;
   #closed = false;
-  #answer: Answer | undefined;
+  /** Aborts when nobody wants it any more, be it open or about to be. */
+  readonly #over = new AbortController();
   #lastEventId = "";
   /** Set while nobody wants to read. */
   #paused: PromiseWithResolvers<void> | undefined;
@@ -83,7 +84,7 @@ export class HttpStream {
     clearTimeout(this.#assumed);
     this.resume();
     this.#wake?.();
-    this.#answer?.release();
+    this.#over.abort();
     this.#opening.reject(new HttpFailure("the stream was closed"));
   }
 
@@ -121,7 +122,6 @@ export class HttpStream {
       return this.#closed ? closed : await this.#read(answer);
     } finally {
       answer.release();
-      this.#answer = undefined;
     }
   }
 
@@ -132,13 +132,13 @@ export class HttpStream {
       method: "GET",
       headers: { Accept: "text/event-stream", ...headers, ...since },
       wanted,
+      signal: this.#over.signal,
     } as const;
     const answer = await endpoint.call(call);
     const type = answer.response.headers.get("content-type") ?? "";
     if (answer.response.status !== 200 || !/^text\/event-stream\b/i.test(type)) {
       throw await endpoint.failure(call, answer);
     }
-    this.#answer = answer;
     return answer;
   }
 
