@@ -39,7 +39,7 @@ function failureOf(error: unknown, json: boolean): Failure {
     const { code, message, hint, exitCode } = error;
     return { code, message, hint, exitCode };
   }
-  const refused = systemFailure(error);
+  const refused = systemFailure(error) ?? storeFailure(error);
   if (refused !== undefined) return refused;
   // A bug or a failure that the command did not foresee; the stack is what a report needs.
   const { message, stack = message } = error instanceof Error ? error : new Error(String(error));
@@ -66,6 +66,17 @@ function systemFailure(error: unknown): Failure | undefined {
     hint: "make it writable, or move what Parley keeps with PARLEY_HOME; parley doctor looks at it",
     exitCode: 1,
   };
+}
+
+/** Of the history: a file that is damaged or cannot be opened, a session that somebody else is in. Both say what it is. */
+function storeFailure(error: unknown): Failure | undefined {
+  const { name, message } = error instanceof Error ? error : { name: "", message: "" };
+  if (name === "StoreError") {
+    const hint = "parley doctor looks at it; PARLEY_HOME moves what Parley keeps";
+    return { code: "history", message, hint, exitCode: 1 };
+  }
+  if (name !== "RequestError") return undefined;
+  return { code: "refused", message, hint: "see parley sessions list", exitCode: 1 };
 }
 
 async function dispatch(argv: readonly string[], json: boolean): Promise<number | undefined> {

@@ -8,6 +8,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -154,6 +155,32 @@ test("what the machine does not let us do is told without a stack, and what to d
   }
 });
 
+test("a history that is damaged or cannot be opened is told without a stack, and what to do", () => {
+  const damaged = join(temporary, "damaged");
+  mkdirSync(join(damaged, "data"), { recursive: true });
+  writeFileSync(join(damaged, "data", "history.db"), "no database ".repeat(1_000));
+  for (const home of [damaged, join(temporary, "a file")]) {
+    for (const typed of [
+      ["run", "--session", "x", "look around"],
+      ["run", "--continue", "look around"],
+      ["sessions", "list"],
+    ]) {
+      const { status, stderr } = parley(typed, { env: { PARLEY_HOME: home, PARLEY_MODEL: "offline" } });
+      assert.notEqual(status, 0, typed.join(" "));
+      assert.match(stderr, /PARLEY_HOME/, typed.join(" "));
+      assert.doesNotMatch(stderr, /^ {4}at /m);
+    }
+  }
+});
+
+test("a trace that cannot be written where it is wanted is not said to be missing", () => {
+  const trace = join(temporary, "t.trace");
+  writeFileSync(trace, '{"parley":"trace","version":1}\n');
+  const { status, stderr } = parley(["trace", "redact", trace, "--out", join(temporary, "nowhere", "x")]);
+  assert.equal(status, 1);
+  assert.match(stderr, /nowhere\/x cannot be made: there is no such folder\n/);
+});
+
 test("output that cannot be written is told without a stack", { skip: !existsSync("/dev/full") }, () => {
   for (const typed of ["--help", "--version", "config path", "agents list --json"]) {
     const { status, stderr } = parley(["-c", `"$0" ${typed} >/dev/full`, launcher], { command: "/bin/sh" });
@@ -169,6 +196,7 @@ test("a home that is no absolute path is no place to keep anything", () => {
     assert.equal(status, 0);
     assert.match(stdout, /^\//, "an absolute path");
     assert.ok(!stdout.startsWith(cwd), stdout);
+    assert.deepEqual(readdirSync(cwd), []);
   }
 });
 

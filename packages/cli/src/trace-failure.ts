@@ -38,7 +38,11 @@ function problemOf(
       hint: "parley tap records traces; see docs/tap.md",
     };
   }
-  const { code, message } = error as NodeJS.ErrnoException;
+  const { code, message, path: which = path } = error as NodeJS.ErrnoException;
+  if (code === "ENOENT" && which !== path) {
+    const hint = "make its folder first, or give another name";
+    return { code: "not_found", message: `${which} cannot be made: there is no such folder`, hint };
+  }
   if (code === "ENOENT") {
     return {
       code: "not_found",

@@ -1,6 +1,7 @@
 // The gate of a command that talks to agents: with the rules of this machine, of this user and of this run, with
 // what was remembered, and with a log of what is done.
 
+import { accessSync, constants, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import {
   auditLog,
@@ -33,6 +34,7 @@ export interface OpenedGate {
 /** Throws a usage error where a rule cannot be meant. */
 export function openGate(options: OpenGateOptions): OpenedGate {
   const { asker, agent, extraRoots, environment, warn } = options;
+  warnOfReadOnly(auditFolder(), warn);
   const audit = auditLog(auditFolder(), { secrets: options.secrets ?? [] });
   const rules = configuredRules(options);
   const everything = rules.find(({ effect, operation }) => effect === "allow" && operation === "*");
@@ -60,6 +62,19 @@ export function openGate(options: OpenGateOptions): OpenedGate {
     ...(environment === undefined ? {} : { environment }),
   });
   return { gate, close: () => audit.close() };
+}
+
+/** What cannot be written down is not done: better to hear that before every tool of an agent fails by it. */
+function warnOfReadOnly(folder: string, warn: OpenGateOptions["warn"]): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    const { code = "unknown" } = error as NodeJS.ErrnoException; // of fs, which has no other errors
+    warn?.(
+      `${folder} cannot be written (${code}), so whatever needs a permission will be refused; PARLEY_HOME moves it`,
+    );
+  }
 }
 
 /** An agent that may do everything may then do it to the whole machine. Windows has no such user. */

@@ -15,7 +15,9 @@ export function printerFor({ format, cwd }: Pick<RunOptions, "format" | "cwd">):
   const complain = (text: string) => void stderr.write(saidLines(text));
   if (format === "json") return jsonPrinter(bufferedOutput(stdout));
   if (format === "quiet") return quietPrinter(bufferedOutput(stdout), complain, stdout.isTTY === true);
-  const line = stderr.isTTY === true && stdout.isTTY === true ? new StatusLine(stderr) : undefined;
+  // a dumb terminal cannot take back what it shows
+  const isDrawable = stderr.isTTY === true && stdout.isTTY === true && process.env["TERM"] !== "dumb";
+  const line = isDrawable ? new StatusLine(stderr) : undefined;
   const output = bufferedOutput(stdout, () => line?.clear());
   const status = (text: string | undefined) => {
     if (text === undefined) return line?.clear();

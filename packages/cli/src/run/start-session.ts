@@ -118,11 +118,19 @@ export function runErrorFrom(error: unknown, isStderrShown = false): Error {
       kind === "login_needed" ? exitCodes.loginNeeded : exitCodes.agentError,
       "agent_error",
       `the agent opened no session: ${safeLine(message)} (${error.code})`,
+      ...(isUnusableStore(error) ? [storeHint] : []),
     );
   }
   // the agent does not offer what the flags need
   if (error instanceof TypeError) return new RunError(exitCodes.usage, "not_offered", error.message);
   return error instanceof Error ? error : new Error(String(error));
+}
+
+const storeHint =
+  "--verbose shows the agent's log; for our own agent parley doctor looks at it, PARLEY_HOME moves what is kept, and --no-history keeps nothing";
+
+function isUnusableStore({ data }: RequestError): boolean {
+  return typeof data === "object" && data !== null && "reason" in data && data.reason === "store_unusable";
 }
 
 /** The end of what an agent wrote to stderr belongs to the message. */

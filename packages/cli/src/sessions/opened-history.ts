@@ -19,10 +19,6 @@ export async function withHistory<Result>(work: (history: History) => Promise<Re
   const history = openHistory({ path: historyPath() });
   try {
     return await work(history);
-  } catch (error) {
-    const { StoreError } = await import("@parley/acp/node");
-    if (!(error instanceof StoreError)) throw error;
-    throw new CommandError("history", error.message, `the history is ${historyPath()}; see docs/run.md`);
   } finally {
     await history.close();
   }

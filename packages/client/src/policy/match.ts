@@ -21,7 +21,7 @@ export interface Place {
 
 export function matches(rule: Rule, subject: Subject, place: Place): boolean {
   if (rule.of !== "any" && rule.of !== subject.origin) return false;
-  if (rule.operation !== "*" && rule.operation !== subject.operation) return false;
+  if (!isAbout(rule, subject)) return false;
   if (!isInForce(rule, place)) return false;
   // a label is what an agent calls it; only a person may take its word for it
   if (rule.effect === "allow" && subject.labelOnly) return false;
@@ -47,6 +47,12 @@ export function matches(rule: Rule, subject: Subject, place: Place): boolean {
     default:
       return false;
   }
+}
+
+/** Who may not change a file may not delete it either; who may change it may not, for that. */
+function isAbout({ effect, operation }: Rule, subject: Subject): boolean {
+  if (operation === "*" || operation === subject.operation) return true;
+  return effect !== "allow" && operation === "write" && subject.operation === "delete";
 }
 
 export function isInForce(rule: Rule, { now, identity }: Place): boolean {

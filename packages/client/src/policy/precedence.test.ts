@@ -26,6 +26,15 @@ const check = (options: GateOptions, ...subjects: Subject[]) =>
 const from = (origin: Rule["origin"], effect: Rule["effect"], text: string): Rule =>
   parseRule(text, { effect, origin });
 
+test("who may not write a file may not delete it; who may write it may not delete it for that", () => {
+  const remove: Subject = { ...write("a"), operation: "delete" };
+  assert.equal(check({ rules: rules("deny write a") }, remove).effect, "deny");
+  assert.equal(check({ rules: rules("deny write b") }, remove).effect, "ask");
+  const asked = check({ rules: rules("allow delete a", "ask write a") }, remove);
+  assert.deepEqual([asked.effect, asked.always], ["ask", true]);
+  assert.equal(check({ rules: rules("allow write a") }, remove).effect, "ask");
+});
+
 test("deny wins over ask and ask over allow, whoever says it and in whatever order", () => {
   const all = [
     from("operator", "allow", "write a"),
