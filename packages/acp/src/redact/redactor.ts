@@ -2,7 +2,7 @@
 // kinds and the order of everything, so that what is left can be replayed.
 
 import { byteString } from "./secret-forms.ts";
-import { countKey, isDistinctive, secretKey, secretOption } from "./secret-patterns.ts";
+import { countKey, isDistinctive, isPlainVariable, secretKey, secretOption } from "./secret-patterns.ts";
 import { Secrets } from "./secrets.ts";
 import { SplitSecrets } from "./split-secrets.ts";
 
@@ -151,7 +151,7 @@ export class Redactor {
     }
     if (!isObject(value)) return value;
     if (key === "env" || key === "headers") {
-      return this.#object(value, (name, item) => this.#secret(item, key, secretKey.test(name)));
+      return this.#object(value, (name, item) => this.#secret(item, key, reachOf(name)));
     }
     const { sessionId, sessionUpdate, kind } = value;
     if (typeof sessionId === "string") this.#session = sessionId;
@@ -222,14 +222,14 @@ export class Redactor {
   /** `{ name, value }`, of an environment or of headers. */
   #pair(item: unknown, key: string): unknown {
     if (!isObject(item)) return this.#secret(item, key, false);
-    const isSecret = secretKey.test(String(item.name));
+    const reach = reachOf(String(item.name));
     return this.#object(item, (name, each) =>
-      name === "value" ? this.#secret(each, key, isSecret) : undefined,
+      name === "value" ? this.#secret(each, key, reach) : undefined,
     );
   }
 
   /** `everywhere`: also what could be a word that others use, too. */
-  #secret(value: unknown, why: string, everywhere: boolean): unknown {
+  #secret(value: unknown, why: string, everywhere: boolean | "here"): unknown {
     if (typeof value === "number" && why !== "counting key") return this.#replacedBy(0, why);
     if (typeof value === "boolean" && (why === "form" || why === "login")) {
       return this.#replacedBy(false, why);
@@ -238,7 +238,7 @@ export class Redactor {
     if (isObject(value)) return this.#object(value, (_, item) => this.#secret(item, why, everywhere));
     if (typeof value !== "string") return value;
     return this.#secrets.mark(value, why === "counting key" ? "key" : why, {
-      everywhere: everywhere || isDistinctive(value),
+      everywhere: everywhere === "here" ? false : everywhere || isDistinctive(value),
     });
   }
 
@@ -313,4 +313,9 @@ function boundary(text: string): RegExp {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Where the value of a variable or a header is looked for. */
+function reachOf(name: string): boolean | "here" {
+  return isPlainVariable(name) ? "here" : secretKey.test(name);
 }

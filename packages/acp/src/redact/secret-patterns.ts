@@ -15,6 +15,13 @@ export function isSecretVariable(name: string): boolean {
   return /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|_PASS|_PAT|_AUTH)$/i.test(name);
 }
 
+/** Whether what a variable or a header says is a word that others use too: a model, a region, a place, a choice. */
+export function isPlainVariable(name: string): boolean {
+  return /(?:^|[_-])(?:models?|regions?|zone|location|locale|lang|language|level|mode|path|home|dir|directory|flags|options|version|editor|shell|term|tz|accept|content-type|user-agent)$/i.test(
+    name,
+  );
+}
+
 /** Options of a command whose next argument is one, or holds one. */
 export const secretOption =
   /^(?:-e|-H|--env|--header|--?.*(?:token|secret|password|passwd|api-?key|auth|credentials?))$/i;

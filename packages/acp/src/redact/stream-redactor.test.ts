@@ -91,6 +91,17 @@ test("what somebody was given is searched for its secrets, by where they stand",
   ]);
 });
 
+test("a model or a region that was set is hidden where it is set, and is no secret elsewhere", () => {
+  const env = {
+    ANTHROPIC_MODEL: "claude-sonnet-4-5",
+    AWS_REGION: "eu-central-1",
+    GOFLAGS: "x-y-z-1-2",
+    MY_KEY: "wren-nest-2",
+  };
+  assert.deepEqual(secretsIn({ env }).sort(), ["wren-nest-2", "x-y-z-1-2"]);
+  assert.deepEqual(secretsIn({ env: [{ name: "OPENAI_MODEL", value: "gpt-5.1-codex" }] }), []);
+});
+
 test("what a header says beside its scheme is looked for by itself", () => {
   const basic = btoa("ann:open-sesame-1");
   const redactor = new StreamRedactor(["Bearer wren-nest-2", `Basic ${basic}`]);
