@@ -27,10 +27,13 @@ export async function run({ positionals, values, json }: Invocation): Promise<nu
   }
   const sessions = await withHistory(async (history) => {
     // all of them are looked up before the first is deleted
-    const found: HistorySession[] = [];
-    for (const word of positionals) found.push(await sessionNamed(history, word));
-    for (const { id } of found) await history.delete(id);
-    return found;
+    const found = new Map<string, HistorySession>();
+    for (const word of positionals) {
+      const session = await sessionNamed(history, word);
+      found.set(session.id, session);
+    }
+    for (const id of found.keys()) await history.delete(id);
+    return [...found.values()];
   });
   const deleted = sessions.map(({ id }) => id);
   const agents = values["history-only"] === true ? [] : await atAgents(sessions);
@@ -68,6 +71,9 @@ async function atAgent(sessions: readonly HistorySession[]): Promise<AtAgent> {
   }
 }
 
+/** How long an agent may take to delete what it keeps. */
+const answerMs = 30_000;
+
 /** Why it cannot. Nothing: it has. */
 async function askedToDelete(name: string, sessions: readonly HistorySession[]): Promise<string | undefined> {
   const { entry, credentials } = await chooseAgent(name, []);
@@ -76,16 +82,19 @@ async function askedToDelete(name: string, sessions: readonly HistorySession[]):
     definition: { name: "parley", version: await ownVersion() },
     env: credentials,
   });
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`it did not answer within ${answerMs} ms`)), answerMs);
   try {
     if (!agent.features.delete) return "it cannot delete sessions";
     for (const { agentSessionId } of sessions) {
-      await agent.delete(agentSessionId).catch((error: unknown) => {
+      await Promise.race([agent.delete(agentSessionId), late.promise]).catch((error: unknown) => {
         // it has none, which is what was wanted
         if (problemOf(error).kind !== "session_not_found") throw error;
       });
     }
     return undefined;
   } finally {
+    clearTimeout(timer);
     await close();
   }
 }

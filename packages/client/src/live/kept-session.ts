@@ -288,7 +288,7 @@ export class KeptSession implements LiveSession {
         const session = await this.active();
         if (prompt.signal.aborted) return { stopReason: "cancelled" };
         this.#filter?.beginPrompt();
-        const { cancelTimeoutMs = 10_000 } = this.#live.options;
+        const { cancelTimeoutMs = 5_000 } = this.#live.options;
         const forget = () => this.#live.options.gate?.cancelled?.(session);
         prompt.signal.addEventListener("abort", forget, { once: true });
         watch = this.#watch();

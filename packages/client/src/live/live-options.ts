@@ -94,7 +94,7 @@ export interface LiveOptions
    * twice that and so on. Default 5.
    */
   readonly maxRestarts?: number;
-  /** How long an agent may take to end what was cancelled, before it is ended itself. Default 10,000 ms. */
+  /** How long an agent may take to end what was cancelled, before it is ended itself. Default 5,000 ms. */
   readonly cancelTimeoutMs?: number;
   /** After how long without a word in the middle of its work the user is told. Default 30,000 ms. */
   readonly quietMs?: number;
