@@ -3,37 +3,16 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import {
-  Connection,
-  type ConnectionError,
-  client,
-  type FrameLimits,
-  type Handlers,
-  type HttpTransportOptions,
-  httpTransport,
-  RequestError,
-} from "@parley/acp";
-import { connectionId, Loopback, type LoopbackScript, type SeenRequest } from "../transport/http-loopback.ts";
+import { type ConnectionError, client, type FrameLimits, httpTransport, RequestError } from "@parley/acp";
+import { connectionId, Loopback, type SeenRequest } from "../transport/http-loopback.ts";
+import { connected as openConnected } from "./http-probe.ts";
 
 const patience = { timeout: 60_000 };
 const secret = "s3cret-word";
 
-async function connected(
-  t: TestContext,
-  script: LoopbackScript,
-  options: HttpTransportOptions & Partial<Handlers> = {},
-): Promise<{ server: Loopback; connection: Connection }> {
-  const server = await new Loopback({ message: () => undefined, ...script }).listen();
-  const headers = { authorization: `Bearer ${secret}` };
-  const transport = httpTransport(server.url, { backoffMs: 1, headers, ...options });
-  const { request = () => null, notification = () => undefined } = options;
-  const connection = new Connection(transport, { handlers: { request, notification } });
-  t.after(async () => {
-    await connection.close();
-    await server.stop();
-  });
-  return { server, connection };
-}
+/** With a header that nobody may be told of. */
+const connected: typeof openConnected = (t, script, options = {}) =>
+  openConnected(t, script, { headers: { authorization: `Bearer ${secret}` }, ...options });
 
 const isOpening = ({ method, headers }: SeenRequest) =>
   method === "POST" && headers["acp-connection-id"] === undefined;

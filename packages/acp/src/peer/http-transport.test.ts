@@ -1,27 +1,12 @@
 // The client's side of Streamable HTTP against a server that does what a test tells it.
 
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
-import { Connection, type Handlers, type HttpTransportOptions, httpTransport } from "@parley/acp";
-import { connectionId, Loopback, type LoopbackScript, type SeenRequest } from "../transport/http-loopback.ts";
+import { test } from "node:test";
+import { Connection, httpTransport } from "@parley/acp";
+import { connectionId, type Loopback, type SeenRequest } from "../transport/http-loopback.ts";
+import { connected } from "./http-probe.ts";
 
 const patience = { timeout: 60_000 };
-
-async function connected(
-  t: TestContext,
-  script: LoopbackScript,
-  options: HttpTransportOptions & Partial<Handlers> = {},
-): Promise<{ server: Loopback; connection: Connection }> {
-  const server = await new Loopback({ message: () => undefined, ...script }).listen();
-  const transport = httpTransport(server.url, { backoffMs: 1, ...options });
-  const { request = () => null, notification = () => undefined } = options;
-  const connection = new Connection(transport, { handlers: { request, notification } });
-  t.after(async () => {
-    await connection.close();
-    await server.stop();
-  });
-  return { server, connection };
-}
 
 const shape = ({ method, headers, body }: SeenRequest) => [
   method,

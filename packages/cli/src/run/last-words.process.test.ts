@@ -8,7 +8,10 @@ import { patience, RunProbe } from "./run-probe.ts";
 
 const probe = new RunProbe();
 
-/** An agent that does this for a prompt, and then when its input ends. */
+/**
+ * An agent that does this for a prompt, and then when its input ends. Its timers are what is tested: how late it speaks.
+ * No test waits by them.
+ */
 function agent(name: string, onPrompt: string, onEnd = "process.exit(0);"): string[] {
   const file = join(probe.folder, `${name}.mjs`);
   writeFileSync(

@@ -1,21 +1,11 @@
 // Rules as people write them: `read src/**`, `exec npm test`, `network *.example.org`, `mcp github/get_issue`,
 // `claim:write docs`. One grammar for files, flags and the list of what is remembered.
 
-import type { Effect, Operation } from "../subject.ts";
+import { type Effect, type Operation, operations } from "../subject.ts";
 import { splitWords } from "./command-words.ts";
 import { type Rule, RuleError, type RuleOrigin, type RuleTarget } from "./rule.ts";
 
-const operations: readonly (Operation | "*")[] = [
-  "read",
-  "write",
-  "delete",
-  "exec",
-  "network",
-  "mcp",
-  "mode",
-  "other",
-  "*",
-];
+const ruleOperations: readonly (Operation | "*")[] = [...operations, "*"];
 
 export interface RuleContext {
   readonly effect: Effect;
@@ -39,7 +29,7 @@ function parseTarget(text: string, of: RuleTarget["of"]): RuleTarget {
   if (!isOperation(operation)) {
     const example = 'such as "read src/**", "exec npm test" or "claim:write docs"';
     const got = JSON.stringify(trimmed.slice(0, 100));
-    throw new RuleError(`a rule begins with ${operations.join(", ")}, ${example}; got ${got}`);
+    throw new RuleError(`a rule begins with ${ruleOperations.join(", ")}, ${example}; got ${got}`);
   }
   const target: RuleTarget = {
     of: (prefix as RuleTarget["of"] | undefined) ?? of, // the expression has no other words
@@ -51,7 +41,7 @@ function parseTarget(text: string, of: RuleTarget["of"]): RuleTarget {
 }
 
 function isOperation(word: string): word is Operation | "*" {
-  return operations.some((operation) => operation === word);
+  return ruleOperations.some((operation) => operation === word);
 }
 
 function checkPattern({ operation, pattern }: RuleTarget, text: string): void {
