@@ -23,7 +23,7 @@ export interface Step {
 }
 
 const testFiles = [
-  "packages/*/src/**/*.test.ts",
+  "packages/*/{src,test}/**/*.test.ts",
   "test/**/*.test.ts",
   "examples/**/*.test.ts",
   "bench/**/*.test.ts",

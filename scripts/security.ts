@@ -14,7 +14,7 @@ if (!(seconds > 0)) {
 
 const files = globSync(
   [
-    "packages/*/src/security/*.test.ts",
+    "packages/*/test/security/*.test.ts",
     "packages/acp/src/node/files/{swap-race,hostile-files}.process.test.ts",
   ],
   { cwd: root },

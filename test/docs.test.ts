@@ -19,6 +19,7 @@ const sections: Readonly<Record<string, readonly string[]>> = {
   "@parley/acp/redact": ["acp/src/redact.ts"],
   "@parley/acp/testing": ["acp/src/testing.ts"],
   "@parley/acp/v1 and @parley/acp/v2": ["acp/src/v1.ts", "acp/src/v2.ts"],
+  "@parley/conformance": ["conformance/src/index.ts"],
   "@parley/agent": ["agent/src/index.ts"],
   "@parley/client": ["client/src/index.ts"],
   "@parley/client/config": ["client/src/config.ts"],

@@ -6,9 +6,16 @@ import { test } from "node:test";
 import { type Import, importsOf, isTest, reachableFrom, read, repositoryFiles } from "./source-files.ts";
 
 const library = "packages/acp/src/";
-const entryPoints = ["index.ts", "v1.ts", "v2.ts", "view.ts", "redact.ts", "testing.ts", "node.ts"].map(
-  (name) => library + name,
-);
+const entryPoints = [
+  "index.ts",
+  "v1.ts",
+  "v2.ts",
+  "view.ts",
+  "redact.ts",
+  "testing.ts",
+  "internal.ts",
+  "node.ts",
+].map((name) => library + name);
 
 /** What each folder of the library may import besides itself. Imports point inward. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
@@ -26,7 +33,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Folders that hold tests and what they need, such as programs that are started and never imported. */
-const testSupport = ["interop/", "bad-input/"].map((folder) => library + folder);
+const testSupport = ["packages/acp/test/"];
 
 const files = repositoryFiles();
 const sources = files.filter((file) => /\.(?:ts|tsx|mjs|js)$/.test(file));

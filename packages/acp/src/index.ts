@@ -85,25 +85,30 @@ export type {
   UnknownUpdate,
   Update,
 } from "./model/update.ts";
-export { type Agent, type AgentConnection, agent } from "./peer/agent.ts";
-export type { AgentDefinition, SessionOrigin, TurnEnd } from "./peer/agent-definition.ts";
-export type { AgentSession } from "./peer/agent-session.ts";
-export { type Client, client } from "./peer/client.ts";
-export type { AskContext, ClientDefinition } from "./peer/client-definition.ts";
-export type { ClientSession, Prompt } from "./peer/client-session.ts";
-export type { AgentCounters } from "./peer/client-wire.ts";
-export type { ConnectedAgent, KnownSession, SessionList, SessionPlace } from "./peer/connected-agent.ts";
-export type { DisplayTerminal, DisplayTerminalOptions } from "./peer/display-terminal.ts";
-export { authRequired, type ExtensionContext, sessionNotFound } from "./peer/extensions.ts";
-export { type HttpTransportOptions, httpTransport } from "./peer/http-transport.ts";
-export type { Inbox, InboxMessage } from "./peer/inbox.ts";
-export type { Permission } from "./peer/questions.ts";
+export { type Agent, type AgentConnection, agent } from "./peer/agent/agent.ts";
+export type { AgentDefinition, SessionOrigin, TurnEnd } from "./peer/agent/agent-definition.ts";
+export type { AgentSession } from "./peer/agent/agent-session.ts";
+export type { DisplayTerminal, DisplayTerminalOptions } from "./peer/agent/display-terminal.ts";
+export type { Inbox, InboxMessage } from "./peer/agent/inbox.ts";
+export type { Permission } from "./peer/agent/questions.ts";
+export { type ToolCall, type ToolCallStart, textDiff } from "./peer/agent/tool-call.ts";
+export type { Turn } from "./peer/agent/turn.ts";
+export type { TurnClient } from "./peer/agent/turn-client.ts";
+export { authRequired, type ExtensionContext, sessionNotFound } from "./peer/base/extensions.ts";
+export { type Client, client } from "./peer/client/client.ts";
+export type { AskContext, ClientDefinition } from "./peer/client/client-definition.ts";
+export type { ClientSession, Prompt } from "./peer/client/client-session.ts";
+export type { AgentCounters } from "./peer/client/client-wire.ts";
+export type {
+  ConnectedAgent,
+  KnownSession,
+  SessionList,
+  SessionPlace,
+} from "./peer/client/connected-agent.ts";
+export type { UnreadLimits } from "./peer/client/unread-updates.ts";
+export { type HttpTransportOptions, httpTransport } from "./peer/http/http-transport.ts";
 export { type Relay, type RelayedVersions, relay } from "./peer/relay/relay.ts";
 export type { ClientToolServices, ClientTools, RelayOptions } from "./peer/relay/relay-options.ts";
-export { type ToolCall, type ToolCallStart, textDiff } from "./peer/tool-call.ts";
-export type { Turn } from "./peer/turn.ts";
-export type { TurnClient } from "./peer/turn-client.ts";
-export type { UnreadLimits } from "./peer/unread-updates.ts";
 export type { ByteChannel, ByteReceiver, TextPlatform } from "./transport/byte-channel.ts";
 export { type ByteTransportOptions, byteTransport } from "./transport/byte-transport.ts";
 export type { FrameLimits } from "./transport/frame-limits.ts";

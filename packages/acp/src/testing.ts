@@ -17,16 +17,6 @@ export type {
 } from "./testing/client-scenario.ts";
 export type { Clock } from "./testing/clock.ts";
 export { comparable } from "./testing/comparable.ts";
-export { everyFeature } from "./testing/every-feature.ts";
-export { type Oddity, oddities } from "./testing/oddities.ts";
-export {
-  type Divergence,
-  type Replay,
-  type ReplayOptions,
-  type ReplayReport,
-  replayAgent,
-  replayClient,
-} from "./testing/replay.ts";
 export { type ScriptedAgent, type ScriptedAgentOptions, scriptedAgent } from "./testing/scripted-agent.ts";
 export {
   type ScriptedClient,
@@ -35,20 +25,6 @@ export {
 } from "./testing/scripted-client.ts";
 export type { ProcessControl } from "./testing/scripted-wire.ts";
 export { ScenarioError } from "./testing/shape.ts";
-export {
-  isTraceMessage,
-  readTrace,
-  type Trace,
-  TraceError,
-  type TraceEvent,
-  type TraceHeader,
-  type TraceLine,
-  type TraceMessage,
-  type TraceRecord,
-  type TraceSide,
-  traceHeader,
-  traceRecord,
-} from "./testing/trace.ts";
 export type {
   Crash,
   InputRule,

@@ -1,7 +1,7 @@
 // The raw wire of protocol version 2: its types, and typed peers for both roles.
 
 import type { Transport } from "./jsonrpc/transport.ts";
-import { WirePeer, type WirePeerOptions } from "./peer/wire-peer.ts";
+import { WirePeer, type WirePeerOptions } from "./peer/base/wire-peer.ts";
 import {
   type AgentNotifications,
   type AgentRequests,
@@ -18,7 +18,7 @@ export type {
   WirePeer,
   WirePeerOptions,
   WireRequest,
-} from "./peer/wire-peer.ts";
+} from "./peer/base/wire-peer.ts";
 export type * from "./wire/v2/types.gen.ts";
 export type { AgentNotifications, AgentRequests, ClientNotifications, ClientRequests };
 

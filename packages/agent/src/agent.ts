@@ -17,7 +17,7 @@ import type { ConfiguredModels } from "./providers/configured-models.ts";
 import { modeOf, type OptionDefaults, sessionOptions } from "./session/options.ts";
 import { checkRoots } from "./session/roots.ts";
 import { SessionWork, workOf } from "./session/session-work.ts";
-import type { Tool } from "./tools/tool.ts";
+import type { Tool } from "./tools/base/tool.ts";
 
 export interface CodingAgentOptions
   extends Pick<

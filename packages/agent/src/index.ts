@@ -16,4 +16,4 @@ export {
 } from "./model/model.ts";
 export { type ConfiguredModels, configuredModels } from "./providers/configured-models.ts";
 export type { Endpoint, ModelConfig } from "./providers/provider-config.ts";
-export { type Tool, ToolError } from "./tools/tool.ts";
+export { type Tool, ToolError } from "./tools/base/tool.ts";

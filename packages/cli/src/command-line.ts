@@ -1,12 +1,12 @@
 // What was typed: picks a command, parses its arguments by its table, runs it. Nothing
 // is imported statically but the tables, so that a command costs only what it uses itself.
 
-import type { Command, Invocation } from "./command.ts";
-import { CommandError, usageError } from "./command-error.ts";
+import type { Command, Invocation } from "./command/command.ts";
+import { CommandError, usageError } from "./command/command-error.ts";
+import { jsonText } from "./command/json-text.ts";
+import { printAnswer } from "./command/print-answer.ts";
 import { commands } from "./commands.ts";
-import { jsonText } from "./json-text.ts";
-import { printAnswer } from "./print-answer.ts";
-import { saidLines } from "./run/safe-text.ts";
+import { saidLines } from "./terminal/safe-text.ts";
 
 /** Gives the exit code. */
 export async function runCommandLine(given: readonly string[]): Promise<number> {
@@ -17,7 +17,7 @@ export async function runCommandLine(given: readonly string[]): Promise<number> 
   try {
     return (await dispatch(argv, json)) ?? 0;
   } catch (error) {
-    const { withoutSecrets } = await import("./known-secrets.ts");
+    const { withoutSecrets } = await import("./settings/known-secrets.ts");
     const { exitCode, ...told } = await withoutSecrets(failureOf(error, json), argv);
     // the last line of a run is its end, however early that comes
     const end = { v: 1, type: "end", exitCode, text: "", error: told, durationMs: 0 };
@@ -89,11 +89,11 @@ async function dispatch(argv: readonly string[], json: boolean): Promise<number 
       .filter((argument) => !argument.startsWith("-"));
     return topic === undefined || topic === "help" ? showOverview(json) : showHelp(topic, part, json);
   }
-  if (name.startsWith("-")) throw (await import("./mistyped.ts")).unknownOption(name);
+  if (name.startsWith("-")) throw (await import("./command/mistyped.ts")).unknownOption(name);
   const command = find(name, second);
   if (command === undefined) {
     if (wantsHelp(beforeTerminator(argv))) return showHelp(name, undefined, json);
-    throw (await import("./mistyped.ts")).unknownCommand(name, second, commands);
+    throw (await import("./command/mistyped.ts")).unknownCommand(name, second, commands);
   }
   const rest = [...argv];
   for (const word of command.name.split(" ")) rest.splice(rest.indexOf(word), 1);
@@ -133,7 +133,7 @@ async function parse(command: Command, args: string[], json: boolean): Promise<I
     return { values: parsed.values, positionals: parsed.positionals, argv, json };
   } catch (error) {
     if (!isParseArgsError(error)) throw error;
-    throw (await import("./mistyped.ts")).badArguments(error, command, args);
+    throw (await import("./command/mistyped.ts")).badArguments(error, command, args);
   }
 }
 
@@ -142,7 +142,7 @@ function isParseArgsError(error: unknown): error is Error {
 }
 
 async function showOverview(json: boolean): Promise<number> {
-  const { overview } = await import("./help.ts");
+  const { overview } = await import("./command/help.ts");
   const names = commands.flatMap(({ name, summary, internal }) => (internal ? [] : [{ name, summary }]));
   return answer(overview(commands), { commands: names }, json);
 }
@@ -151,25 +151,23 @@ async function showOverview(json: boolean): Promise<number> {
 async function showHelp(topic: string, second: string | undefined, json: boolean): Promise<number> {
   const command = find(topic, second);
   if (command !== undefined) return showCommand(command, json);
-  const { familyOf, unknownCommand } = await import("./mistyped.ts");
+  const { familyOf, unknownCommand } = await import("./command/mistyped.ts");
   const family = familyOf(topic, commands);
   if (family.length === 0 || second !== undefined) throw unknownCommand(topic, second, commands);
-  const { familyHelp } = await import("./help.ts");
+  const { familyHelp } = await import("./command/help.ts");
   const names = family.map(({ name, summary }) => ({ name, summary }));
   return answer(familyHelp(topic, family), { commands: names }, json);
 }
 
 async function showCommand(command: Command, json: boolean): Promise<number> {
-  const { commandHelp } = await import("./help.ts");
+  const { commandHelp } = await import("./command/help.ts");
   const { name, summary, options } = command;
   return answer(commandHelp(command), { name, summary, options }, json);
 }
 
 async function showVersion(json: boolean): Promise<number> {
-  const { readFile } = await import("node:fs/promises");
-  // The manifest is one folder up from src/main.ts and from dist/main.js alike.
-  const manifest: unknown = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8"));
-  const version = String((manifest as { version?: unknown }).version); // our own file, read only to be shown
+  const { ownVersion } = await import("./settings/installation.ts");
+  const version = ownVersion();
   return answer(`parley ${version}`, { version, node: process.versions.node }, json);
 }
 

@@ -1,15 +1,15 @@
 // The commands of `parley`, one table each: help, argument parsing, completion and docs/cli.md all come from here.
 // A command's code is loaded only when it runs.
 
-import type { Command } from "./command.ts";
-import { agentCommands } from "./commands/agent-commands.ts";
-import { agentsCommands } from "./commands/agents-commands.ts";
-import { configCommands } from "./commands/config-commands.ts";
-import { permissionCommands } from "./commands/permission-commands.ts";
-import { runCommands } from "./commands/run-commands.ts";
-import { sessionCommands } from "./commands/session-commands.ts";
-import { shellCommands } from "./commands/shell-commands.ts";
-import { wireCommands } from "./commands/wire-commands.ts";
+import { agentCommands } from "./agent/agent-commands.ts";
+import { agentsCommands } from "./agents/agents-commands.ts";
+import { wireCommands } from "./bridge/wire-commands.ts";
+import type { Command } from "./command/command.ts";
+import { shellCommands } from "./completion/shell-commands.ts";
+import { configCommands } from "./config/config-commands.ts";
+import { permissionCommands } from "./permissions/permission-commands.ts";
+import { runCommands } from "./run/run-commands.ts";
+import { sessionCommands } from "./sessions/session-commands.ts";
 
 /** In the order in which help lists them. */
 export const commands: readonly Command[] = [

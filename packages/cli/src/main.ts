@@ -4,7 +4,7 @@ forgetCompileCache();
 const argv = process.argv.slice(2);
 // the launcher knows whether it is going to serve
 if (argv[0] === "agent" && process.env.PARLEY_WIRE_FD !== undefined) {
-  const { beginGreeting } = await import("./agent-greeting.ts");
+  const { beginGreeting } = await import("./agent/agent-greeting.ts");
   await beginGreeting(argv);
 }
 const { runCommandLine } = await import("./command-line.ts");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import { call, connectedPair, outcomeOf, quiet, withBarePeer } from "./connection-probe.ts";
+import { call, connectedPair, outcomeOf, quiet, withBarePeer } from "../../test/support/connection-probe.ts";
 import { ConnectionError, RequestError } from "./errors.ts";
 
 interface Answer {

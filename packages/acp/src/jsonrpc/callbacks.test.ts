@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { call, quiet, withBarePeer } from "./connection-probe.ts";
+import { call, quiet, withBarePeer } from "../../test/support/connection-probe.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 
 const boom = () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { call, connectedPair, outcomeOf, quiet, withBarePeer } from "./connection-probe.ts";
+import { call, connectedPair, outcomeOf, quiet, withBarePeer } from "../../test/support/connection-probe.ts";
 import { ConnectionError, RequestError } from "./errors.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import { call, connectedPair, connectionOver, outcomeOf, quiet, withBarePeer } from "./connection-probe.ts";
+import {
+  call,
+  connectedPair,
+  connectionOver,
+  outcomeOf,
+  quiet,
+  withBarePeer,
+} from "../../test/support/connection-probe.ts";
 import { ConnectionError } from "./errors.ts";
 import type { EndReason, Sink, Transport } from "./transport.ts";
 

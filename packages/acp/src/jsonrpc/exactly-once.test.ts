@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { connectionOver, quiet } from "../../test/support/connection-probe.ts";
 import { memoryPair } from "../transport/memory.ts";
 import type { Connection } from "./connection.ts";
-import { connectionOver, quiet } from "./connection-probe.ts";
 
 // Every handler's answer is under the control of the script, so that answers, cancels, timeouts and
 // closes meet in all orders. Small pipes make back-pressure part of the game.

@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import {
+  call,
+  connectedPair,
+  connectionOver,
+  outcomeOf,
+  quiet,
+  withBarePeer,
+} from "../../test/support/connection-probe.ts";
 import { type MemoryPairOptions, memoryPair } from "../transport/memory.ts";
-import { call, connectedPair, connectionOver, outcomeOf, quiet, withBarePeer } from "./connection-probe.ts";
 import { ConnectionError } from "./errors.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 import type { Transport } from "./transport.ts";

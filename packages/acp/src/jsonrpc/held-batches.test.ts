@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { barePeer, call, connectionOver, quiet, withBarePeer } from "../../test/support/connection-probe.ts";
 import { memoryPair } from "../transport/memory.ts";
-import { barePeer, call, connectionOver, quiet, withBarePeer } from "./connection-probe.ts";
 import type { Transport } from "./transport.ts";
 
 interface Answer {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { quiet, withBarePeer } from "./connection-probe.ts";
+import { quiet, withBarePeer } from "../../test/support/connection-probe.ts";
 import { memberText } from "./json-member.ts";
 
 const large = "9007199254740993";

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import {
+  call,
+  connectedPair,
+  connectionOver,
+  quiet,
+  withBarePeer,
+} from "../../test/support/connection-probe.ts";
 import { memoryPair } from "../transport/memory.ts";
-import { call, connectedPair, connectionOver, quiet, withBarePeer } from "./connection-probe.ts";
 
 test("handlers start in the order of arrival, each before the next message is looked at (G1)", async () => {
   const started: string[] = [];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { call, outcomeOf, quiet, withBarePeer } from "./connection-probe.ts";
+import { call, outcomeOf, quiet, withBarePeer } from "../../test/support/connection-probe.ts";
 import { ConnectionError } from "./errors.ts";
 
 interface Answer {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bytePipe } from "../transport/byte-pipe.ts";
+import { bytePipe } from "../../test/support/byte-pipe.ts";
+import { call, connectionOver, withBarePeer } from "../../test/support/connection-probe.ts";
 import { byteTransport } from "../transport/byte-transport.ts";
 import type { FrameLimits } from "../transport/frame-limits.ts";
 import { memoryPair } from "../transport/memory.ts";
 import { fromWebStreams } from "../transport/web-streams.ts";
 import { Connection } from "./connection.ts";
-import { call, connectionOver, withBarePeer } from "./connection-probe.ts";
 import type { ConnectionLimits } from "./limits.ts";
 
 /** As callers without types write it. */

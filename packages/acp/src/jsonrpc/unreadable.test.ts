@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bytePipe } from "../transport/byte-pipe.ts";
+import { bytePipe } from "../../test/support/byte-pipe.ts";
+import { connectionOver, outcomeOf, quiet, withBarePeer } from "../../test/support/connection-probe.ts";
 import { byteTransport } from "../transport/byte-transport.ts";
-import { connectionOver, outcomeOf, quiet, withBarePeer } from "./connection-probe.ts";
 import { ConnectionError } from "./errors.ts";
 
 const limits = { maxMessageBytes: 200_000 };

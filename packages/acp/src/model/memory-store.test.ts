@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { storeContract } from "../../test/contracts/store-contract.ts";
+import { promptAt, recordOf } from "../../test/support/store-samples.ts";
 import { memoryStore } from "./memory-store.ts";
-import { storeContract } from "./store-contract.ts";
-import { promptAt, recordOf } from "./store-samples.ts";
 
 storeContract("memory store", memoryStore);
 

@@ -1,7 +1,7 @@
 // An agent on the stdio of its own process, as editors start it.
 
 import type { Log } from "../jsonrpc/log.ts";
-import type { Agent } from "../peer/agent.ts";
+import type { Agent } from "../peer/agent/agent.ts";
 import { type StdioTransportOptions, stdioTransport } from "./transports.ts";
 
 /**

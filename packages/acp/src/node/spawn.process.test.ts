@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { gone, probe, runs } from "./channel-probe.ts";
+import { gone, probe, runs } from "../../test/support/channel-probe.ts";
 import { type SpawnOptions, spawnAgent } from "./spawn.ts";
 
 const posix = { skip: process.platform === "win32" ? "needs a POSIX shell" : false, timeout: 60_000 };

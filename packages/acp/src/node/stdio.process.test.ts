@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
-import { probe } from "./channel-probe.ts";
+import { probe } from "../../test/support/channel-probe.ts";
 import { type AgentProcess, type SpawnOptions, spawnAgent } from "./spawn.ts";
 
 const posix = { skip: process.platform === "win32" ? "needs a POSIX shell" : false, timeout: 60_000 };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
-import { probe } from "./channel-probe.ts";
+import { probe } from "../../test/support/channel-probe.ts";
 import { streamChannel } from "./stream-channel.ts";
 
 /** Two connected sockets; both are gone after the test. */

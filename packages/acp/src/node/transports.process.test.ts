@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { gone } from "../../test/support/channel-probe.ts";
 import { Connection } from "../jsonrpc/connection.ts";
 import { ConnectionError } from "../jsonrpc/errors.ts";
-import { gone } from "./channel-probe.ts";
 import type { AgentProcess } from "./spawn.ts";
 import { type SpawnTransportOptions, spawnTransport } from "./transports.ts";
 

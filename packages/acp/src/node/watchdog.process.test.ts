@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
-import { gone, probe, runs, until } from "./channel-probe.ts";
+import { gone, probe, runs, until } from "../../test/support/channel-probe.ts";
 import { descendantsOf } from "./process-tree.ts";
 import { type AgentProcess, spawnAgent } from "./spawn.ts";
 

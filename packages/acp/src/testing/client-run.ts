@@ -2,8 +2,8 @@
 
 import { ConnectionError, RequestError } from "../jsonrpc/errors.ts";
 import type { Entry } from "../model/entry.ts";
-import type { ClientSession } from "../peer/client-session.ts";
-import type { ConnectedAgent } from "../peer/connected-agent.ts";
+import type { ClientSession } from "../peer/client/client-session.ts";
+import type { ConnectedAgent } from "../peer/client/connected-agent.ts";
 import type { StepRecord } from "./client-record.ts";
 import type { Clock } from "./clock.ts";
 import type { Gates } from "./gates.ts";

@@ -1,8 +1,8 @@
 // What each verb of a scripted client does.
 
 import type { SessionListing } from "../edition/client-edition.ts";
-import type { ClientSession } from "../peer/client-session.ts";
-import type { SessionPlace } from "../peer/connected-agent.ts";
+import type { ClientSession } from "../peer/client/client-session.ts";
+import type { SessionPlace } from "../peer/client/connected-agent.ts";
 import { type ClientRun, type NamedSession, stepError } from "./client-run.ts";
 import type { ClientStep, SessionRef, UpdateCount } from "./client-scenario.ts";
 import { untilAborted } from "./gates.ts";

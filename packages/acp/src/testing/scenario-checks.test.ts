@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkAgentScenario, checkClientScenario, everyFeature, ScenarioError } from "@parley/acp/testing";
+import { checkAgentScenario, checkClientScenario, ScenarioError } from "@parley/acp/testing";
 
 const agent = (more: object) => ({ parley: "agent-scenario", version: 1, ...more });
 const client = (more: object) => ({ parley: "client-scenario", version: 1, steps: [], ...more });
@@ -74,9 +74,3 @@ for (const [scenario, message] of wrongClients) {
     }
   });
 }
-
-test("a scenario fits into a file: it is the same after a trip through JSON", () => {
-  const file = JSON.parse(JSON.stringify(everyFeature));
-  assert.deepEqual(checkAgentScenario(file.agent), everyFeature.agent);
-  assert.deepEqual(checkClientScenario(file.client), everyFeature.client);
-});

@@ -3,10 +3,10 @@
 
 import { memoryStore } from "../model/memory-store.ts";
 import type { SessionStore } from "../model/store.ts";
-import { type Agent, agent } from "../peer/agent.ts";
-import type { AgentDefinition } from "../peer/agent-definition.ts";
-import type { AgentSession } from "../peer/agent-session.ts";
-import type { Turn } from "../peer/turn.ts";
+import { type Agent, agent } from "../peer/agent/agent.ts";
+import type { AgentDefinition } from "../peer/agent/agent-definition.ts";
+import type { AgentSession } from "../peer/agent/agent-session.ts";
+import type { Turn } from "../peer/agent/turn.ts";
 import { type AgentEvent, type AgentRun, runSteps } from "./agent-run.ts";
 import type { AgentScenario, AgentStep, TurnScript } from "./agent-scenario.ts";
 import { runOutsideTurn, runStep } from "./agent-steps.ts";

@@ -2,9 +2,9 @@
 
 import type { Transport } from "../jsonrpc/transport.ts";
 import type { PermissionAsk } from "../model/ask.ts";
-import { client } from "../peer/client.ts";
-import type { AskContext, ClientDefinition } from "../peer/client-definition.ts";
-import type { ConnectedAgent } from "../peer/connected-agent.ts";
+import { client } from "../peer/client/client.ts";
+import type { AskContext, ClientDefinition } from "../peer/client/client-definition.ts";
+import type { ConnectedAgent } from "../peer/client/connected-agent.ts";
 import { checkClientScenario } from "./check-client-scenario.ts";
 import { type ClientRecord, StableIds, sessionRecord } from "./client-record.ts";
 import { type ClientRun, stepError } from "./client-run.ts";

@@ -1,6 +1,6 @@
-import { bytePipe } from "./byte-pipe.ts";
+import { transportContract } from "../../test/contracts/transport-contract.ts";
+import { bytePipe } from "../../test/support/byte-pipe.ts";
 import { byteTransport } from "./byte-transport.ts";
-import { transportContract } from "./contract.ts";
 
 const utf8 = new TextEncoder();
 const framings = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { cutAt, decode, essence, pieces } from "./decoder-probe.ts";
+import { cutAt, decode, essence, pieces } from "../../test/support/decoder-probe.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const framed = (text: string, headers = "") => {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decode, pieces } from "./decoder-probe.ts";
+import { decode, pieces } from "../../test/support/decoder-probe.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 

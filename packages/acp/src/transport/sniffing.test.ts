@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { watch } from "../../test/support/watched-transport.ts";
 import type { EndReason } from "../jsonrpc/transport.ts";
 import type { ByteChannel, ByteReceiver } from "./byte-channel.ts";
 import { type ByteTransportOptions, byteTransport } from "./byte-transport.ts";
-import { watch } from "./watched-transport.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const bom = [0xef, 0xbb, 0xbf];

@@ -3,11 +3,11 @@
 
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
+import { transportContract } from "../../test/contracts/transport-contract.ts";
 import { streamChannel } from "../node/stream-channel.ts";
 import { nodePlatform } from "../node/text-platform.ts";
 import { spawnTransport } from "../node/transports.ts";
 import { byteTransport } from "./byte-transport.ts";
-import { transportContract } from "./contract.ts";
 
 const encode = (text: string) => Buffer.from(`${text}\n`);
 

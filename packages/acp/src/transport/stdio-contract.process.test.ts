@@ -3,11 +3,11 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { type TransportPair, transportContract } from "../../test/contracts/transport-contract.ts";
 import type { EndReason, Fault, Sink, Transport } from "../jsonrpc/transport.ts";
 import { streamChannel } from "../node/stream-channel.ts";
 import { nodePlatform } from "../node/text-platform.ts";
 import { byteTransport } from "./byte-transport.ts";
-import { type TransportPair, transportContract } from "./contract.ts";
 
 const encode = (text: string) => Buffer.from(`${text}\n`);
 

@@ -2,10 +2,10 @@
 
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { transportContract } from "../../test/contracts/transport-contract.ts";
 import { streamChannel } from "../node/stream-channel.ts";
 import { nodePlatform } from "../node/text-platform.ts";
 import { byteTransport } from "./byte-transport.ts";
-import { transportContract } from "./contract.ts";
 
 const encode = (text: string) => Buffer.from(`${text}\n`);
 

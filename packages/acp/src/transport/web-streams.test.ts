@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { transportContract } from "./contract.ts";
+import { transportContract } from "../../test/contracts/transport-contract.ts";
+import { watch } from "../../test/support/watched-transport.ts";
 import { memoryPair } from "./memory.ts";
-import { watch } from "./watched-transport.ts";
 import { type ByteStreams, fromWebStreams, toWebStreams } from "./web-streams.ts";
 
 const utf8 = new TextEncoder();

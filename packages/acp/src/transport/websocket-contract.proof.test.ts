@@ -1,8 +1,8 @@
 // The contract on WebSockets: on both ends, with both kinds of client.
 
-import { type TransportPair, transportContract } from "./contract.ts";
+import { type TransportPair, transportContract } from "../../test/contracts/transport-contract.ts";
+import { opened, sockets } from "../../test/support/socket-pair.ts";
 import type { FrameLimits } from "./frame-limits.ts";
-import { opened, sockets } from "./socket-pair.ts";
 import { webSocketTransport } from "./websocket.ts";
 
 const closeTimeoutMs = 200;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { entriesOf } from "../../test/support/sample-entries.ts";
 import type { PermissionAsk } from "../model/ask.ts";
 import type { EntryBody } from "../model/entry.ts";
 import { viewFrom } from "../view.ts";
-import { entriesOf } from "./sample-entries.ts";
 
 const permission: PermissionAsk = {
   title: "Write a.ts?",

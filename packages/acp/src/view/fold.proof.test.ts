@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { anyEntries, anyToolCall, anyUpdate } from "../../test/support/arbitrary-entries.ts";
+import { chunkEntries, entriesOf, text, updates } from "../../test/support/sample-entries.ts";
 import type { Entry, EntryBody } from "../model/entry.ts";
 import type { Update } from "../model/update.ts";
 import { applyEntry, changesSince, createView, snapshot, type TimelineItem, viewFrom } from "../view.ts";
 import { bindMethod, decodeParams, Failure } from "../wire/decode.ts";
 import { methods } from "../wire/v2/methods.gen.ts";
-import { anyEntries, anyToolCall, anyUpdate } from "./arbitrary-entries.ts";
-import { chunkEntries, entriesOf, text, updates } from "./sample-entries.ts";
 
 function deepFreeze<T>(value: T): T {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { entriesOf, text, updates } from "../../test/support/sample-entries.ts";
 import type { Entry } from "../model/entry.ts";
 import { applyEntry, type MessageItem, type SessionView, viewFrom } from "../view.ts";
-import { entriesOf, text, updates } from "./sample-entries.ts";
 
 function messages(view: SessionView): MessageItem[] {
   return view.timeline.filter(

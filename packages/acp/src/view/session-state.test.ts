@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { updates } from "../../test/support/sample-entries.ts";
 import type { SessionConfigOption } from "../model/content.ts";
 import type { Update } from "../model/update.ts";
 import { viewFrom } from "../view.ts";
-import { updates } from "./sample-entries.ts";
 
 const running: Update = { sessionUpdate: "state_update", state: "running" };
 const idle: Update = { sessionUpdate: "state_update", state: "idle", stopReason: "end_turn" };

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { test } from "node:test";
 import fc from "fast-check";
+import { updates } from "../../test/support/sample-entries.ts";
 import type { Update } from "../model/update.ts";
 import { type TerminalItem, viewFrom } from "../view.ts";
-import { updates } from "./sample-entries.ts";
 
 function base64(value: string | Uint8Array): string {
   return Buffer.from(value as Uint8Array).toString("base64");

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { entriesOf, text, updates } from "../../test/support/sample-entries.ts";
 import type { EntryBody } from "../model/entry.ts";
 import type { ToolCallContent, ToolCallUpdate, Update } from "../model/update.ts";
 import { type SessionView, type ToolCallItem, viewFrom } from "../view.ts";
-import { entriesOf, text, updates } from "./sample-entries.ts";
 
 function patch(fields: Omit<ToolCallUpdate, "toolCallId">): Update {
   return { sessionUpdate: "tool_call_update", toolCallId: "t", ...fields };

@@ -6,11 +6,11 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { RequestError, Update } from "@parley/acp";
-import { said } from "../agent-probe.ts";
-import { home, launcher, patience, start } from "../process-probe.ts";
-import { anthropicEvents } from "../providers/fake/anthropic-wire.ts";
-import { withFake } from "../providers/fake/asking.ts";
-import { failed, streamed } from "../providers/fake/fake-provider.ts";
+import { anthropicEvents } from "../../test/fake-provider/anthropic-wire.ts";
+import { withFake } from "../../test/fake-provider/asking.ts";
+import { failed, streamed } from "../../test/fake-provider/fake-provider.ts";
+import { said } from "../../test/support/agent-probe.ts";
+import { home, launcher, patience, start } from "../../test/support/process-probe.ts";
 
 const key = "sk-ant-test-5e5a1e5e5a1e";
 const hello = streamed(anthropicEvents({ blocks: [{ type: "text", pieces: ["Hello."] }] }));

@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { home, launcher, patience, start } from "../process-probe.ts";
-import { anthropicError, anthropicEvents } from "../providers/fake/anthropic-wire.ts";
-import { withFake } from "../providers/fake/asking.ts";
-import { failed, streamed } from "../providers/fake/fake-provider.ts";
+import { anthropicError, anthropicEvents } from "../../test/fake-provider/anthropic-wire.ts";
+import { withFake } from "../../test/fake-provider/asking.ts";
+import { failed, streamed } from "../../test/fake-provider/fake-provider.ts";
+import { home, launcher, patience, start } from "../../test/support/process-probe.ts";
 
 const key = "sk-ant-test-5e5a1e5e5a1e";
 

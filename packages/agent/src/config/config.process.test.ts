@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { type Home, home, patience, type StartOptions, start } from "../process-probe.ts";
+import { type Home, home, patience, type StartOptions, start } from "../../test/support/process-probe.ts";
 
 /** What a new session has chosen. */
 async function choices(t: TestContext, place: Home, options: StartOptions = {}) {

@@ -10,9 +10,9 @@ import {
   toolStories,
   toolUpdates,
   written,
-} from "../agent-probe.ts";
+} from "../../test/support/agent-probe.ts";
+import { tinyRead, tinyWrite } from "../../test/support/tiny-tools.ts";
 import type { ModelRequest } from "../model/model.ts";
-import { tinyRead, tinyWrite } from "../tiny-tools.ts";
 
 const tools = [tinyRead, tinyWrite];
 const write = ["write", { path: "long.txt", content: "x" }] as const;

@@ -2,7 +2,7 @@
 
 import type { Turn } from "@parley/acp";
 import type { ModelEvent, ToolCallPart } from "../model/model.ts";
-import type { ToolKind } from "../tools/tool.ts";
+import type { ToolKind } from "../tools/base/tool.ts";
 import { oneLine } from "./shown-call.ts";
 
 type Piece = Extract<ModelEvent, { type: "tool_input" }>;

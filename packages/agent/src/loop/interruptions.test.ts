@@ -14,9 +14,9 @@ import {
   toolStories,
   toolUpdates,
   written,
-} from "../agent-probe.ts";
+} from "../../test/support/agent-probe.ts";
+import { customTool, tinyRead, tinyWrite } from "../../test/support/tiny-tools.ts";
 import type { ModelMessage } from "../model/model.ts";
-import { customTool, tinyRead, tinyWrite } from "../tiny-tools.ts";
 import { tools as codingTools } from "../tools/coding-tools.ts";
 
 const tools = [tinyRead, tinyWrite];

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
-import { calls, inEveryVersion, says, scriptedModel, talk, toolStories } from "../agent-probe.ts";
-import { customTool } from "../tiny-tools.ts";
+import {
+  calls,
+  inEveryVersion,
+  says,
+  scriptedModel,
+  talk,
+  toolStories,
+} from "../../test/support/agent-probe.ts";
+import { customTool } from "../../test/support/tiny-tools.ts";
 
 const color = customTool(
   "color",

@@ -14,8 +14,14 @@ import { decide, type Verdict } from "../permissions/decide.ts";
 import { permissionOptions } from "../permissions/question.ts";
 import { autoApprovalOf } from "../session/options.ts";
 import type { SessionWork } from "../session/session-work.ts";
-import { unlinked } from "../tools/form-rules.ts";
-import { type PreparedCall, type RunContext, type Tool, type ToolContext, ToolError } from "../tools/tool.ts";
+import { unlinked } from "../tools/base/form-rules.ts";
+import {
+  type PreparedCall,
+  type RunContext,
+  type Tool,
+  type ToolContext,
+  ToolError,
+} from "../tools/base/tool.ts";
 import { type Drafts, meant } from "./drafts.ts";
 import { callStart, oneLine } from "./shown-call.ts";
 

@@ -3,7 +3,7 @@
 
 import type { ToolCallContent, ToolCallStart } from "@parley/acp";
 import type { ToolCallPart } from "../model/model.ts";
-import type { PreparedCall } from "../tools/tool.ts";
+import type { PreparedCall } from "../tools/base/tool.ts";
 
 const maxTitle = 200;
 /** Line ends, other control characters, and marks that reorder or hide text. */

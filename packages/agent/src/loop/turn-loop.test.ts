@@ -12,9 +12,9 @@ import {
   thought,
   toolStories,
   toolUpdates,
-} from "../agent-probe.ts";
+} from "../../test/support/agent-probe.ts";
+import { customTool, tinyRead, tinyRun, tinyWrite } from "../../test/support/tiny-tools.ts";
 import { ModelError, type ModelMessage } from "../model/model.ts";
-import { customTool, tinyRead, tinyRun, tinyWrite } from "../tiny-tools.ts";
 
 const tools = [tinyRead, tinyWrite, tinyRun];
 

@@ -17,7 +17,7 @@ import { userParts, withoutForeignMedia } from "../session/prompt-content.ts";
 import type { SessionWork } from "../session/session-work.ts";
 import { shortenAttachments } from "../session/shorten-attachments.ts";
 import { tokensOfMessages, tokensOfText } from "../session/tokens.ts";
-import type { Tool, ToolContext } from "../tools/tool.ts";
+import type { Tool, ToolContext } from "../tools/base/tool.ts";
 import { type ModelStep, modelStep } from "./model-step.ts";
 import { runCalls } from "./run-calls.ts";
 

@@ -8,7 +8,7 @@ import type {
 } from "@modelcontextprotocol/client";
 import type { ContentBlock, ToolCallContent } from "@parley/acp";
 import type { MediaPart, TextPart } from "../model/model.ts";
-import { limitedContent } from "../tools/truncation.ts";
+import { limitedContent } from "../tools/base/truncation.ts";
 
 export interface MappedContent {
   readonly told: readonly (TextPart | MediaPart)[];

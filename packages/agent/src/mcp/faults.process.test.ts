@@ -7,8 +7,15 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { McpServer, Update } from "@parley/acp";
-import { calls, said, says, scriptedModel, temporaryFolder, thought, toolStories } from "../agent-probe.ts";
-import { fileAppears, isGone } from "../outside-events.ts";
+import {
+  calls,
+  said,
+  says,
+  scriptedModel,
+  temporaryFolder,
+  thought,
+  toolStories,
+} from "../../test/support/agent-probe.ts";
 import {
   outcomesOf,
   realServer,
@@ -18,7 +25,8 @@ import {
   stdioServer,
   talkUntilEnd,
   toolServer,
-} from "./mcp-probe.ts";
+} from "../../test/support/mcp-probe.ts";
+import { fileAppears, isGone } from "../../test/support/outside-events.ts";
 
 const patient = { timeout: 60_000 };
 

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AvailableCommand, Update } from "@parley/acp";
-import { calls, says, scriptedModel, temporaryFolder } from "../agent-probe.ts";
-import { outcomesOf, realServer, scriptServer, talkUntilEnd } from "./mcp-probe.ts";
+import { calls, says, scriptedModel, temporaryFolder } from "../../test/support/agent-probe.ts";
+import { outcomesOf, realServer, scriptServer, talkUntilEnd } from "../../test/support/mcp-probe.ts";
 
 const patient = { timeout: 60_000 };
 

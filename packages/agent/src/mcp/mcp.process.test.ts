@@ -5,8 +5,14 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { ProtocolVersion } from "@parley/acp";
-import { calls, says, scriptedModel, temporaryFolder, toolStories, toolUpdates } from "../agent-probe.ts";
-import type { ModelRequest } from "../model/model.ts";
+import {
+  calls,
+  says,
+  scriptedModel,
+  temporaryFolder,
+  toolStories,
+  toolUpdates,
+} from "../../test/support/agent-probe.ts";
 import {
   outcomesOf,
   realServer,
@@ -14,7 +20,8 @@ import {
   servedEverything,
   shownBy,
   talkUntilEnd,
-} from "./mcp-probe.ts";
+} from "../../test/support/mcp-probe.ts";
+import type { ModelRequest } from "../model/model.ts";
 
 const patient = { timeout: 60_000 };
 const both: readonly ProtocolVersion[] = [1, 2];

@@ -7,8 +7,21 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { ClientDefinition, ElicitationAsk } from "@parley/acp";
-import { calls, said, says, scriptedModel, temporaryFolder, thought } from "../agent-probe.ts";
-import { outcomesOf, realServer, remoteServer, scriptServer, talkUntilEnd } from "./mcp-probe.ts";
+import {
+  calls,
+  said,
+  says,
+  scriptedModel,
+  temporaryFolder,
+  thought,
+} from "../../test/support/agent-probe.ts";
+import {
+  outcomesOf,
+  realServer,
+  remoteServer,
+  scriptServer,
+  talkUntilEnd,
+} from "../../test/support/mcp-probe.ts";
 
 const patient = { timeout: 60_000 };
 

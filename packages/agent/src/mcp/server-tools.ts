@@ -3,9 +3,15 @@
 
 import { createHash } from "node:crypto";
 import type { Tool as McpTool, Progress } from "@modelcontextprotocol/client";
-import { shownText, shownVerbatim } from "../tools/shown-content.ts";
-import { type PreparedCall, type RunContext, type Tool, ToolError, type ToolResult } from "../tools/tool.ts";
-import { headOf, maxBytes } from "../tools/truncation.ts";
+import { shownText, shownVerbatim } from "../tools/base/shown-content.ts";
+import {
+  type PreparedCall,
+  type RunContext,
+  type Tool,
+  ToolError,
+  type ToolResult,
+} from "../tools/base/tool.ts";
+import { headOf, maxBytes } from "../tools/base/truncation.ts";
 import type { CallOptions, Connection } from "./connection.ts";
 import { mapContent, mapResource } from "./content.ts";
 

@@ -1,7 +1,7 @@
 // One MCP server of a session: it starts by itself, keeps its lists up to date, and says why it is not there.
 
 import type { Prompt } from "@modelcontextprotocol/client";
-import { type Tool, ToolError } from "../tools/tool.ts";
+import { type Tool, ToolError } from "../tools/base/tool.ts";
 import type { Connection, ConnectionSetting } from "./connection.ts";
 import type { ServerEntry } from "./server-entry.ts";
 

@@ -7,7 +7,7 @@ import {
   type McpServer,
   RequestError,
 } from "@parley/acp";
-import type { Tool } from "../tools/tool.ts";
+import type { Tool } from "../tools/base/tool.ts";
 import type { ServerQuestions } from "./elicitation.ts";
 import { commandName, promptArguments, promptCommand } from "./prompts.ts";
 import { Server } from "./server.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inEveryVersion, said, says, scriptedModel, talk } from "../agent-probe.ts";
+import { inEveryVersion, said, says, scriptedModel, talk } from "../../test/support/agent-probe.ts";
 import { imageProblem, imageSize } from "./image-limits.ts";
 
 const bytes = (...parts: readonly (string | readonly number[])[]) =>

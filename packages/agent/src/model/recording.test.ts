@@ -3,11 +3,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { anthropicError, anthropicEvents } from "../../test/fake-provider/anthropic-wire.ts";
+import { ask, askInVain, modelAt, withFake } from "../../test/fake-provider/asking.ts";
+import { failed, streamed } from "../../test/fake-provider/fake-provider.ts";
 import { chooseModel } from "../providers/choose-model.ts";
 import { configuredModels } from "../providers/configured-models.ts";
-import { anthropicError, anthropicEvents } from "../providers/fake/anthropic-wire.ts";
-import { ask, askInVain, modelAt, withFake } from "../providers/fake/asking.ts";
-import { failed, streamed } from "../providers/fake/fake-provider.ts";
 import { type Model, ModelError, type ModelEvent, type ModelMessage } from "./model.ts";
 import { recordingModel, replayModel } from "./recording.ts";
 

@@ -1,8 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { anthropicError, anthropicEvents } from "../providers/fake/anthropic-wire.ts";
-import { ask, askInVain, gate, modelAt, testClock, textOf, withFake } from "../providers/fake/asking.ts";
-import { failed, streamed } from "../providers/fake/fake-provider.ts";
+import { anthropicError, anthropicEvents } from "../../test/fake-provider/anthropic-wire.ts";
+import {
+  ask,
+  askInVain,
+  gate,
+  modelAt,
+  testClock,
+  textOf,
+  withFake,
+} from "../../test/fake-provider/asking.ts";
+import { failed, streamed } from "../../test/fake-provider/fake-provider.ts";
 import type { Wait } from "./model.ts";
 
 const sonnet = "anthropic/claude-sonnet-5-5";

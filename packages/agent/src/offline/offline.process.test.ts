@@ -14,7 +14,7 @@ import {
   thought,
   toolStories,
   toolUpdates,
-} from "../agent-probe.ts";
+} from "../../test/support/agent-probe.ts";
 
 const project = {
   "README.md": "# Cats\n\nA program about cats.\n",

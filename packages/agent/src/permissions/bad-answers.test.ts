@@ -5,10 +5,10 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { memoryPair } from "@parley/acp";
+import { type Answer, calls, inEveryVersion, says, scriptedModel } from "../../test/support/agent-probe.ts";
+import { tinyRun, tinyWrite } from "../../test/support/tiny-tools.ts";
 import { type CodingAgentOptions, codingAgent } from "../agent.ts";
-import { type Answer, calls, inEveryVersion, says, scriptedModel } from "../agent-probe.ts";
-import { tinyRun, tinyWrite } from "../tiny-tools.ts";
-import { readTool } from "../tools/read.ts";
+import { readTool } from "../tools/files/read.ts";
 
 interface Message {
   readonly id?: number | string;

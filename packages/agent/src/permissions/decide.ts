@@ -1,8 +1,8 @@
 // Whether a call may run: by the mode, by what was approved beforehand, by what was remembered. Decided at the
 // moment of the call, so that a mode that changes while a turn runs counts from the next call on.
 
-import { isProtected } from "../tools/protected-paths.ts";
-import type { Access } from "../tools/tool.ts";
+import { isProtected } from "../tools/base/protected-paths.ts";
+import type { Access } from "../tools/base/tool.ts";
 import type { Grants } from "./grants.ts";
 import type { AutoApproval, Mode } from "./modes.ts";
 

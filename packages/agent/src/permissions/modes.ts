@@ -1,6 +1,6 @@
 // The four modes, and how much is approved without asking. Both are options of a session.
 
-import type { ModeId } from "../tools/tool.ts";
+import type { ModeId } from "../tools/base/tool.ts";
 
 export const modes = [
   {

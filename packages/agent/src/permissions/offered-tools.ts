@@ -1,7 +1,7 @@
 // Which tools a model is told of. A mode that forbids something does not offer it either; what is called all the same
 // is refused when it is called.
 
-import type { Tool } from "../tools/tool.ts";
+import type { Tool } from "../tools/base/tool.ts";
 import type { Mode } from "./modes.ts";
 
 /** They change nothing but what the user sees. */

@@ -12,8 +12,8 @@ import {
   type Talk,
   talk,
   toolStories,
-} from "../agent-probe.ts";
-import { customTool, tinyRead, tinyRun, tinyWrite } from "../tiny-tools.ts";
+} from "../../test/support/agent-probe.ts";
+import { customTool, tinyRead, tinyRun, tinyWrite } from "../../test/support/tiny-tools.ts";
 
 const tools = [tinyRead, tinyWrite, tinyRun];
 const write = (path: string) => ["write", { path, content: "x" }] as const;

@@ -1,7 +1,7 @@
 // How the user is asked about one call.
 
 import type { PermissionOption } from "@parley/acp";
-import type { Access } from "../tools/tool.ts";
+import type { Access } from "../tools/base/tool.ts";
 
 /** In `_meta` of an option: what "always" is about. The history has it, so that it is known after a load too. */
 export const subjectsKey = "parley/remembers";

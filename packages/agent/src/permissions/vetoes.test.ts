@@ -3,7 +3,14 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { calls, inEveryVersion, says, scriptedModel, talk, toolStories } from "../agent-probe.ts";
+import {
+  calls,
+  inEveryVersion,
+  says,
+  scriptedModel,
+  talk,
+  toolStories,
+} from "../../test/support/agent-probe.ts";
 
 const meta = { "parley.dev/veto": true };
 const write = (path: string) => ["write", { path, content: "x" }] as const;

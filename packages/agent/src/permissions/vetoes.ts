@@ -2,7 +2,7 @@
 // forbid or have a person asked; it cannot allow anything that the mode does not.
 
 import { errorCodes, RequestError, type Turn } from "@parley/acp";
-import type { Access, Vetoes } from "../tools/tool.ts";
+import type { Access, Vetoes } from "../tools/base/tool.ts";
 
 /** In `_meta` of the client's capabilities: it wants to be asked. */
 const vetoKey = "parley.dev/veto";

@@ -2,13 +2,13 @@
 // each request as the real ones do.
 
 import assert from "node:assert/strict";
-import { inEveryVersion, said, talk, thought, toolStories } from "../agent-probe.ts";
-import { anthropicError, anthropicEvents, anthropicFault } from "./fake/anthropic-wire.ts";
-import { gate, modelAt, testClock, withFake } from "./fake/asking.ts";
-import { chatEvents, chatFault, openaiError } from "./fake/chat-wire.ts";
-import { type Answer, failed, streamed } from "./fake/fake-provider.ts";
-import { geminiEvents } from "./fake/gemini-wire.ts";
-import { responsesEvents } from "./fake/responses-wire.ts";
+import { anthropicError, anthropicEvents, anthropicFault } from "../../test/fake-provider/anthropic-wire.ts";
+import { gate, modelAt, testClock, withFake } from "../../test/fake-provider/asking.ts";
+import { chatEvents, chatFault, openaiError } from "../../test/fake-provider/chat-wire.ts";
+import { type Answer, failed, streamed } from "../../test/fake-provider/fake-provider.ts";
+import { geminiEvents } from "../../test/fake-provider/gemini-wire.ts";
+import { responsesEvents } from "../../test/fake-provider/responses-wire.ts";
+import { inEveryVersion, said, talk, thought, toolStories } from "../../test/support/agent-probe.ts";
 
 interface Wire {
   readonly id: string;

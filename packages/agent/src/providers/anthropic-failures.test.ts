@@ -3,8 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import type { ModelErrorKind, ModelMessage } from "../model/model.ts";
-import { anthropicError, anthropicErrorEvent, anthropicEvents } from "./fake/anthropic-wire.ts";
+import {
+  anthropicError,
+  anthropicErrorEvent,
+  anthropicEvents,
+} from "../../test/fake-provider/anthropic-wire.ts";
 import {
   ask,
   askInVain,
@@ -15,8 +18,9 @@ import {
   testKey,
   textOf,
   withFake,
-} from "./fake/asking.ts";
-import { type Answer, failed, fakeProvider, streamed } from "./fake/fake-provider.ts";
+} from "../../test/fake-provider/asking.ts";
+import { type Answer, failed, fakeProvider, streamed } from "../../test/fake-provider/fake-provider.ts";
+import type { ModelErrorKind, ModelMessage } from "../model/model.ts";
 
 const sonnet = "anthropic/claude-sonnet-5-5";
 const events = anthropicEvents({ blocks: [{ type: "text", pieces: ["Hel", "lo"] }] });

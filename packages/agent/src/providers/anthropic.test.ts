@@ -2,13 +2,25 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import {
+  type AnthropicBlock,
+  anthropicEvents,
+  anthropicFault,
+} from "../../test/fake-provider/anthropic-wire.ts";
+import {
+  ask,
+  gate,
+  modelAt,
+  requestWith,
+  testKey,
+  textOf,
+  withFake,
+} from "../../test/fake-provider/asking.ts";
+import { type Answer, streamed, streamedInPieces } from "../../test/fake-provider/fake-provider.ts";
 import { assistantMessage } from "../model/assistant-message.ts";
 import { costOf } from "../model/cost.ts";
 import type { ModelEvent, ModelMessage } from "../model/model.ts";
 import { chooseModel } from "./choose-model.ts";
-import { type AnthropicBlock, anthropicEvents, anthropicFault } from "./fake/anthropic-wire.ts";
-import { ask, gate, modelAt, requestWith, testKey, textOf, withFake } from "./fake/asking.ts";
-import { type Answer, streamed, streamedInPieces } from "./fake/fake-provider.ts";
 
 const sonnet = "anthropic/claude-sonnet-5-5";
 const hello: AnthropicBlock = { type: "text", pieces: ["Hello"] };

@@ -2,8 +2,6 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assistantMessage } from "../model/assistant-message.ts";
-import type { ModelErrorKind, ModelEvent, ModelMessage } from "../model/model.ts";
 import {
   ask,
   askInVain,
@@ -14,9 +12,17 @@ import {
   testKey,
   textOf,
   withFake,
-} from "./fake/asking.ts";
-import { chatEvents, chatFault, chunk, openaiError } from "./fake/chat-wire.ts";
-import { type Answer, failed, sse, streamed, streamedInPieces } from "./fake/fake-provider.ts";
+} from "../../test/fake-provider/asking.ts";
+import { chatEvents, chatFault, chunk, openaiError } from "../../test/fake-provider/chat-wire.ts";
+import {
+  type Answer,
+  failed,
+  sse,
+  streamed,
+  streamedInPieces,
+} from "../../test/fake-provider/fake-provider.ts";
+import { assistantMessage } from "../model/assistant-message.ts";
+import type { ModelErrorKind, ModelEvent, ModelMessage } from "../model/model.ts";
 import type { ProviderConfig } from "./provider-config.ts";
 
 const local = "vllm/qwen3-coder";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ask, askInVain, withFake } from "../../test/fake-provider/asking.ts";
+import { chatEvents } from "../../test/fake-provider/chat-wire.ts";
+import { streamed } from "../../test/fake-provider/fake-provider.ts";
 import { costOf } from "../model/cost.ts";
 import { chooseModel, listModels } from "./choose-model.ts";
-import { ask, askInVain, withFake } from "./fake/asking.ts";
-import { chatEvents } from "./fake/chat-wire.ts";
-import { streamed } from "./fake/fake-provider.ts";
 
 const hello = streamed(chatEvents({ text: ["Hello"] }));
 

@@ -2,11 +2,20 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import {
+  ask,
+  askInVain,
+  modelAt,
+  requestWith,
+  testClock,
+  testKey,
+  textOf,
+  withFake,
+} from "../../test/fake-provider/asking.ts";
+import { type Answer, failed, streamed, streamedInPieces } from "../../test/fake-provider/fake-provider.ts";
+import { geminiError, geminiEvents } from "../../test/fake-provider/gemini-wire.ts";
 import { assistantMessage } from "../model/assistant-message.ts";
 import type { ModelMessage } from "../model/model.ts";
-import { ask, askInVain, modelAt, requestWith, testClock, testKey, textOf, withFake } from "./fake/asking.ts";
-import { type Answer, failed, streamed, streamedInPieces } from "./fake/fake-provider.ts";
-import { geminiError, geminiEvents } from "./fake/gemini-wire.ts";
 
 const argon = "google/gemini-4-argon";
 const tools = [{ name: "fs/read", description: "Reads", inputSchema: { type: "object", properties: {} } }];

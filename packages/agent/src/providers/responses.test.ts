@@ -2,12 +2,27 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import {
+  ask,
+  askInVain,
+  modelAt,
+  requestWith,
+  testClock,
+  testKey,
+  textOf,
+  withFake,
+} from "../../test/fake-provider/asking.ts";
+import { openaiError } from "../../test/fake-provider/chat-wire.ts";
+import {
+  type Answer,
+  failed,
+  sse,
+  streamed,
+  streamedInPieces,
+} from "../../test/fake-provider/fake-provider.ts";
+import { responsesEvents } from "../../test/fake-provider/responses-wire.ts";
 import { assistantMessage } from "../model/assistant-message.ts";
 import type { ModelMessage } from "../model/model.ts";
-import { ask, askInVain, modelAt, requestWith, testClock, testKey, textOf, withFake } from "./fake/asking.ts";
-import { openaiError } from "./fake/chat-wire.ts";
-import { type Answer, failed, sse, streamed, streamedInPieces } from "./fake/fake-provider.ts";
-import { responsesEvents } from "./fake/responses-wire.ts";
 
 const sol = "openai/gpt-6.1-sol";
 const tools = [{ name: "fs/read", description: "Reads", inputSchema: { type: "object", properties: {} } }];

@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { withFake } from "./fake/asking.ts";
-import { chatEvents } from "./fake/chat-wire.ts";
-import { streamed } from "./fake/fake-provider.ts";
+import { withFake } from "../../test/fake-provider/asking.ts";
+import { chatEvents } from "../../test/fake-provider/chat-wire.ts";
+import { streamed } from "../../test/fake-provider/fake-provider.ts";
 
 const program = `
   import { registerHooks } from "node:module";

@@ -3,13 +3,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { anthropicEvents } from "../../test/fake-provider/anthropic-wire.ts";
+import { modelAt, requestWith, testClock, withFake } from "../../test/fake-provider/asking.ts";
+import { chatEvents } from "../../test/fake-provider/chat-wire.ts";
+import type { Answer } from "../../test/fake-provider/fake-provider.ts";
+import { geminiEvents } from "../../test/fake-provider/gemini-wire.ts";
+import { responsesEvents } from "../../test/fake-provider/responses-wire.ts";
 import type { ModelEvent } from "../model/model.ts";
-import { anthropicEvents } from "./fake/anthropic-wire.ts";
-import { modelAt, requestWith, testClock, withFake } from "./fake/asking.ts";
-import { chatEvents } from "./fake/chat-wire.ts";
-import type { Answer } from "./fake/fake-provider.ts";
-import { geminiEvents } from "./fake/gemini-wire.ts";
-import { responsesEvents } from "./fake/responses-wire.ts";
 
 const json = ['{"path":', '"a"}'];
 

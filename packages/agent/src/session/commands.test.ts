@@ -2,8 +2,16 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { memoryStore } from "@parley/acp";
-import { calls, connected, inEveryVersion, said, says, scriptedModel, talk } from "../agent-probe.ts";
-import { tinyRead, tinyWrite } from "../tiny-tools.ts";
+import {
+  calls,
+  connected,
+  inEveryVersion,
+  said,
+  says,
+  scriptedModel,
+  talk,
+} from "../../test/support/agent-probe.ts";
+import { tinyRead, tinyWrite } from "../../test/support/tiny-tools.ts";
 
 const tools = [tinyRead, tinyWrite];
 const all = ["help", "plan", "test", "clear", "compact", "model", "permissions"];

@@ -10,9 +10,9 @@ import {
   scriptedModel,
   talk,
   thought,
-} from "../agent-probe.ts";
+} from "../../test/support/agent-probe.ts";
+import { customTool } from "../../test/support/tiny-tools.ts";
 import { ModelError, type ModelMessage } from "../model/model.ts";
-import { customTool } from "../tiny-tools.ts";
 
 /** A model that cannot take what it is told. */
 const overflows = (message: string): Answer =>

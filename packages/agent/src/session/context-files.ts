@@ -4,7 +4,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Vetoes } from "../tools/tool.ts";
+import type { Vetoes } from "../tools/base/tool.ts";
 
 const fileName = "AGENTS.md";
 /** A longer one is cut; it would cost every request. */

@@ -3,8 +3,15 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { ContentBlock } from "@parley/acp";
-import { connected, inEveryVersion, says, scriptedModel, talk, temporaryFolder } from "../agent-probe.ts";
-import { tinyRead } from "../tiny-tools.ts";
+import {
+  connected,
+  inEveryVersion,
+  says,
+  scriptedModel,
+  talk,
+  temporaryFolder,
+} from "../../test/support/agent-probe.ts";
+import { tinyRead } from "../../test/support/tiny-tools.ts";
 
 const tools = [tinyRead];
 

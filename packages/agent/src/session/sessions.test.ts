@@ -12,9 +12,9 @@ import {
   talk,
   temporaryFolder,
   written,
-} from "../agent-probe.ts";
+} from "../../test/support/agent-probe.ts";
+import { customTool, tinyRead, tinyWrite } from "../../test/support/tiny-tools.ts";
 import type { ModelMessage } from "../model/model.ts";
-import { customTool, tinyRead, tinyWrite } from "../tiny-tools.ts";
 
 const tools = [tinyRead, tinyWrite];
 

@@ -2,7 +2,7 @@
 
 import type { AgentSession, ContentBlock } from "@parley/acp";
 import type { Mode } from "../permissions/modes.ts";
-import type { Job } from "../tools/tool.ts";
+import type { Job } from "../tools/base/tool.ts";
 import type { ContextFile } from "./context-files.ts";
 
 const identity = `You are Parley, a coding agent that works in the user's project through tools.

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { probe } from "../../test/support/tool-probe.ts";
 import { tools } from "./coding-tools.ts";
-import { probe } from "./tool-probe.ts";
 
 test("every tool has a name of its own, words for the model, and a closed schema", () => {
   const names = tools.map(({ name }) => name);

@@ -1,20 +1,20 @@
 // The tools of the agent, in the order in which a model is told of them.
 
-import { askTool } from "./ask.ts";
-import { bashTool } from "./bash.ts";
-import { deleteTool } from "./delete.ts";
-import { editTool } from "./edit.ts";
-import { fetchTool } from "./fetch.ts";
-import { findTool } from "./find.ts";
-import { grepTool } from "./grep.ts";
-import { jobTool } from "./job.ts";
-import { listTool } from "./list.ts";
-import { moveTool } from "./move.ts";
-import { readTool } from "./read.ts";
-import { switchModeTool } from "./switch-mode.ts";
-import { todoTool } from "./todo.ts";
-import type { Tool } from "./tool.ts";
-import { writeTool } from "./write.ts";
+import type { Tool } from "./base/tool.ts";
+import { bashTool } from "./commands/bash.ts";
+import { jobTool } from "./commands/job.ts";
+import { askTool } from "./conversation/ask.ts";
+import { switchModeTool } from "./conversation/switch-mode.ts";
+import { todoTool } from "./conversation/todo.ts";
+import { deleteTool } from "./files/delete.ts";
+import { editTool } from "./files/edit.ts";
+import { moveTool } from "./files/move.ts";
+import { readTool } from "./files/read.ts";
+import { writeTool } from "./files/write.ts";
+import { findTool } from "./search/find.ts";
+import { grepTool } from "./search/grep.ts";
+import { listTool } from "./search/list.ts";
+import { fetchTool } from "./web/fetch.ts";
 
 export const tools: readonly Tool[] = [
   readTool,

@@ -4,12 +4,12 @@
 import { sep } from "node:path";
 import type { Files, Terminals } from "@parley/acp";
 import { type LocalFiles, localFiles } from "@parley/acp/node";
-import { agentFiles } from "./agent-files.ts";
-import { clientCommands, localCommands } from "./agent-terminals.ts";
-import { SessionJobs } from "./jobs.ts";
-import { SessionOutputs } from "./output-folder.ts";
-import { seenFiles } from "./seen-files.ts";
-import type { SeenFiles, ToolContext } from "./tool.ts";
+import type { SeenFiles, ToolContext } from "./base/tool.ts";
+import { clientCommands, localCommands } from "./commands/agent-terminals.ts";
+import { SessionJobs } from "./commands/jobs.ts";
+import { SessionOutputs } from "./commands/output-folder.ts";
+import { agentFiles } from "./files/agent-files.ts";
+import { seenFiles } from "./files/seen-files.ts";
 
 export interface WorkspaceOptions {
   /** Absolute. */

@@ -3,12 +3,12 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { plainTextProblem } from "@parley/acp";
-import type { Invocation } from "../command.ts";
-import { usageError } from "../command-error.ts";
+import type { Invocation } from "../command/command.ts";
+import { usageError } from "../command/command-error.ts";
+import { printAnswer } from "../command/print-answer.ts";
 import { changeConfig } from "../config/change-config.ts";
-import { readAgents } from "../named-agent.ts";
-import { printAnswer } from "../print-answer.ts";
-import { printable } from "../printable.ts";
+import { readAgents } from "../settings/named-agent.ts";
+import { printable } from "../terminal/printable.ts";
 
 export async function run({ positionals, argv, values, json }: Invocation): Promise<number> {
   const [name, extra] = positionals.slice(0, positionals.length - argv.length);

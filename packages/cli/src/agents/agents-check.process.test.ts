@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AgentScenario } from "@parley/acp/testing";
-import { agentHome, patience } from "./agents-probe.ts";
+import { agentHome, patience } from "../../test/support/agents-probe.ts";
 
 const choice = (value: string) => ({ value, name: `The ${value}` });
 const able: Partial<AgentScenario> = {

@@ -1,12 +1,12 @@
 // `parley agents check`: starts an agent and says what it is.
 
 import { type AgentEntry, loginCommandFor } from "@parley/client";
-import type { Invocation } from "../command.ts";
-import { usageError } from "../command-error.ts";
-import { withoutSecrets } from "../known-secrets.ts";
-import { chooseAgent } from "../named-agent.ts";
-import { printAnswer } from "../print-answer.ts";
-import { safeLine } from "../run/safe-text.ts";
+import type { Invocation } from "../command/command.ts";
+import { usageError } from "../command/command-error.ts";
+import { printAnswer } from "../command/print-answer.ts";
+import { withoutSecrets } from "../settings/known-secrets.ts";
+import { chooseAgent } from "../settings/named-agent.ts";
+import { safeLine } from "../terminal/safe-text.ts";
 import { launchFailure } from "./launch-failure.ts";
 import { type AgentFacts, probeAgent } from "./probe-agent.ts";
 import { commandLines, optionLines } from "./session-facts.ts";

@@ -1,11 +1,11 @@
 // `parley agents list`: every agent that can be named, and whether it is here.
 
 import { type AgentEntry, findProgram } from "@parley/client";
-import type { Invocation } from "../command.ts";
-import { withoutSecrets } from "../known-secrets.ts";
-import { readAgents } from "../named-agent.ts";
-import { printAnswer } from "../print-answer.ts";
-import { printable } from "../printable.ts";
+import type { Invocation } from "../command/command.ts";
+import { printAnswer } from "../command/print-answer.ts";
+import { withoutSecrets } from "../settings/known-secrets.ts";
+import { readAgents } from "../settings/named-agent.ts";
+import { printable } from "../terminal/printable.ts";
 
 export async function run({ json }: Invocation): Promise<number> {
   const { agents, preferred } = await readAgents();

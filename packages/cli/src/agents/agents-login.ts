@@ -1,13 +1,13 @@
 // `parley agents login`: logs in to an agent in one of its own ways.
 
 import { liveAgent } from "@parley/client";
-import type { Invocation } from "../command.ts";
-import { CommandError, usageError } from "../command-error.ts";
-import { ownVersion } from "../installation.ts";
-import { chooseAgent } from "../named-agent.ts";
-import { printAnswer } from "../print-answer.ts";
-import { printable } from "../printable.ts";
-import { storeCredentials } from "./agent-credentials.ts";
+import type { Invocation } from "../command/command.ts";
+import { CommandError, usageError } from "../command/command-error.ts";
+import { printAnswer } from "../command/print-answer.ts";
+import { storeCredentials } from "../settings/agent-credentials.ts";
+import { ownVersion } from "../settings/installation.ts";
+import { chooseAgent } from "../settings/named-agent.ts";
+import { printable } from "../terminal/printable.ts";
 import { launchFailure } from "./launch-failure.ts";
 import { loginAsker } from "./login-asker.ts";
 import { probeAgent } from "./probe-agent.ts";
@@ -27,7 +27,7 @@ export async function run({ positionals, argv, json }: Invocation): Promise<numb
   const given: Record<string, string> = {};
   try {
     const agent = await liveAgent(entry, {
-      client: { name: "parley", version: await ownVersion() },
+      client: { name: "parley", version: ownVersion() },
       env: credentials,
       asker: {
         ...asker,

@@ -1,10 +1,10 @@
 // `parley agents logout`: logs out of an agent, and forgets what was given to log in to it.
 
-import type { Invocation } from "../command.ts";
-import { CommandError, usageError } from "../command-error.ts";
-import { chooseAgent } from "../named-agent.ts";
-import { printAnswer } from "../print-answer.ts";
-import { forgetCredentials } from "./agent-credentials.ts";
+import type { Invocation } from "../command/command.ts";
+import { CommandError, usageError } from "../command/command-error.ts";
+import { printAnswer } from "../command/print-answer.ts";
+import { forgetCredentials } from "../settings/agent-credentials.ts";
+import { chooseAgent } from "../settings/named-agent.ts";
 import { withAgent } from "./with-agent.ts";
 
 export async function run({ positionals, json }: Invocation): Promise<number> {

@@ -1,11 +1,11 @@
 // `parley agents remove`: takes an agent of one's own out of the config file.
 
-import type { Invocation } from "../command.ts";
-import { usageError } from "../command-error.ts";
+import type { Invocation } from "../command/command.ts";
+import { usageError } from "../command/command-error.ts";
+import { printAnswer } from "../command/print-answer.ts";
 import { changeConfig } from "../config/change-config.ts";
-import { readAgents } from "../named-agent.ts";
-import { printAnswer } from "../print-answer.ts";
-import { printable } from "../printable.ts";
+import { readAgents } from "../settings/named-agent.ts";
+import { printable } from "../terminal/printable.ts";
 
 export async function run({ positionals, json }: Invocation): Promise<number> {
   const [name = ""] = positionals;

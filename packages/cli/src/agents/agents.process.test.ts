@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { test } from "node:test";
-import { agentHome, patience } from "./agents-probe.ts";
+import { agentHome, patience } from "../../test/support/agents-probe.ts";
 
 test("the agents that can be named are listed, with whether they are here", patience, (t) => {
   const { parley, keep } = agentHome(t);

@@ -1,8 +1,8 @@
 // An agent that did not start, as a command tells it.
 
 import { LaunchError } from "@parley/client";
-import { CommandError } from "../command-error.ts";
-import { safeText } from "../run/safe-text.ts";
+import { CommandError } from "../command/command-error.ts";
+import { safeText } from "../terminal/safe-text.ts";
 
 /** Exit code 6 where somebody has to log in, 5 where the agent did not start; anything else is thrown on as it is. */
 export function launchFailure(error: unknown): unknown {

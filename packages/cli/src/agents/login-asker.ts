@@ -2,9 +2,9 @@
 
 import { spawn } from "node:child_process";
 import type { Asker, LoginCommand, LoginMethod } from "@parley/client";
-import { askLine } from "../ask-line.ts";
-import { printable } from "../printable.ts";
-import { askSecret } from "../secret-input.ts";
+import { askLine } from "../terminal/ask-line.ts";
+import { printable } from "../terminal/printable.ts";
+import { askSecret } from "../terminal/secret-input.ts";
 
 export function loginAsker(): Required<Pick<Asker, "chooseLogin" | "credential" | "terminalLogin">> {
   return { chooseLogin, credential, terminalLogin };

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ClientSession, type ConnectedAgent, errorCodes, RequestError } from "@parley/acp";
 import { type AgentEntry, launchAgent, problemOf } from "@parley/client";
-import { ownVersion } from "../installation.ts";
-import { agentCredentials } from "./agent-credentials.ts";
+import { agentCredentials } from "../settings/agent-credentials.ts";
+import { ownVersion } from "../settings/installation.ts";
 import { noSession, type SessionFacts, sessionFacts } from "./session-facts.ts";
 
 export interface AgentFacts extends SessionFacts {
@@ -37,7 +37,7 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-check-")));
   let keys: readonly string[] = [];
   const launched = await launchAgent(entry, {
-    definition: { name: "parley", version: await ownVersion() },
+    definition: { name: "parley", version: ownVersion() },
     // started here, as a run does: its command may name files of this folder
     env: agentCredentials(entry.name),
     ...(handshakeTimeoutMs === undefined ? {} : { handshakeTimeoutMs }),

@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { startServer } from "../../../acp/src/interop/server-process.ts";
-import { interruptAt, RunProbe } from "../run/run-probe.ts";
-import { agentHome, patience } from "./agents-probe.ts";
+import { startServer } from "../../../acp/test/interop/server-process.ts";
+import { agentHome, patience } from "../../test/support/agents-probe.ts";
+import { interruptAt, RunProbe } from "../../test/support/run-probe.ts";
 
-const program = fileURLToPath(new URL("../../../acp/src/interop/app-sdk-server.ts", import.meta.url));
+const program = fileURLToPath(new URL("../../../acp/test/interop/app-sdk-server.ts", import.meta.url));
 const token = "word-that-nobody-sees";
 
 /** A home whose config has the agent `web` over HTTP and `sock` over a WebSocket. */

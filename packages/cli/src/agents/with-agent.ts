@@ -2,9 +2,9 @@
 
 import { ConnectionError, RequestError } from "@parley/acp";
 import { type LiveAgent, liveAgent, problemOf } from "@parley/client";
-import { CommandError } from "../command-error.ts";
-import { ownVersion } from "../installation.ts";
-import type { ChosenAgent } from "../named-agent.ts";
+import { CommandError } from "../command/command-error.ts";
+import { ownVersion } from "../settings/installation.ts";
+import type { ChosenAgent } from "../settings/named-agent.ts";
 import { launchFailure } from "./launch-failure.ts";
 
 /** It is ended when the work is done. What keeps it from starting is a CommandError. */
@@ -13,7 +13,7 @@ export async function withAgent<Result>(
   work: (agent: LiveAgent) => Promise<Result>,
 ): Promise<Result> {
   try {
-    const client = { name: "parley", version: await ownVersion() };
+    const client = { name: "parley", version: ownVersion() };
     const agent = await liveAgent(entry, { client, env: credentials });
     try {
       return await work(agent);

@@ -1,6 +1,6 @@
 // Completion for bash, 3.2 and newer: no dependency on the bash-completion package.
 
-import type { Command, Completion } from "../command.ts";
+import type { Command, Completion } from "../command/command.ts";
 import { commandWords, flagsOf, quoted, valueFlags } from "./command-words.ts";
 
 export function bashCompletion(commands: readonly Command[]): string {

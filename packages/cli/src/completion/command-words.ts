@@ -1,6 +1,6 @@
 // What the scripts for all shells need of the tables.
 
-import type { Command, Completion } from "../command.ts";
+import type { Command, Completion } from "../command/command.ts";
 
 /** The words that may follow `parley`, and those that may follow a word of two: each with what it says. */
 export function commandWords(commands: readonly Command[]): {

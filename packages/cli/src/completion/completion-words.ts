@@ -1,8 +1,8 @@
 // The names that a shell completes. It never fails: a shell that is told nothing completes nothing.
 
-import type { Invocation } from "../command.ts";
-import { readAgents } from "../named-agent.ts";
+import type { Invocation } from "../command/command.ts";
 import { withHistory } from "../sessions/opened-history.ts";
+import { readAgents } from "../settings/named-agent.ts";
 
 /** The ids of the newest; nobody looks for an old one by its id. */
 const maxSessions = 20;

@@ -1,8 +1,8 @@
 // `parley completion SHELL`.
 
-import type { Command, Invocation } from "../command.ts";
-import { usageError } from "../command-error.ts";
-import { printable } from "../printable.ts";
+import type { Command, Invocation } from "../command/command.ts";
+import { usageError } from "../command/command-error.ts";
+import { printable } from "../terminal/printable.ts";
 import { bashCompletion } from "./bash-completion.ts";
 import { fishCompletion } from "./fish-completion.ts";
 import { zshCompletion } from "./zsh-completion.ts";

@@ -1,6 +1,6 @@
 // Completion for fish.
 
-import type { Command, Completion, Option } from "../command.ts";
+import type { Command, Completion, Option } from "../command/command.ts";
 import { commandWords } from "./command-words.ts";
 
 export function fishCompletion(commands: readonly Command[]): string {

@@ -1,6 +1,6 @@
 // Completion for zsh: descriptions beside the words, files and directories by zsh itself.
 
-import type { Command, Completion } from "../command.ts";
+import type { Command, Completion } from "../command/command.ts";
 import { commandWords, flagsOf, quoted, valueFlags } from "./command-words.ts";
 
 export function zshCompletion(commands: readonly Command[]): string {

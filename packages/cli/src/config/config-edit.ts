@@ -5,10 +5,10 @@ import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Invocation } from "../command.ts";
-import { CommandError } from "../command-error.ts";
-import { configPath } from "../data-folder.ts";
-import { configSchemaFile } from "../installation.ts";
+import type { Invocation } from "../command/command.ts";
+import { CommandError } from "../command/command-error.ts";
+import { configPath } from "../settings/data-folder.ts";
+import { configSchemaFile } from "../settings/installation.ts";
 import { check } from "./config-show.ts";
 
 export async function run(invocation: Invocation): Promise<number> {

@@ -1,7 +1,7 @@
 // How one value of the config is named on the command line: `agent.mode`, `agents."my agent".command`.
 
-import { usageError } from "../command-error.ts";
-import { printable } from "../printable.ts";
+import { usageError } from "../command/command-error.ts";
+import { printable } from "../terminal/printable.ts";
 
 const part = /(?:"((?:[^"\\]|\\.)*)"|([^."]+))(?:\.(?=.)|$)/y;
 

@@ -1,10 +1,10 @@
 // `parley config set` and `unset`: one value of the config file. What is typed is JSON where it can be, else text.
 
-import type { Invocation } from "../command.ts";
-import { usageError } from "../command-error.ts";
-import { configText, parsedConfig } from "../config-file.ts";
-import { configPath } from "../data-folder.ts";
-import { printAnswer } from "../print-answer.ts";
+import type { Invocation } from "../command/command.ts";
+import { usageError } from "../command/command-error.ts";
+import { printAnswer } from "../command/print-answer.ts";
+import { configText, parsedConfig } from "../settings/config-file.ts";
+import { configPath } from "../settings/data-folder.ts";
 import { changeConfig } from "./change-config.ts";
 import { configKey, valueAt } from "./config-key.ts";
 

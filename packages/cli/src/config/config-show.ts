@@ -1,11 +1,11 @@
 // `parley config show`, `get`, `path` and `check`: what the config file says.
 
-import type { Invocation } from "../command.ts";
-import { CommandError } from "../command-error.ts";
-import { checkedConfig, configText, parsedConfig } from "../config-file.ts";
-import { configPath } from "../data-folder.ts";
-import { withoutSecrets } from "../known-secrets.ts";
-import { printAnswer } from "../print-answer.ts";
+import type { Invocation } from "../command/command.ts";
+import { CommandError } from "../command/command-error.ts";
+import { printAnswer } from "../command/print-answer.ts";
+import { checkedConfig, configText, parsedConfig } from "../settings/config-file.ts";
+import { configPath } from "../settings/data-folder.ts";
+import { withoutSecrets } from "../settings/known-secrets.ts";
 import { configKey, valueAt } from "./config-key.ts";
 import { hidingSecrets } from "./hidden-secrets.ts";
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { agentHome, patience } from "../agents/agents-probe.ts";
+import { agentHome, patience } from "../../test/support/agents-probe.ts";
 
 test("values are set, read and taken away, and comments stay", patience, (t) => {
   const { parley, configFile } = agentHome(t);

@@ -9,8 +9,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
-import { agentHome, patience } from "../agents/agents-probe.ts";
-import { launcher } from "../installation.ts";
+import { agentHome, patience } from "../../test/support/agents-probe.ts";
+import { launcher } from "../settings/installation.ts";
 import type { Finding } from "./finding.ts";
 
 const findings = (stdout: string): readonly Finding[] => JSON.parse(stdout).data.findings;

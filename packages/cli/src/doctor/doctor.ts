@@ -1,11 +1,11 @@
 // `parley doctor`: whether everything is as it should be, and what to do where it is not.
 
-import type { Invocation } from "../command.ts";
-import { usageError } from "../command-error.ts";
-import { knownSecrets } from "../known-secrets.ts";
-import { readAgents } from "../named-agent.ts";
-import { printAnswer } from "../print-answer.ts";
-import { printable } from "../printable.ts";
+import type { Invocation } from "../command/command.ts";
+import { usageError } from "../command/command-error.ts";
+import { printAnswer } from "../command/print-answer.ts";
+import { knownSecrets } from "../settings/known-secrets.ts";
+import { readAgents } from "../settings/named-agent.ts";
+import { printable } from "../terminal/printable.ts";
 import { examineAgents } from "./examine-agents.ts";
 import { examineConfig, examineFolders, examineModel, examineNode } from "./examine-machine.ts";
 import { examineServers } from "./examine-mcp.ts";

@@ -2,9 +2,9 @@
 
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { CommandError } from "../command-error.ts";
-import { type Config, checkedConfig, configText } from "../config-file.ts";
-import { configPath, credentialsPath, dataFolder, stateFolder } from "../data-folder.ts";
+import { CommandError } from "../command/command-error.ts";
+import { type Config, checkedConfig, configText } from "../settings/config-file.ts";
+import { configPath, credentialsPath, dataFolder, stateFolder } from "../settings/data-folder.ts";
 import type { Finding } from "./finding.ts";
 
 export function examineNode(): Finding {

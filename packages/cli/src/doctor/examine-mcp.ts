@@ -3,8 +3,8 @@
 import { Connection, type McpServer, RequestError } from "@parley/acp";
 import { spawnTransport } from "@parley/acp/node";
 import { agentEnvironment, findProgram } from "@parley/client";
-import { ownVersion } from "../installation.ts";
-import { safeLine } from "../run/safe-text.ts";
+import { ownVersion } from "../settings/installation.ts";
+import { safeLine } from "../terminal/safe-text.ts";
 import type { Finding } from "./finding.ts";
 
 /** What MCP calls its newest version that all know; a server answers with the one that it speaks. */
@@ -25,7 +25,7 @@ export async function examineServers(
   const hello = {
     protocolVersion,
     capabilities: {},
-    clientInfo: { name: "parley", version: await ownVersion() },
+    clientInfo: { name: "parley", version: ownVersion() },
   };
   return Promise.all(
     servers.map(async (server) => {

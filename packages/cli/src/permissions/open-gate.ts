@@ -12,8 +12,14 @@ import {
   type Rule,
   rememberedRules,
 } from "@parley/client";
-import { usageError } from "../command-error.ts";
-import { auditFolder, configPath, dataFolder, permissionsPath, stateFolder } from "../data-folder.ts";
+import { usageError } from "../command/command-error.ts";
+import {
+  auditFolder,
+  configPath,
+  dataFolder,
+  permissionsPath,
+  stateFolder,
+} from "../settings/data-folder.ts";
 import { configuredRules, type RunRules, workspacePolicyOf } from "./policy-rules.ts";
 
 export interface OpenGateOptions

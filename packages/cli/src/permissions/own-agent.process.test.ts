@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { test } from "node:test";
 import type { AgentStep } from "@parley/acp/testing";
-import { eventsOf, patience, RunProbe } from "../run/run-probe.ts";
+import { eventsOf, patience, RunProbe } from "../../test/support/run-probe.ts";
 
 const probe = new RunProbe();
 const at = (name: string) => join(probe.cwd, name);

@@ -3,12 +3,12 @@
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { directoryIdentity, parseRule, type Rule, RuleError, rememberedRules } from "@parley/client";
-import type { Invocation } from "../command.ts";
-import { usageError } from "../command-error.ts";
-import { permissionsPath, policyPath } from "../data-folder.ts";
-import { printAnswer } from "../print-answer.ts";
-import { printable } from "../printable.ts";
-import { timeSpan } from "../time-span.ts";
+import type { Invocation } from "../command/command.ts";
+import { usageError } from "../command/command-error.ts";
+import { printAnswer } from "../command/print-answer.ts";
+import { timeSpan } from "../command/time-span.ts";
+import { permissionsPath, policyPath } from "../settings/data-folder.ts";
+import { printable } from "../terminal/printable.ts";
 import { ruleJson, ruleLine } from "./permissions-list.ts";
 
 const help = "see parley help permissions add";

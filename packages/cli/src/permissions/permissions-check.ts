@@ -3,10 +3,10 @@
 import { realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve } from "node:path";
 import { canonicalPath, commandSubject, type Subject, type Verdict } from "@parley/client";
-import type { Invocation } from "../command.ts";
-import { usageError } from "../command-error.ts";
-import { printAnswer } from "../print-answer.ts";
-import { printable } from "../printable.ts";
+import type { Invocation } from "../command/command.ts";
+import { usageError } from "../command/command-error.ts";
+import { printAnswer } from "../command/print-answer.ts";
+import { printable } from "../terminal/printable.ts";
 import { openGate } from "./open-gate.ts";
 import { ruleJson } from "./permissions-list.ts";
 import { policyFile } from "./policy-rules.ts";

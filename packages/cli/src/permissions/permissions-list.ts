@@ -2,11 +2,11 @@
 
 import { resolve } from "node:path";
 import { type Rule, rememberedRules, ruleText } from "@parley/client";
-import type { Invocation } from "../command.ts";
-import { permissionsPath, policyPath } from "../data-folder.ts";
-import { withoutSecrets } from "../known-secrets.ts";
-import { printAnswer } from "../print-answer.ts";
-import { printable } from "../printable.ts";
+import type { Invocation } from "../command/command.ts";
+import { printAnswer } from "../command/print-answer.ts";
+import { permissionsPath, policyPath } from "../settings/data-folder.ts";
+import { withoutSecrets } from "../settings/known-secrets.ts";
+import { printable } from "../terminal/printable.ts";
 import { configuredRules, workspacePolicyOf } from "./policy-rules.ts";
 
 export async function run({ values, json }: Invocation): Promise<number> {

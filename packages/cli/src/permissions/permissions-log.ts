@@ -1,11 +1,11 @@
 // `parley permissions log`: what agents were allowed and refused, and what came of it.
 
 import { type AuditEntry, type AuditReport, auditFiles, verifyAudit } from "@parley/client";
-import type { Invocation } from "../command.ts";
-import { auditFolder } from "../data-folder.ts";
-import { printAnswer } from "../print-answer.ts";
-import { printable } from "../printable.ts";
-import { countOption } from "../sessions/count-option.ts";
+import type { Invocation } from "../command/command.ts";
+import { countOption } from "../command/count-option.ts";
+import { printAnswer } from "../command/print-answer.ts";
+import { auditFolder } from "../settings/data-folder.ts";
+import { printable } from "../terminal/printable.ts";
 
 interface Line {
   readonly entry: AuditEntry;

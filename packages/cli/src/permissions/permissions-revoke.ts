@@ -1,11 +1,11 @@
 // `parley permissions revoke ID...`.
 
 import { rememberedRules } from "@parley/client";
-import type { Invocation } from "../command.ts";
-import { CommandError, usageError } from "../command-error.ts";
-import { permissionsPath } from "../data-folder.ts";
-import { printAnswer } from "../print-answer.ts";
-import { printable } from "../printable.ts";
+import type { Invocation } from "../command/command.ts";
+import { CommandError, usageError } from "../command/command-error.ts";
+import { printAnswer } from "../command/print-answer.ts";
+import { permissionsPath } from "../settings/data-folder.ts";
+import { printable } from "../terminal/printable.ts";
 
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
   const remembered = rememberedRules(permissionsPath());

@@ -2,11 +2,11 @@
 
 import { basename } from "node:path";
 import { type AuditFolderReport, type AuditReport, verifyAudit, verifyAuditFolder } from "@parley/client";
-import type { Invocation } from "../command.ts";
-import { CommandError } from "../command-error.ts";
-import { auditFolder } from "../data-folder.ts";
-import { printAnswer } from "../print-answer.ts";
-import { printable } from "../printable.ts";
+import type { Invocation } from "../command/command.ts";
+import { CommandError } from "../command/command-error.ts";
+import { printAnswer } from "../command/print-answer.ts";
+import { auditFolder } from "../settings/data-folder.ts";
+import { printable } from "../terminal/printable.ts";
 
 export async function run({ positionals, json }: Invocation): Promise<number> {
   const { reports, missing }: AuditFolderReport =

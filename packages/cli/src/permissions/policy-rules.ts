@@ -3,10 +3,10 @@
 import { lstatSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Effect, type ParsedPolicy, parsePolicy, parseRule, type Rule, RuleError } from "@parley/client";
-import { usageError } from "../command-error.ts";
-import { policyPath } from "../data-folder.ts";
-import { readSource, TooLargeError } from "../named-source.ts";
-import { printable } from "../printable.ts";
+import { usageError } from "../command/command-error.ts";
+import { policyPath } from "../settings/data-folder.ts";
+import { readSource, TooLargeError } from "../settings/named-source.ts";
+import { printable } from "../terminal/printable.ts";
 
 /** For all users of a machine; nobody's answer goes beyond it. */
 const operatorPolicy = "/etc/parley/policy";

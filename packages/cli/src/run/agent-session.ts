@@ -3,12 +3,12 @@
 
 import type { AgentSession, LiveAgent } from "@parley/client";
 import type { HistorySession } from "@parley/client/history";
-import { usageError } from "../command-error.ts";
-import { printable } from "../printable.ts";
+import { usageError } from "../command/command-error.ts";
+import { printable } from "../terminal/printable.ts";
+import { safeLine } from "../terminal/safe-text.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { RunHistory } from "./run-recorder.ts";
 import type { RunTarget } from "./run-target.ts";
-import { safeLine } from "./safe-text.ts";
 
 const longestName = 80;
 

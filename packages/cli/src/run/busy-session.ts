@@ -1,8 +1,8 @@
 // A session that another process is in: two conversations in one would not know of one another.
 
 import { RequestError } from "@parley/acp";
+import { safeLine } from "../terminal/safe-text.ts";
 import { exitCodes, RunError } from "./run-ending.ts";
-import { safeLine } from "./safe-text.ts";
 
 /** Another process is in the session, or has just begun it. */
 export function isBusy(error: unknown): boolean {

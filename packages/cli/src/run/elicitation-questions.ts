@@ -4,9 +4,9 @@
 import { domainToUnicode } from "node:url";
 import type { ElicitationAnswer } from "@parley/acp";
 import type { ElicitationQuestion } from "@parley/client";
+import type { Paint } from "../terminal/paint.ts";
+import { safeLine } from "../terminal/safe-text.ts";
 import { fillForm, type Questions } from "./form-questions.ts";
-import type { Paint } from "./paint.ts";
-import { safeLine } from "./safe-text.ts";
 
 export async function askElicitation(
   question: ElicitationQuestion,

@@ -1,8 +1,8 @@
 // What happens around a session, in words.
 
 import type { LiveEvent } from "@parley/client";
-import type { GuardedPrinter } from "./guarded-printer.ts";
-import { safeLine } from "./safe-text.ts";
+import type { GuardedPrinter } from "../printers/guarded-printer.ts";
+import { safeLine } from "../terminal/safe-text.ts";
 
 export interface TellerOptions {
   readonly isVerbose: boolean;

@@ -2,6 +2,7 @@
 // checks anyway: one that never ends must not hold up the person who answers (C46).
 
 import type { ElicitationAnswer, ElicitationAsk } from "@parley/acp";
+import { safeLine } from "../terminal/safe-text.ts";
 import {
   type Field,
   type FormChoice,
@@ -10,7 +11,6 @@ import {
   formChoices,
   isKnownField,
 } from "./form-field.ts";
-import { safeLine } from "./safe-text.ts";
 
 type Form = Extract<ElicitationAsk, { mode: "form" }>["requestedSchema"];
 

@@ -2,8 +2,8 @@
 
 import type { Entry } from "@parley/acp";
 import type { LiveAgent } from "@parley/client";
+import { SlowReader } from "../printers/output.ts";
 import { LastWords } from "./last-words.ts";
-import { SlowReader } from "./output.ts";
 
 type Phase =
   | { readonly is: "early"; readonly entries: Entry[] }

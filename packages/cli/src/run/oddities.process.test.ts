@@ -5,8 +5,9 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { type AgentScenario, oddities } from "@parley/acp/testing";
-import { eventsOf, interruptAt, patience, type Ran, RunProbe } from "./run-probe.ts";
+import type { AgentScenario } from "@parley/acp/testing";
+import { oddities } from "@parley/conformance";
+import { eventsOf, interruptAt, patience, type Ran, RunProbe } from "../../test/support/run-probe.ts";
 
 const probe = new RunProbe();
 

@@ -1,13 +1,13 @@
 // The printer of a format.
 
-import { jsonPrinter } from "./json-printer.ts";
-import { bufferedOutput, StatusLine } from "./output.ts";
-import { painter } from "./paint.ts";
-import { quietPrinter } from "./quiet-printer.ts";
+import { jsonPrinter } from "../printers/json-printer.ts";
+import { bufferedOutput, StatusLine } from "../printers/output.ts";
+import { quietPrinter } from "../printers/quiet-printer.ts";
+import type { RunPrinter } from "../printers/run-printer.ts";
+import { textPrinter } from "../printers/text-printer.ts";
+import { painter } from "../terminal/paint.ts";
+import { saidLines } from "../terminal/safe-text.ts";
 import type { RunOptions } from "./run-options.ts";
-import type { RunPrinter } from "./run-printer.ts";
-import { saidLines } from "./safe-text.ts";
-import { textPrinter } from "./text-printer.ts";
 
 export function printerFor({ format, cwd }: Pick<RunOptions, "format" | "cwd">): RunPrinter {
   const { stdout, stderr } = process;

@@ -11,17 +11,17 @@ import {
   PromptInputError,
   promptContent,
 } from "@parley/client";
-import { CommandError } from "../command-error.ts";
-import { ownVersion } from "../installation.ts";
+import { CommandError } from "../command/command-error.ts";
 import { type OpenedGate, openGate } from "../permissions/open-gate.ts";
 import { configuredRules } from "../permissions/policy-rules.ts";
+import type { GuardedPrinter, RunSecrets } from "../printers/guarded-printer.ts";
+import { ownVersion } from "../settings/installation.ts";
+import { painter } from "../terminal/paint.ts";
 import { knownToAgent } from "./agent-session.ts";
 import { eventTeller } from "./event-teller.ts";
-import type { GuardedPrinter, RunSecrets } from "./guarded-printer.ts";
 import { HeardEntries } from "./heard-entries.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { lateGate } from "./late-gate.ts";
-import { painter } from "./paint.ts";
 import { type PromptText, readPrompt } from "./prompt-source.ts";
 import { exitCodes, RunError, type RunFacts } from "./run-ending.ts";
 import type { RunOptions } from "./run-options.ts";
@@ -127,7 +127,8 @@ export class PromptRun {
     const { policy, allow, deny, showsStderr, format, env } = this.#options;
     // a rule that cannot be meant is told before anything is started
     configuredRules({ policy, allow, deny });
-    const [asker, version] = await Promise.all([this.#asker(target), ownVersion()]);
+    const asker = await this.#asker(target);
+    const version = ownVersion();
     const tell = eventTeller(this.#printer, { isVerbose: showsStderr, timeoutMs: this.#options.timeoutMs });
     const underWay = Promise.withResolvers<void>();
     // while the agent's process starts there is time for what is needed later

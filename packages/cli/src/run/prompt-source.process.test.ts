@@ -5,8 +5,8 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { patience, RunProbe } from "../../test/support/run-probe.ts";
 import { exitCodes } from "./run-ending.ts";
-import { patience, RunProbe } from "./run-probe.ts";
 
 const probe = new RunProbe();
 const echo = probe.agent([{ say: "{{prompt}}" }]);

@@ -2,9 +2,9 @@
 
 import { isUtf8 } from "node:buffer";
 import { fstatSync } from "node:fs";
-import { usageError } from "../command-error.ts";
-import { readSource, TooLargeError } from "../named-source.ts";
-import { printable } from "../printable.ts";
+import { usageError } from "../command/command-error.ts";
+import { readSource, TooLargeError } from "../settings/named-source.ts";
+import { printable } from "../terminal/printable.ts";
 
 export interface PromptSource {
   /** What stood on the command line. "-" is stdin. */

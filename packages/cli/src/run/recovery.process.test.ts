@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { suite, test } from "node:test";
 import type { AgentScenario } from "@parley/acp/testing";
-import { patience, type Ran, RunProbe } from "./run-probe.ts";
+import { patience, type Ran, RunProbe } from "../../test/support/run-probe.ts";
 
 const probe = new RunProbe();
 const hasTerminals = process.platform === "linux" && existsSync("/usr/bin/script");

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { eventsOf, interruptAt, patience, RunProbe } from "./run-probe.ts";
+import { eventsOf, interruptAt, patience, RunProbe } from "../../test/support/run-probe.ts";
 
 const probe = new RunProbe();
 

@@ -2,6 +2,8 @@
 
 import { errorCodes, type Outcome } from "@parley/acp";
 import { problemOf } from "@parley/client";
+import type { RunFailure } from "../printers/run-printer.ts";
+import { safeLine } from "../terminal/safe-text.ts";
 import {
   type Refusal,
   refusalHint,
@@ -9,8 +11,6 @@ import {
   violationHint,
   violationMessage,
 } from "./refusal-hint.ts";
-import type { RunFailure } from "./run-printer.ts";
-import { safeLine } from "./safe-text.ts";
 
 export const exitCodes = {
   ok: 0,

@@ -5,11 +5,11 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { McpServer } from "@parley/acp";
 import type { McpSection } from "@parley/client/config";
-import type { Invocation } from "../command.ts";
-import { usageError } from "../command-error.ts";
+import type { Invocation } from "../command/command.ts";
+import { usageError } from "../command/command-error.ts";
+import { timeSpan } from "../command/time-span.ts";
 import { type PolicyFile, policyFile } from "../permissions/policy-rules.ts";
-import { printable } from "../printable.ts";
-import { timeSpan } from "../time-span.ts";
+import { printable } from "../terminal/printable.ts";
 import type { PromptSource } from "./prompt-source.ts";
 
 export const formats = ["text", "json", "quiet"] as const;

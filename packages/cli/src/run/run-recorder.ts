@@ -2,11 +2,11 @@
 
 import type { Entry } from "@parley/acp";
 import type { BegunSession, History, HistorySession, LiveRecorder } from "@parley/client/history";
+import type { RunSecrets } from "../printers/guarded-printer.ts";
 import { historyPath } from "../sessions/opened-history.ts";
+import { safeLine } from "../terminal/safe-text.ts";
 import { busySession, isBusy } from "./busy-session.ts";
-import type { RunSecrets } from "./guarded-printer.ts";
 import type { RunTarget } from "./run-target.ts";
-import { safeLine } from "./safe-text.ts";
 
 export class RunHistory {
   readonly #notice: (text: string) => void;

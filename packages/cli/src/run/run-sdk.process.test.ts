@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { eventsOf, interruptAt, patience, RunProbe } from "./run-probe.ts";
+import { eventsOf, interruptAt, patience, RunProbe } from "../../test/support/run-probe.ts";
 
 const probe = new RunProbe();
-const program = join(import.meta.dirname, "../../../acp/src/interop/app-sdk-agent.ts");
+const program = join(import.meta.dirname, "../../../acp/test/interop/app-sdk-agent.ts");
 const agent = (version: number, ...args: string[]) => [
   ...["--", process.execPath, "--conditions=parley-source", program, `v${version}`, ...args],
 ];

@@ -2,9 +2,9 @@
 
 import { type AgentSession, commandEntry } from "@parley/client";
 import type { HistoryAgent, HistorySession } from "@parley/client/history";
-import { usageError } from "../command-error.ts";
-import { type ChosenAgent, chooseAgent, isOwnAgent } from "../named-agent.ts";
-import { printable } from "../printable.ts";
+import { usageError } from "../command/command-error.ts";
+import { type ChosenAgent, chooseAgent, isOwnAgent } from "../settings/named-agent.ts";
+import { printable } from "../terminal/printable.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { RunHistory } from "./run-recorder.ts";
 

@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { eventsOf, interruptAt, launcher, patience, RunProbe } from "./run-probe.ts";
+import { eventsOf, interruptAt, launcher, patience, RunProbe } from "../../test/support/run-probe.ts";
 
 const probe = new RunProbe();
 writeFileSync(join(probe.cwd, "notes.txt"), "hello world\n");

@@ -1,8 +1,8 @@
 // `parley run`: one prompt to an agent, without a user interface. stdout has the conversation, stderr what goes wrong, the
 // exit code how it ended.
 
-import type { Invocation } from "../command.ts";
-import { guardedPrinter, type RunSecrets } from "./guarded-printer.ts";
+import type { Invocation } from "../command/command.ts";
+import { guardedPrinter, type RunSecrets } from "../printers/guarded-printer.ts";
 import { type Interrupts, watchInterrupts } from "./interrupts.ts";
 import { printerFor } from "./printer-for.ts";
 import { PromptRun } from "./prompt-run.ts";
@@ -44,7 +44,7 @@ export async function runPrompt(options: RunOptions): Promise<number> {
 function secretsOf({ command, mcpServers, env }: RunOptions): RunSecrets {
   let known: Promise<readonly string[]> | undefined;
   return () => {
-    known ??= import("../known-secrets.ts").then(({ knownSecrets }) =>
+    known ??= import("../settings/known-secrets.ts").then(({ knownSecrets }) =>
       knownSecrets({ command, mcpServers, env }),
     );
     return known;

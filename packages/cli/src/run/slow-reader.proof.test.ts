@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { after, suite, test } from "node:test";
 import { setTimeout as turnOfTheLoop } from "node:timers/promises";
-import { launcher, patience, RunProbe } from "./run-probe.ts";
+import { launcher, patience, RunProbe } from "../../test/support/run-probe.ts";
 
 const probe = new RunProbe();
 const lines = 110_000;

@@ -10,10 +10,10 @@ import {
   liveAgent,
   problemOf,
 } from "@parley/client";
+import { safeLine, safeText } from "../terminal/safe-text.ts";
 import { busySession, isBusy } from "./busy-session.ts";
 import { exitCodes, RunError } from "./run-ending.ts";
 import type { RunTarget } from "./run-target.ts";
-import { safeLine, safeText } from "./safe-text.ts";
 
 const shownStderr = 4096;
 

@@ -3,11 +3,11 @@
 import { gitPatch } from "@parley/acp";
 import type { Asker, PermissionAsker, PermissionChoice, PermissionQuestion, Problem } from "@parley/client";
 import { loginAsker } from "../agents/login-asker.ts";
-import { askLine } from "../ask-line.ts";
+import { patchLines, titleLine } from "../printers/tool-lines.ts";
+import { askLine } from "../terminal/ask-line.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { safeLine } from "../terminal/safe-text.ts";
 import { askElicitation } from "./elicitation-questions.ts";
-import type { Paint } from "./paint.ts";
-import { safeLine } from "./safe-text.ts";
-import { patchLines, titleLine } from "./tool-lines.ts";
 
 const shownDiffLines = 60;
 const shownOptions = 20;

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { eventsOf, patience, RunProbe } from "./run-probe.ts";
+import { eventsOf, patience, RunProbe } from "../../test/support/run-probe.ts";
 
 const probe = new RunProbe();
 const v2 = { versions: [2] } as const;

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
-import { patience, RunProbe } from "./run-probe.ts";
+import { patience, RunProbe } from "../../test/support/run-probe.ts";
 
 const probe = new RunProbe();
 const hasTerminals = process.platform === "linux" && existsSync("/usr/bin/script");

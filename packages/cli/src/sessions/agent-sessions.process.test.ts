@@ -5,7 +5,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { AgentScenario } from "@parley/acp/testing";
-import { eventsOf, patience, RunProbe } from "../run/run-probe.ts";
+import { eventsOf, patience, RunProbe } from "../../test/support/run-probe.ts";
 
 const probe = new RunProbe();
 const elsewhere = join(probe.folder, "elsewhere");

@@ -3,12 +3,12 @@
 import { type AgentSession, commandEntry } from "@parley/client";
 import type { HistorySession } from "@parley/client/history";
 import { withAgent } from "../agents/with-agent.ts";
-import { CommandError } from "../command-error.ts";
-import { withoutSecrets } from "../known-secrets.ts";
-import { chooseAgent } from "../named-agent.ts";
-import { printAnswer } from "../print-answer.ts";
-import { printable } from "../printable.ts";
-import { safeLine } from "../run/safe-text.ts";
+import { CommandError } from "../command/command-error.ts";
+import { printAnswer } from "../command/print-answer.ts";
+import { withoutSecrets } from "../settings/known-secrets.ts";
+import { chooseAgent } from "../settings/named-agent.ts";
+import { printable } from "../terminal/printable.ts";
+import { safeLine } from "../terminal/safe-text.ts";
 import { withHistory } from "./opened-history.ts";
 import { age, columns, home } from "./session-line.ts";
 

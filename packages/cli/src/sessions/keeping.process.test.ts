@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { eventsOf, patience, type Ran, RunProbe } from "../run/run-probe.ts";
+import { eventsOf, patience, type Ran, RunProbe } from "../../test/support/run-probe.ts";
 
 const probe = new RunProbe();
 const hasAnywhere = (words: string): string[] =>

@@ -2,9 +2,9 @@
 
 import { join } from "node:path";
 import type { History, HistorySession } from "@parley/client/history";
-import { CommandError, usageError } from "../command-error.ts";
-import { dataFolder } from "../data-folder.ts";
-import { printable } from "../printable.ts";
+import { CommandError, usageError } from "../command/command-error.ts";
+import { dataFolder } from "../settings/data-folder.ts";
+import { printable } from "../terminal/printable.ts";
 import { sessionLines } from "./session-line.ts";
 
 const shownSessions = 10;

@@ -1,13 +1,13 @@
 // `parley sessions delete`: from the history, and at the agent where it can.
 
 import type { HistorySession } from "@parley/client/history";
-import type { Invocation } from "../command.ts";
-import { usageError } from "../command-error.ts";
-import { ownVersion } from "../installation.ts";
-import { withoutSecrets } from "../known-secrets.ts";
-import { chooseAgent } from "../named-agent.ts";
-import { printAnswer } from "../print-answer.ts";
-import { safeLine } from "../run/safe-text.ts";
+import type { Invocation } from "../command/command.ts";
+import { usageError } from "../command/command-error.ts";
+import { printAnswer } from "../command/print-answer.ts";
+import { ownVersion } from "../settings/installation.ts";
+import { withoutSecrets } from "../settings/known-secrets.ts";
+import { chooseAgent } from "../settings/named-agent.ts";
+import { safeLine } from "../terminal/safe-text.ts";
 import { sessionNamed, withHistory } from "./opened-history.ts";
 
 /** What came of the sessions of one agent, at that agent. */
@@ -79,7 +79,7 @@ async function askedToDelete(name: string, sessions: readonly HistorySession[]):
   const { entry, credentials } = await chooseAgent(name, []);
   const { launchAgent, problemOf } = await import("@parley/client");
   const { agent, close } = await launchAgent(entry, {
-    definition: { name: "parley", version: await ownVersion() },
+    definition: { name: "parley", version: ownVersion() },
     env: credentials,
   });
   const late = Promise.withResolvers<never>();

@@ -2,11 +2,11 @@
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Invocation } from "../command.ts";
-import { usageError } from "../command-error.ts";
-import { printAnswer } from "../print-answer.ts";
-import { printable } from "../printable.ts";
-import { countOption } from "./count-option.ts";
+import type { Invocation } from "../command/command.ts";
+import { usageError } from "../command/command-error.ts";
+import { countOption } from "../command/count-option.ts";
+import { printAnswer } from "../command/print-answer.ts";
+import { printable } from "../terminal/printable.ts";
 import { withHistory } from "./opened-history.ts";
 import { sessionJson, sessionLines } from "./session-line.ts";
 import { toldSessions } from "./told-session.ts";

@@ -1,11 +1,11 @@
 // `parley sessions search`.
 
 import { resolve } from "node:path";
-import type { Invocation } from "../command.ts";
-import { usageError } from "../command-error.ts";
-import { printAnswer } from "../print-answer.ts";
-import { safeLine } from "../run/safe-text.ts";
-import { countOption } from "./count-option.ts";
+import type { Invocation } from "../command/command.ts";
+import { usageError } from "../command/command-error.ts";
+import { countOption } from "../command/count-option.ts";
+import { printAnswer } from "../command/print-answer.ts";
+import { safeLine } from "../terminal/safe-text.ts";
 import { withHistory } from "./opened-history.ts";
 import { sessionJson, sessionLine } from "./session-line.ts";
 import { sessionTeller } from "./told-session.ts";

@@ -2,11 +2,11 @@
 
 import type { ContentBlock, Entry } from "@parley/acp";
 import { separateCalls } from "@parley/client/history";
-import type { Invocation } from "../command.ts";
-import { printAnswer } from "../print-answer.ts";
-import { bufferedOutput } from "../run/output.ts";
-import { painter } from "../run/paint.ts";
-import { textPrinter } from "../run/text-printer.ts";
+import type { Invocation } from "../command/command.ts";
+import { printAnswer } from "../command/print-answer.ts";
+import { bufferedOutput } from "../printers/output.ts";
+import { textPrinter } from "../printers/text-printer.ts";
+import { painter } from "../terminal/paint.ts";
 import { oneSession, sessionNamed, withHistory } from "./opened-history.ts";
 import { sessionJson, sessionLine } from "./session-line.ts";
 import { sessionTeller } from "./told-session.ts";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { patience, RunProbe } from "../run/run-probe.ts";
+import { patience, RunProbe } from "../../test/support/run-probe.ts";
 
 const probe = new RunProbe();
 

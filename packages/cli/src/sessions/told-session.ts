@@ -3,7 +3,7 @@
 
 import type { Entry } from "@parley/acp";
 import type { HistorySession } from "@parley/client/history";
-import { knownSecrets } from "../known-secrets.ts";
+import { knownSecrets } from "../settings/known-secrets.ts";
 
 export interface SessionTeller {
   session(session: HistorySession): HistorySession;

@@ -15,6 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { rules } from "../../test/support/gate-probe.ts";
 import {
   type AuditOptions,
   auditLog,
@@ -23,7 +24,6 @@ import {
   verifyAudit,
   verifyAuditFolder,
 } from "../index.ts";
-import { rules } from "../policy/gate-probe.ts";
 
 function folder(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), "parley-audit-"));

@@ -6,8 +6,8 @@ import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { folder, rules } from "../../test/support/gate-probe.ts";
 import { auditLog, type Decision, permissionGate, verifyAudit } from "../index.ts";
-import { folder, rules } from "../policy/gate-probe.ts";
 
 test("of ten thousand effects each has one decision, one intent and one outcome", {
   timeout: 120_000,

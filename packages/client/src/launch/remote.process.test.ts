@@ -8,9 +8,9 @@ import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { agent as agentOf, webSocketTransport } from "@parley/acp";
 import { WebSocketServer } from "ws";
-import { startServer } from "../../../acp/src/interop/server-process.ts";
+import { startServer } from "../../../acp/test/interop/server-process.ts";
+import { patience } from "../../test/support/live-probe.ts";
 import { LaunchError, launchAgent, liveAgent, type RemoteEntry } from "../index.ts";
-import { patience } from "../live-probe.ts";
 
 const definition = { name: "test", version: "1.0.0" };
 const cwd = tmpdir();
@@ -127,7 +127,7 @@ for (const version of ["v1", "v2"]) {
     `an agent behind the official SDK's server is reached with headers and cookies, and reached again when that was restarted (${version}, H15, H18)`,
     patience,
     async (t) => {
-      const program = fileURLToPath(new URL("../../../acp/src/interop/app-sdk-server.ts", import.meta.url));
+      const program = fileURLToPath(new URL("../../../acp/test/interop/app-sdk-server.ts", import.meta.url));
       const start = async (...args: string[]) => {
         const words = ["--conditions=parley-source", program, version, "logged-in", "token=word", ...args];
         const server = await startServer([process.execPath, words]);
@@ -167,7 +167,7 @@ test(
   "an address over HTTP that refuses, or is no agent, is told with what to do, and without the headers",
   patience,
   async (t) => {
-    const program = fileURLToPath(new URL("../../../acp/src/interop/app-sdk-server.ts", import.meta.url));
+    const program = fileURLToPath(new URL("../../../acp/test/interop/app-sdk-server.ts", import.meta.url));
     const words = ["--conditions=parley-source", program, "v1", "token=word"];
     const server = await startServer([process.execPath, words]);
     t.after(() => server.end());

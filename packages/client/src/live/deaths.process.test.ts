@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as turnOfTheLoop } from "node:timers/promises";
 import type { AgentScenario } from "@parley/acp/testing";
+import { live, patience, runs, say, scripted } from "../../test/support/live-probe.ts";
 import { liveAgent } from "../index.ts";
-import { live, patience, runs, say, scripted } from "../live-probe.ts";
 
 const cwd = tmpdir();
 const sessions = [{ sessionId: "old", cwd }];

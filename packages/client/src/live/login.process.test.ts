@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
 import type { AuthMethod } from "@parley/acp";
+import { live, patience, say, scripted } from "../../test/support/live-probe.ts";
 import type { Asker, LoginCommand, LoginMethod } from "../index.ts";
-import { live, patience, say, scripted } from "../live-probe.ts";
 
 const cwd = tmpdir();
 const web: AuthMethod = { type: "agent", methodId: "web", name: "Browser", description: "opens one" };

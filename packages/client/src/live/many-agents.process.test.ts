@@ -11,9 +11,9 @@ import { setTimeout as turnOfTheLoop } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { patience, runs } from "../../test/support/live-probe.ts";
+import { mortalAgent } from "../../test/support/mortal-agent.ts";
 import { type LiveAgent, liveAgent } from "../index.ts";
-import { patience, runs } from "../live-probe.ts";
-import { mortalAgent } from "./mortal-agent.ts";
 
 const cwd = tmpdir();
 const count = 50;

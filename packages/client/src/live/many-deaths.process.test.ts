@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import type { Entry } from "@parley/acp";
+import { rules } from "../../test/support/gate-probe.ts";
+import { live, patience, runs } from "../../test/support/live-probe.ts";
+import { mortalAgent, type PointOfDeath } from "../../test/support/mortal-agent.ts";
 import { liveRecorder, openHistory } from "../history.ts";
 import { type LiveGate, type LivePrompt, type LiveSession, permissionGate } from "../index.ts";
-import { live, patience, runs } from "../live-probe.ts";
-import { rules } from "../policy/gate-probe.ts";
-import { mortalAgent, type PointOfDeath } from "./mortal-agent.ts";
 
 const rounds = 20;
 const cwd = tmpdir();

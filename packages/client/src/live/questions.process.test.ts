@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
 import type { SessionConfigOption, Update } from "@parley/acp";
+import { live, patience, say, scripted } from "../../test/support/live-probe.ts";
 import type { ElicitationQuestion } from "../index.ts";
-import { live, patience, say, scripted } from "../live-probe.ts";
 
 const cwd = tmpdir();
 const form = { type: "object" as const, properties: { name: { type: "string" as const } } };

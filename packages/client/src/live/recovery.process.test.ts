@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
+import { live, patience, say, scripted } from "../../test/support/live-probe.ts";
 import type { LiveEvent, Problem } from "../index.ts";
-import { live, patience, say, scripted } from "../live-probe.ts";
 
 const cwd = tmpdir();
 const fails = (code: number, message: string, data?: unknown) => [

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { AgentScenario } from "@parley/acp/testing";
-import { live, patience, say, scripted } from "../live-probe.ts";
+import { live, patience, say, scripted } from "../../test/support/live-probe.ts";
 
 const cwd = tmpdir();
 const mode = {

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Update } from "@parley/acp";
+import { live, patience } from "../../test/support/live-probe.ts";
 import { commandEntry, type LiveGate } from "../index.ts";
-import { live, patience } from "../live-probe.ts";
 
-const program = fileURLToPath(new URL("../../../acp/src/interop/app-sdk-agent.ts", import.meta.url));
+const program = fileURLToPath(new URL("../../../acp/test/interop/app-sdk-agent.ts", import.meta.url));
 const cwd = tmpdir();
 
 for (const version of [1, 2] as const) {

@@ -5,6 +5,7 @@ import { mkdirSync, realpathSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { AskContext, ClientSession, PermissionOption, Turn } from "@parley/acp";
+import { folder, rules, talk } from "../../test/support/gate-probe.ts";
 import {
   commandSubject,
   type GateOptions,
@@ -12,7 +13,6 @@ import {
   permissionGate,
   rememberedRules,
 } from "../index.ts";
-import { folder, rules, talk } from "./gate-probe.ts";
 
 const options: PermissionOption[] = [
   { optionId: "yes", name: "Yes", kind: "allow_once" },

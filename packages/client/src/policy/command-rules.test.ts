@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { rules } from "../../test/support/gate-probe.ts";
 import { commandSubject, permissionGate } from "../index.ts";
-import { rules } from "./gate-probe.ts";
 
 const session = { sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] };
 

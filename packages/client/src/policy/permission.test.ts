@@ -9,6 +9,7 @@ import {
   type Turn,
   textDiff,
 } from "@parley/acp";
+import { folder, rules, talk, toolKinds } from "../../test/support/gate-probe.ts";
 import {
   type Decision,
   type GateOptions,
@@ -17,7 +18,6 @@ import {
   permissionGate,
   rememberedRules,
 } from "../index.ts";
-import { folder, rules, talk, toolKinds } from "./gate-probe.ts";
 
 const options: PermissionOption[] = [
   { optionId: "yes-please", name: "Go ahead", kind: "allow_once" },

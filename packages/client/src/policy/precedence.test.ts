@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { folder, rules } from "../../test/support/gate-probe.ts";
 import {
   type GateOptions,
   parseRule,
@@ -11,7 +12,6 @@ import {
   rememberedRules,
   type Subject,
 } from "../index.ts";
-import { folder, rules } from "./gate-probe.ts";
 
 const session = { sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] };
 const write = (path: string): Subject => ({

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { folder, rules } from "../../test/support/gate-probe.ts";
 import { commandSubject, parseRule, permissionGate, RuleError, ruleText, type Subject } from "../index.ts";
-import { folder, rules } from "./gate-probe.ts";
 
 const session = { sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] };
 

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { folder, rules } from "../../test/support/gate-probe.ts";
 import {
   auditLog,
   type Decision,
@@ -11,7 +12,6 @@ import {
   type PermissionQuestion,
   permissionGate,
 } from "../index.ts";
-import { folder, rules } from "./gate-probe.ts";
 
 const never = new AbortController().signal;
 

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { RequestError, type Turn } from "@parley/acp";
+import { folder, rules, talk } from "../../test/support/gate-probe.ts";
 import {
   auditLog,
   type Decision,
@@ -11,7 +12,6 @@ import {
   permissionGate,
   verifyAudit,
 } from "../index.ts";
-import { folder, rules, talk } from "../policy/gate-probe.ts";
 
 type Files = NonNullable<Turn["client"]["files"]>;
 

@@ -3,6 +3,7 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type CreateTerminalOptions, RequestError, type TerminalOutput } from "@parley/acp";
+import { folder, rules } from "../../test/support/gate-probe.ts";
 import {
   auditLog,
   type GateOptions,
@@ -10,7 +11,6 @@ import {
   permissionGate,
   verifyAudit,
 } from "../index.ts";
-import { folder, rules } from "../policy/gate-probe.ts";
 
 const posix = { skip: process.platform === "win32" ? "needs a POSIX shell" : false, timeout: 60_000 };
 

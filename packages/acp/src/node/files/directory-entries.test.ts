@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { lstatSync, mkdirSync, readlinkSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { descents, refusal, scratch } from "./scratch-workspace.ts";
+import { descents, refusal, scratch } from "../../../test/support/scratch-workspace.ts";
 
 const posix = { skip: process.platform === "win32" ? "needs POSIX files" : false, timeout: 60_000 };
 

@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { descents, refusal, type Scratch, scratch } from "./scratch-workspace.ts";
+import { descents, refusal, type Scratch, scratch } from "../../../test/support/scratch-workspace.ts";
 
 const posix = { skip: process.platform === "win32" ? "needs POSIX files" : false, timeout: 60_000 };
 const best = descents[0]![1];

@@ -3,8 +3,8 @@ import { linkSync, mkdirSync, renameSync, symlinkSync, truncateSync, writeFileSy
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
+import { descents, refusal, scratch, secret } from "../../../test/support/scratch-workspace.ts";
 import { localFiles, localFilesBy } from "./local-files.ts";
-import { descents, refusal, scratch, secret } from "./scratch-workspace.ts";
 
 const posix = { skip: process.platform === "win32" ? "needs POSIX files" : false, timeout: 60_000 };
 

@@ -7,8 +7,8 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { descents, type Scratch, scratch, secret } from "../../../test/support/scratch-workspace.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
-import { descents, type Scratch, scratch, secret } from "./scratch-workspace.ts";
 
 const seconds = Number(process.env.PARLEY_SWAP_SECONDS ?? 0.5);
 const best = descents[0]![1];

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { descents, refusal, scratch } from "./scratch-workspace.ts";
+import { descents, refusal, scratch } from "../../../test/support/scratch-workspace.ts";
 
 const posix = { skip: process.platform === "win32" ? "needs POSIX files" : false, timeout: 60_000 };
 

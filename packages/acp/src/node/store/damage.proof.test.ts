@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { collect, promptAt, promptsFrom, recordOf } from "../../model/store-samples.ts";
+import { freshPath, withSqlite } from "../../../test/support/store-probe.ts";
+import { collect, promptAt, promptsFrom, recordOf } from "../../../test/support/store-samples.ts";
 import { sqliteStore } from "./sqlite-store.ts";
-import { freshPath, withSqlite } from "./store-probe.ts";
 
 const patience = { timeout: 120_000 };
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { freshPath } from "../../../test/support/store-probe.ts";
+import { chunkAt, promptAt, recordOf } from "../../../test/support/store-samples.ts";
 import type { Entry } from "../../model/entry.ts";
-import { chunkAt, promptAt, recordOf } from "../../model/store-samples.ts";
 import { sqliteStore } from "./sqlite-store.ts";
 import type { SqliteStore } from "./store-options.ts";
-import { freshPath } from "./store-probe.ts";
 
 async function withStore(body: (store: SqliteStore) => Promise<void>): Promise<void> {
   const store = sqliteStore({ path: freshPath() });

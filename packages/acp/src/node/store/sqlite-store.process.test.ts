@@ -4,10 +4,10 @@ import { mkdirSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { test } from "node:test";
-import { collect, promptAt, promptsFrom, recordOf } from "../../model/store-samples.ts";
+import { freshPath, withSqlite } from "../../../test/support/store-probe.ts";
+import { storeProcess } from "../../../test/support/store-process.ts";
+import { collect, promptAt, promptsFrom, recordOf } from "../../../test/support/store-samples.ts";
 import { sqliteStore } from "./sqlite-store.ts";
-import { freshPath, withSqlite } from "./store-probe.ts";
-import { storeProcess } from "./store-process.ts";
 
 const patience = { timeout: 240_000 };
 const linux = { ...patience, skip: process.platform === "linux" ? false : "needs /proc" };

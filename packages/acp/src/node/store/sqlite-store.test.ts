@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import { storeContract } from "../../../test/contracts/store-contract.ts";
+import { freshPath, withSqlite } from "../../../test/support/store-probe.ts";
+import { collect, promptAt, promptsFrom, recordOf } from "../../../test/support/store-samples.ts";
 import type { Entry } from "../../model/entry.ts";
-import { storeContract } from "../../model/store-contract.ts";
-import { collect, promptAt, promptsFrom, recordOf } from "../../model/store-samples.ts";
 import { sqliteStore } from "./sqlite-store.ts";
-import { freshPath, withSqlite } from "./store-probe.ts";
 
 storeContract("SQLite store", () => sqliteStore({ path: freshPath() }));
 

@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writ
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { collect, promptAt, promptsFrom, recordOf } from "../../model/store-samples.ts";
+import { freshPath, withSqlite } from "../../../test/support/store-probe.ts";
+import { collect, promptAt, promptsFrom, recordOf } from "../../../test/support/store-samples.ts";
 import { migrate, migrations } from "./schema.ts";
 import { sqliteStore } from "./sqlite-store.ts";
-import { freshPath, withSqlite } from "./store-probe.ts";
 
 const patience = { timeout: 60_000 };
 

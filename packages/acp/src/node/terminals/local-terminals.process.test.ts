@@ -3,9 +3,9 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
-import { gone, runs } from "../channel-probe.ts";
+import { gone, runs } from "../../../test/support/channel-probe.ts";
+import { probeTerminals } from "../../../test/support/terminal-probe.ts";
 import { localTerminals } from "./local-terminals.ts";
-import { probeTerminals } from "./terminal-probe.ts";
 
 const posix = { skip: process.platform === "win32" ? "needs a POSIX shell" : false, timeout: 120_000 };
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { test } from "node:test";
-import { gone } from "../channel-probe.ts";
+import { gone } from "../../../test/support/channel-probe.ts";
+import { probeTerminals } from "../../../test/support/terminal-probe.ts";
 import type { PtyOptions, PtySpawn } from "./pty-command.ts";
-import { probeTerminals } from "./terminal-probe.ts";
 
 const posix = { skip: process.platform === "win32" ? "needs a POSIX shell" : false, timeout: 60_000 };
 

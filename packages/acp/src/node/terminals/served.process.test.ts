@@ -2,7 +2,13 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { place, quiet, rejects, type ScriptedPeer, withScriptedAgent } from "../../peer/peer-probe.ts";
+import {
+  place,
+  quiet,
+  rejects,
+  type ScriptedPeer,
+  withScriptedAgent,
+} from "../../../test/support/peer-probe.ts";
 import { localTerminals } from "./local-terminals.ts";
 
 const posix = { timeout: 60_000, skip: process.platform === "win32" ? "needs a POSIX shell" : false };

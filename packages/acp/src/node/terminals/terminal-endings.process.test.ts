@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { gone, probe, runs } from "../channel-probe.ts";
+import { gone, probe, runs } from "../../../test/support/channel-probe.ts";
+import { probeTerminals } from "../../../test/support/terminal-probe.ts";
 import { spawnAgent } from "../spawn.ts";
 import type { LocalTerminals } from "./local-terminals.ts";
 import type { LocalTerminal } from "./terminal.ts";
-import { probeTerminals } from "./terminal-probe.ts";
 
 const posix = { skip: process.platform === "win32" ? "needs a POSIX shell" : false, timeout: 120_000 };
 const linux = { ...posix, skip: process.platform === "linux" ? false : "needs /proc" };

@@ -1,9 +1,9 @@
 // A version 1 client's files and terminals for a version 2 agent, which has no word for them: as an MCP server
 // per session that somebody outside makes and that the agent is given like any other.
 
-import type { AgentFront } from "../agent-front.ts";
-import { type AskClient, clientFiles, clientTerminals } from "../client-services.ts";
-import type { ConnectedAgent } from "../connected-agent.ts";
+import type { AgentFront } from "../agent/agent-front.ts";
+import { type AskClient, clientFiles, clientTerminals } from "../agent/client-services.ts";
+import type { ConnectedAgent } from "../client/connected-agent.ts";
 import type { ClientToolServices, ClientTools, RelayOptions } from "./relay-options.ts";
 
 export class ClientToolbox {

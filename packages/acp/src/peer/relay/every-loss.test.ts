@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Message, turnOfVersion2 } from "./raw-peer-probe.ts";
+import { type Message, turnOfVersion2 } from "../../../test/support/raw-peer-probe.ts";
 
 interface Row {
   readonly said: readonly Message[];

@@ -1,7 +1,7 @@
 // A page of sessions as an agent listed them, for the edition that shows it to the client.
 
 import type { AgentOpResult } from "../../edition/agent-edition.ts";
-import type { SessionList } from "../connected-agent.ts";
+import type { SessionList } from "../client/connected-agent.ts";
 
 export function listPage({ sessions, nextCursor }: SessionList): AgentOpResult {
   return {

@@ -13,9 +13,9 @@ import {
 } from "../../v1.ts";
 import { agentPeer } from "../../v2.ts";
 import type { UnknownTag } from "../../wire/unknown-tag.ts";
-import { agent } from "../agent.ts";
-import { client } from "../client.ts";
-import type { Turn } from "../turn.ts";
+import { agent } from "../agent/agent.ts";
+import type { Turn } from "../agent/turn.ts";
+import { client } from "../client/client.ts";
 import { relay } from "./relay.ts";
 import type { RelayOptions } from "./relay-options.ts";
 

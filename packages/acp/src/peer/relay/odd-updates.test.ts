@@ -3,7 +3,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { between, introduction, type Message, turnOfVersion2, welcome } from "./raw-peer-probe.ts";
+import {
+  between,
+  introduction,
+  type Message,
+  turnOfVersion2,
+  welcome,
+} from "../../../test/support/raw-peer-probe.ts";
 
 const deadline = { timeout: 20_000 };
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type ByteEnd, bytePipe } from "../../transport/byte-pipe.ts";
+import { type ByteEnd, bytePipe } from "../../../test/support/byte-pipe.ts";
 import { byteTransport } from "../../transport/byte-transport.ts";
 import { relay } from "./relay.ts";
 

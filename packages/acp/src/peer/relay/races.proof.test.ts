@@ -4,11 +4,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { type Meeting, meeting, type Side, versionPairs } from "../../../test/support/race-probe.ts";
 import type { Sink } from "../../jsonrpc/transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
-import type { Prompt } from "../client-session.ts";
-import type { Turn } from "../turn.ts";
-import { type Meeting, meeting, type Side, versionPairs } from "./race-probe.ts";
+import type { Turn } from "../agent/turn.ts";
+import type { Prompt } from "../client/client-session.ts";
 import { relay } from "./relay.ts";
 
 const deadline = { timeout: 30_000 };

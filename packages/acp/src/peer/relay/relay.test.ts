@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Update } from "../../model/update.ts";
 import { memoryPair } from "../../transport/memory.ts";
-import { agent } from "../agent.ts";
-import type { AgentDefinition } from "../agent-definition.ts";
-import { client } from "../client.ts";
-import type { ClientDefinition } from "../client-definition.ts";
+import { agent } from "../agent/agent.ts";
+import type { AgentDefinition } from "../agent/agent-definition.ts";
+import { client } from "../client/client.ts";
+import type { ClientDefinition } from "../client/client-definition.ts";
 import { relay } from "./relay.ts";
 import type { RelayOptions } from "./relay-options.ts";
 

@@ -2,9 +2,15 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import {
+  between,
+  introduction,
+  type Message,
+  RawPeer,
+  welcome,
+} from "../../../test/support/raw-peer-probe.ts";
 import type { Sink, Transport } from "../../jsonrpc/transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
-import { between, introduction, type Message, RawPeer, welcome } from "./raw-peer-probe.ts";
 import { relay } from "./relay.ts";
 
 const deadline = { timeout: 20_000 };

@@ -1,0 +1,81 @@
+// What somebody who writes an agent brings.
+
+import type { Activation } from "../../edition/agent-ops.ts";
+import type { ProtocolVersion } from "../../edition/negotiate.ts";
+import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
+import type { AuthMethod, Meta } from "../../model/content.ts";
+import type { SessionStore } from "../../model/store.ts";
+import type { Outcome, StopReason } from "../../model/update.ts";
+import type { UnstableMethods } from "../../wire/decode.ts";
+import type { ExtensionContext } from "../base/extensions.ts";
+import type { AgentSession } from "./agent-session.ts";
+import type { Turn } from "./turn.ts";
+
+// biome-ignore lint/suspicious/noConfusingVoidType: an async handler without a return statement is a Promise<void>
+export type TurnEnd = undefined | void | StopReason | Outcome;
+
+/** How a session came to life on this connection. */
+export type SessionOrigin = "new" | "load" | "resume" | "fork";
+
+export interface AgentDefinition
+  extends Pick<ConnectionOptions, "limits" | "log" | "tap" | "batches" | "drainMs"> {
+  readonly name: string;
+  readonly version: string;
+  readonly title?: string;
+  /** Answers one prompt. Called once per turn, never twice at once per session. Returns nothing for "end_turn". */
+  prompt(turn: Turn): Promise<TurnEnd> | TurnEnd;
+  /** A session has been opened; a good place to set its options and commands. Throw `authRequired()` to refuse. */
+  open?(session: AgentSession, origin: SessionOrigin, activation: Activation): Promise<void> | void;
+  /** A session has been closed, or its connection has gone. */
+  close?(session: AgentSession): Promise<void> | void;
+  /** The client chose a value that the option offers. Throw RequestError to refuse. */
+  setOption?(session: AgentSession, configId: string, value: string | boolean): Promise<void> | void;
+  /** The user wants this tool call, or terminal, to stop (v2). Offer it with `capabilities: { cancel: {} }`. */
+  cancelTool?(session: AgentSession, toolCallId: string): Promise<void> | void;
+  cancelTerminal?(session: AgentSession, terminalId: string): Promise<void> | void;
+
+  /** Kinds of content that prompts may have beside text and links. Default none. */
+  readonly accepts?: {
+    readonly image?: boolean;
+    readonly audio?: boolean;
+    readonly embeddedContext?: boolean;
+  };
+  /** Kinds of MCP server beside stdio. Default none. */
+  readonly mcp?: { readonly http?: boolean; readonly sse?: boolean };
+  /** Ways to log in. A terminal method is only shown to clients that can run one (A13). */
+  readonly authMethods?: readonly AuthMethod[];
+  login?(methodId: string): Promise<void> | void;
+  /**
+   * Whether somebody is logged in. Asked before each request about sessions; with false it is answered -32000 with
+   * the ways to log in. Not awaited, since requests start in the order in which they came: keep what you know.
+   */
+  isLoggedIn?(): boolean;
+  logout?(): Promise<void> | void;
+
+  /** Where sessions live. Default: memory, for as long as the agent object lives. */
+  readonly store?: SessionStore;
+  /**
+   * How many characters of a session may wait for a store that is slow or fails. Beyond it updates throw -32067, so
+   * that the turn ends with that error. Default 16 Mi.
+   */
+  readonly maxUnstored?: number;
+  /**
+   * How many milliseconds the client may take over a file or a terminal of its own before the request fails; waiting
+   * for an exit and for the user's answers has no limit. Default 60,000.
+   */
+  readonly clientTimeoutMs?: number;
+  /** A prompt that comes while a turn runs goes to `turn.inbox`. Default false. */
+  readonly steering?: boolean;
+  /** Without steering: wait in line (default), or be answered -32064. */
+  readonly concurrentPrompts?: "queue" | "reject";
+  /** Newest first. Default both. */
+  readonly versions?: readonly ProtocolVersion[];
+  readonly unstable?: UnstableMethods;
+  /** Put into the agent's capabilities. */
+  readonly meta?: Meta;
+  /** Requests and notifications outside the protocol; names begin with `_`. */
+  readonly requests?: Readonly<Record<`_${string}`, (params: unknown, context: ExtensionContext) => unknown>>;
+  readonly notifications?: Readonly<
+    Record<`_${string}`, (params: unknown, context: ExtensionContext) => undefined>
+  >;
+}

@@ -1,0 +1,268 @@
+// The agent's end of a connection, up to what a request means: the handshake, the version, decoding and
+// encoding. What is then done, and by whom, is the host's business: sessions of our own, or another agent.
+
+import type { AgentEdition, AgentOpResult, OptionsOf, SaidRules } from "../../edition/agent-edition.ts";
+import type { AgentIntroduction, AgentOp, ClientFeatures, Introduction } from "../../edition/agent-ops.ts";
+import {
+  chooseVersion,
+  loadAgentVersion,
+  loadSaidRules,
+  type ProtocolVersion,
+} from "../../edition/negotiate.ts";
+import { Connection } from "../../jsonrpc/connection.ts";
+import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
+import { type ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
+import type { Log } from "../../jsonrpc/log.ts";
+import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
+import type { Transport } from "../../jsonrpc/transport.ts";
+import { Failure, type UnstableMethods } from "../../wire/decode.ts";
+import { refuseBatch } from "../base/batch-rules.ts";
+import { BoundWire, methodNotFound, sessionOf } from "../base/bound-wire.ts";
+import { extensionName } from "../base/extension-name.ts";
+import { HeldInput } from "../base/held-input.ts";
+
+export type PromptOp = Extract<AgentOp, { op: "prompt" }>;
+export type SessionOp = Exclude<AgentOp, PromptOp>;
+
+/** Who does what the client asks. */
+export interface AgentHost {
+  /** Whether something was asked since the handshake: version 2 may shake hands again until then. */
+  readonly used: boolean;
+  introduce(client: Introduction<ClientFeatures>): AgentIntroduction;
+  readonly optionsOf: OptionsOf;
+  /** Throws when this method may not be used now. */
+  allow(method: string): void;
+  run(op: SessionOp, request: IncomingRequest): Promise<AgentOpResult>;
+  /** The result of a prompt, as the edition's policy words it. */
+  prompt(op: PromptOp, request: IncomingRequest): Promise<object>;
+  cancel(sessionId: string): void;
+  extensionRequested(method: string, params: unknown, request: IncomingRequest): unknown;
+  extensionNotified(method: string, params: unknown): void;
+}
+
+export interface AgentFrontOptions
+  extends Pick<ConnectionOptions, "limits" | "log" | "tap" | "batches" | "drainMs"> {
+  /** Newest first. */
+  readonly versions: readonly ProtocolVersion[];
+  readonly unstable: UnstableMethods;
+  /** What is said is somebody else's: it goes out as it came (X9). */
+  readonly forwards?: boolean;
+}
+
+export class AgentFront {
+  readonly log: Log;
+  readonly closed: Promise<ConnectionError>;
+  readonly #connection: Connection;
+  readonly #options: AgentFrontOptions;
+  readonly #host: AgentHost;
+  #held = new HeldInput();
+  #initialized = false;
+  #loading = false;
+  #wire: BoundWire | undefined;
+  #edition: AgentEdition | undefined;
+  #client: Introduction<ClientFeatures> | undefined;
+  #saidRules: SaidRules | undefined;
+  #loadingRules = false;
+
+  constructor(transport: Transport, options: AgentFrontOptions, host: AgentHost) {
+    this.#options = options;
+    this.#host = host;
+    this.log = options.log ?? (() => undefined);
+    this.#connection = new Connection(transport, {
+      ...options,
+      scopeOf: sessionOf,
+      refuseBatch,
+      handlers: {
+        request: (method, params, request) => this.#request(method, params, request),
+        notification: (method, params) => this.#notification(method, params),
+      },
+    });
+    this.closed = this.#connection.closed;
+  }
+
+  get edition(): AgentEdition {
+    if (this.#edition === undefined) throw new Error("the connection has no version yet");
+    return this.#edition;
+  }
+
+  /** What the client said of itself. */
+  get client(): Introduction<ClientFeatures> {
+    if (this.#client === undefined) throw new Error("the connection has no client yet");
+    return this.#client;
+  }
+
+  /** What the app may say; none where it forwards what others said. */
+  get saidRules(): SaidRules | undefined {
+    return this.#saidRules;
+  }
+
+  /** The version that was agreed on; undefined before. */
+  get version(): number | undefined {
+    return this.#edition?.version;
+  }
+
+  close(reason?: string): Promise<void> {
+    return this.#connection.close(reason);
+  }
+
+  // ---- what the host sends
+
+  /** Throws when the update is not valid. Returns a promise only when the client is slow. */
+  sendUpdate(sessionId: string, update: object): Promise<void> | undefined {
+    return this.sendChecked(this.checkUpdate(sessionId, update));
+  }
+
+  checkUpdate(sessionId: string, update: object): object {
+    return this.#bound().notification("session/update", { sessionId, update }) as object; // as it was given
+  }
+
+  sendChecked(params: object): Promise<void> | undefined {
+    return this.#connection.notify("session/update", params);
+  }
+
+  /** A request of the protocol, validated both ways. */
+  ask(method: string, params: unknown, options: RequestOptions<unknown> = {}): Promise<unknown> {
+    return this.#bound().request(this.#connection, method, params, options);
+  }
+
+  /** A notification of the protocol, validated. */
+  tell(method: string, params: unknown): void {
+    void this.#connection.notify(method, this.#bound().notification(method, params));
+  }
+
+  askExtension(method: string, params: unknown, options: RequestOptions<unknown> = {}): Promise<unknown> {
+    return this.#connection.request(extensionName(method), params, options);
+  }
+
+  tellExtension(method: string, params: unknown): Promise<void> | undefined {
+    return this.#connection.notify(extensionName(method), params);
+  }
+
+  // ---- what the client sends
+
+  #request(method: string, params: unknown, request: IncomingRequest): unknown {
+    if (method === "initialize" && !this.#loadingRules) return this.#initialize(params, request);
+    // the handshake may be on its way: initialize and session/new in one write succeed
+    if (this.#loading) return this.#held.request(() => this.#request(method, params, request));
+    return this.#route(method, params, request);
+  }
+
+  #notification(method: string, params: unknown): undefined {
+    if (this.#loading) this.#held.notification(() => this.#notified(method, params));
+    else this.#notified(method, params);
+  }
+
+  async #initialize(params: unknown, request: IncomingRequest): Promise<object> {
+    if (this.#loading || (this.#initialized && (this.version === 1 || this.#host.used))) {
+      const message = "initialize: the connection has been initialized already";
+      throw new RequestError(rpcCodes.invalidRequest, message, { reason: "already_initialized" });
+    }
+    const version = chooseVersion(params, this.#options.versions);
+    this.#loading = true;
+    this.#held = new HeldInput();
+    const { unstable, forwards = false } = this.#options;
+    request.afterReply(() => {
+      if (forwards || this.#edition === undefined) this.#goOn();
+      else void this.#loadRules(unstable);
+    });
+    const { edition, wire } = await loadAgentVersion(version);
+    const { ownValues, ...any } = wire;
+    const spoken = ownValues === undefined || forwards ? any : wire;
+    const bound = new BoundWire(spoken, "agent", unstable, this.log);
+    const row = bound.receivedRequest("initialize");
+    if (row === undefined) throw methodNotFound("initialize");
+    const client = edition.client(bound.requestParams(row, downgraded(params, version)) as object);
+    this.#connection.idPolicy = wire.idPolicy;
+    this.#wire = bound;
+    this.#edition = edition;
+    this.#client = client;
+    this.#initialized = true;
+    return bound.result(row, edition.introduce(this.#host.introduce(client))) as object;
+  }
+
+  /** Behind the answer: nobody says anything before there is a session. */
+  async #loadRules(unstable: UnstableMethods): Promise<void> {
+    this.#loadingRules = true;
+    try {
+      this.#saidRules ??= await loadSaidRules(unstable);
+    } catch (error) {
+      this.log("error", "what apps say is not checked: the rules could not be loaded", { error });
+    }
+    this.#loadingRules = false;
+    this.#goOn();
+  }
+
+  #goOn(): void {
+    this.#loading = false;
+    this.#held.release();
+  }
+
+  #route(method: string, params: unknown, request: IncomingRequest): unknown {
+    if (method.startsWith("_")) return this.#host.extensionRequested(method, params, request);
+    const wire = this.#wire;
+    const edition = this.#edition;
+    if (wire === undefined || edition === undefined) {
+      const message = `${method.slice(0, 100)}: initialize must come first`;
+      throw new RequestError(rpcCodes.invalidRequest, message, { reason: "not_initialized" });
+    }
+    const row = wire.receivedRequest(method);
+    if (row === undefined && !edition.legacyMethods.has(method)) throw methodNotFound(method);
+    const decoded = row === undefined ? legacyParams(method, params) : wire.requestParams(row, params);
+    this.#host.allow(method);
+    // an object, since every row of the table is one
+    const op = edition.decode(method, decoded as object, this.#host.optionsOf);
+    if (op === undefined) throw methodNotFound(method);
+    if (op.op === "prompt") {
+      return this.#host.prompt(op, request).then((result) => {
+        if (row === undefined) return result;
+        try {
+          return wire.result(row, result);
+        } catch (error) {
+          if (this.#options.forwards !== true || !("stopReason" in result)) throw error;
+          // somebody else said it, and a client whose turn is over must hear of that
+          return wire.result(row, { stopReason: result.stopReason });
+        }
+      });
+    }
+    return this.#host.run(op, request).then((result) => {
+      const encoded = edition.encode(op, result);
+      const valid = row === undefined ? {} : (wire.result(row, isSetMode(method) ? {} : encoded) as object);
+      return result.kind === "face" ? { ...valid, ...edition.legacyFace(result.face) } : valid;
+    });
+  }
+
+  #notified(method: string, params: unknown): void {
+    if (method.startsWith("_")) return this.#host.extensionNotified(method, params);
+    const row = this.#wire?.receivedNotification(method);
+    if (row === undefined || this.#wire === undefined) return;
+    const decoded = this.#wire.notificationParams(row, params);
+    if (decoded instanceof Failure || method !== "session/cancel") return;
+    this.#host.cancel((decoded as { sessionId: string }).sessionId); // validated by the method's row
+  }
+
+  #bound(): BoundWire {
+    if (this.#wire === undefined) throw new Error("the connection has no version yet");
+    return this.#wire;
+  }
+}
+
+/** A client that asks for more than was chosen may not have said what the chosen version needs. */
+function downgraded(params: unknown, version: number): unknown {
+  const given = params as { protocolVersion: number; info?: unknown };
+  if (version !== 2 || given.info !== undefined || given.protocolVersion === 2) return params;
+  return { ...given, info: { name: "unknown", version: "unknown" } };
+}
+
+/** Version 1 answers these with nothing, whatever they changed. */
+function isSetMode(method: string): boolean {
+  return method === "session/set_mode";
+}
+
+function legacyParams(method: string, params: unknown): object {
+  const { sessionId, modelId } = (params ?? {}) as { sessionId?: unknown; modelId?: unknown };
+  if (typeof sessionId === "string" && typeof modelId === "string") return { sessionId, modelId };
+  const path = typeof sessionId === "string" ? "/modelId" : "/sessionId";
+  const message = `${method}: params${path} must be string`;
+  throw new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path });
+}

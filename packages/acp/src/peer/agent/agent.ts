@@ -1,0 +1,34 @@
+// agent(): written once, speaks every version.
+
+import type { Log } from "../../jsonrpc/log.ts";
+import type { Transport } from "../../jsonrpc/transport.ts";
+import { memoryStore } from "../../model/memory-store.ts";
+import { checkDefinition } from "../base/definition-rules.ts";
+import { AgentConnection as ServedClient } from "./agent-connection.ts";
+import type { AgentDefinition } from "./agent-definition.ts";
+import { guardedStore } from "./guarded-store.ts";
+
+/** One client at an agent. */
+export type AgentConnection = Pick<
+  ServedClient,
+  "version" | "clientInfo" | "clientMeta" | "features" | "closed" | "notify" | "close"
+>;
+
+export interface Agent {
+  readonly definition: AgentDefinition;
+  /**
+   * Serves one client. Several may be served at once; they share the store. `log` is for an agent whose definition
+   * has none.
+   */
+  connect(transport: Transport, options?: { readonly log?: Log }): AgentConnection;
+}
+
+/** An agent from what it does with a prompt, and whatever else it wants to decide. */
+export function agent(definition: AgentDefinition): Agent {
+  checkDefinition(definition);
+  const store = guardedStore(definition.store ?? memoryStore(), definition.log ?? (() => undefined));
+  return {
+    definition,
+    connect: (transport, { log } = {}) => new ServedClient(transport, definition, store, log),
+  };
+}

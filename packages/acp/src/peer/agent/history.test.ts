@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { inEveryVersion } from "../../../test/support/peer-probe.ts";
+import { agent, client, type Files, memoryPair, type Update } from "../../index.ts";
+
+inEveryVersion(
+  "a listener that comes with a load sees the whole history, however long (A24, G6)",
+  async ({ versions }) => {
+    const [agentEnd, clientEnd] = memoryPair();
+    agent({
+      name: "a",
+      version: "1",
+      async prompt(turn) {
+        for (let i = 0; i < 3_000; i++) {
+          const entry = { content: `step ${i}`, priority: "low", status: "pending" } as const;
+          await turn.plan([entry]);
+        }
+      },
+    }).connect(agentEnd);
+    const connected = await client({ name: "c", version: "1", versions }).connect(clientEnd);
+    const first = await connected.open({ cwd: "/w" });
+    await first.prompt("plan").outcome;
+    await first.close();
+    let plans = 0;
+    await connected.load(first.sessionId, {
+      cwd: "/w",
+      onUpdate({ sessionUpdate }) {
+        if (sessionUpdate === "plan_update") plans++;
+      },
+    });
+    assert.equal(plans, 3_000);
+    await connected.close();
+  },
+);
+
+inEveryVersion(
+  "what an agent changes after it has said it stays in the history as it was said",
+  async ({ versions }) => {
+    const [agentEnd, clientEnd] = memoryPair();
+    agent({
+      name: "a",
+      version: "1",
+      prompt(turn) {
+        const entries = [{ content: "read", priority: "low", status: "pending" as string } as const];
+        void turn.plan(entries as never);
+        // one list, changed and said again: nothing is stored before this function returns
+        (entries[0] as { status: string }).status = "completed";
+        void turn.plan(entries as never);
+      },
+    }).connect(agentEnd);
+    const connected = await client({ name: "c", version: "1", versions }).connect(clientEnd);
+    const live: unknown[] = [];
+    const replayed: unknown[] = [];
+    const noteIn = (list: unknown[]) => (update: Update) => {
+      if (update.sessionUpdate === "plan_update") list.push(update.plan);
+    };
+    const first = await connected.open({ cwd: "/w" });
+    first.onUpdate(noteIn(live));
+    await first.prompt("plan").outcome;
+    await first.close();
+    await connected.load(first.sessionId, { cwd: "/w", onUpdate: noteIn(replayed) });
+    assert.equal(live.length, 2);
+    assert.notDeepEqual(live[0], live[1]);
+    assert.deepEqual(replayed, live);
+    await connected.close();
+  },
+);
+
+inEveryVersion(
+  "files that were made for one session know its roots and are closed with it",
+  async ({ versions, version }) => {
+    const [agentEnd, clientEnd] = memoryPair();
+    agent({
+      name: "a",
+      version: "1",
+      prompt: async (turn) => void (await turn.client.files?.readText("/w/x")),
+    }).connect(agentEnd);
+    const events: unknown[] = [];
+    const made: Files = {
+      canRead: true,
+      canWrite: true,
+      readText: async () => "text",
+      writeText: async () => undefined,
+      close: async () => void events.push("closed"),
+    };
+    const connected = await client({
+      name: "c",
+      version: "1",
+      versions,
+      files(session) {
+        events.push(session.roots);
+        return made;
+      },
+    }).connect(clientEnd);
+    const session = await connected.open({ cwd: "/w", additionalDirectories: ["/extra"] });
+    await session.prompt("read").outcome;
+    await session.close();
+    await connected.close();
+    // version 2 has no files of the client's
+    assert.deepEqual(events, version === 1 ? [["/w", "/extra"], "closed"] : []);
+  },
+);

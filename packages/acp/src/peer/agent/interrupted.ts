@@ -1,0 +1,102 @@
+// A history whose process died in the middle: what had begun is ended before anybody looks at it again. Nobody knows
+// how far it came, so a call has failed, and the turn was interrupted (F1, F11).
+
+import type { Entry, EntryBody } from "../../model/entry.ts";
+import type { Update } from "../../model/update.ts";
+import { beginsToolCall } from "./session-parts.ts";
+
+/** Where a history goes on, and the entries that it lacks. */
+export interface HistoryEnd {
+  readonly nextSeq: number;
+  readonly missing: readonly EntryBody[];
+}
+
+/** Reads what came since all had ended, which is little: a process that was not killed leaves nothing open. */
+export async function historyEnd(
+  entries: (fromSeq: number) => AsyncIterable<Entry>,
+  settledSeq = 0,
+): Promise<HistoryEnd> {
+  const open = new OpenThings(settledSeq > 0);
+  let last = 0;
+  // with the settled one: that it is there says that the number is right
+  for await (const entry of entries(Math.max(settledSeq, 1))) {
+    last = entry.seq;
+    if (last > settledSeq) open.follow(entry);
+  }
+  if (last === 0 && settledSeq > 0) return historyEnd(entries);
+  return { nextSeq: last + 1, missing: open.ends() };
+}
+
+const finalStatuses: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled"]);
+
+/** For each thing that has begun and not ended, the entry that would end it. */
+class OpenThings {
+  readonly #parts = new Map<string, EntryBody>();
+  readonly #prompts = new Map<string, EntryBody>();
+  /** What has ended stays so, also when a later patch does not say it again. */
+  readonly #over = new Set<string>();
+  /** Whether something came before: a patch that begins nothing is of a thing that began and ended there. */
+  readonly #hasPast: boolean;
+
+  constructor(hasPast: boolean) {
+    this.#hasPast = hasPast;
+  }
+
+  follow(entry: EntryBody): void {
+    switch (entry.kind) {
+      case "prompt": {
+        const { messageId } = entry;
+        const end: EntryBody = { kind: "outcome", messageId, outcome: { stopReason: "_interrupted" } };
+        this.#prompts.set(messageId, end);
+        return;
+      }
+      case "outcome":
+        this.#prompts.delete(entry.messageId);
+        return;
+      case "ask": {
+        const { askId } = entry;
+        const end: EntryBody =
+          "permission" in entry
+            ? { kind: "answer", askId, permission: { outcome: "cancelled" } }
+            : { kind: "answer", askId, elicitation: { action: "cancel" } };
+        this.#parts.set(`ask ${askId}`, end);
+        return;
+      }
+      case "answer":
+        this.#parts.delete(`ask ${entry.askId}`);
+        return;
+      case "update":
+        this.#update(entry.update);
+    }
+  }
+
+  /** The end of a turn comes behind the ends of what was part of it. */
+  ends(): EntryBody[] {
+    return [...this.#parts.values(), ...this.#prompts.values()];
+  }
+
+  #update(update: Update): void {
+    const { sessionUpdate } = update;
+    if (sessionUpdate === "tool_call_update") {
+      const { toolCallId, status } = update;
+      const end: Update = { sessionUpdate, toolCallId, status: "failed" };
+      this.#part(toolCallId, finalStatuses.has(status), end, beginsToolCall(update));
+    } else if (sessionUpdate === "terminal_update") {
+      const { terminalId, exitStatus, command, cwd } = update;
+      const end: Update = { sessionUpdate, terminalId, exitStatus: {} };
+      this.#part(terminalId, exitStatus != null, end, command != null || cwd != null);
+    } else if (sessionUpdate === "compaction_update") {
+      const { compactionId, status } = update;
+      const end: Update = { sessionUpdate, compactionId, status: "failed" };
+      this.#part(compactionId, finalStatuses.has(status), end, true);
+    }
+  }
+
+  #part(id: string, hasEnded: boolean, end: Update, canBegin: boolean): void {
+    const key = `${end.sessionUpdate} ${id}`;
+    const isOld = this.#hasPast && !canBegin && !this.#parts.has(key);
+    if (hasEnded || isOld) this.#over.add(key);
+    if (this.#over.has(key)) this.#parts.delete(key);
+    else this.#parts.set(key, { kind: "update", update: end });
+  }
+}

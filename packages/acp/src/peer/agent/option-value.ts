@@ -1,0 +1,41 @@
+// What a client may choose: a value that the option offers.
+
+import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import type { SessionConfigOption } from "../../model/content.ts";
+
+/** The value as the option offers it. Throws -32602 for anything else, and nothing is changed (A79). */
+export function checkOptionValue(
+  options: readonly SessionConfigOption[],
+  configId: string,
+  value: string | boolean,
+  /** Where the request has it. */
+  path = "/value",
+): SessionConfigOption {
+  const option = options.find((each) => each.configId === configId);
+  const wrong = (message: string, where: string) =>
+    new RequestError(rpcCodes.invalidParams, message.slice(0, 500), {
+      reason: "invalid_params",
+      path: where,
+    });
+  if (option === undefined) {
+    const ids = options.map((each) => each.configId).join(", ");
+    throw wrong(`the session has no option ${quoted(configId)}; it has: ${ids || "none"}`, "/configId");
+  }
+  if (option.type === "boolean") {
+    if (typeof value !== "boolean") {
+      throw wrong(`the option ${configId} takes true or false, got ${quoted(value)}`, path);
+    }
+    return { ...option, currentValue: value };
+  }
+  if (option.type !== "select") throw wrong(`the option ${configId} cannot be set`, "/configId");
+  const offered = option.options.flatMap((choice) => ("groupId" in choice ? choice.options : [choice]));
+  if (typeof value !== "string" || !offered.some((choice) => choice.value === value)) {
+    const values = offered.map((choice) => choice.value).join(", ");
+    throw wrong(`the option ${configId} takes one of: ${values}; got ${quoted(value)}`, path);
+  }
+  return { ...option, currentValue: value };
+}
+
+function quoted(value: string | boolean): string {
+  return JSON.stringify(typeof value === "string" ? value.slice(0, 80) : value);
+}

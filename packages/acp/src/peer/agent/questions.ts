@@ -1,0 +1,158 @@
+// What a turn asks of the user. A cancelled turn stops waiting and takes no answer for a yes (A63, A89).
+
+import { argumentText, isObject } from "../../jsonrpc/argument.ts";
+import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../../model/ask.ts";
+import type { PermissionOption } from "../../model/content.ts";
+import type { AgentSession } from "./agent-session.ts";
+import { formProblem } from "./form-content.ts";
+import { checkElicitationUrl, checkForm, checkPermission } from "./said-rules.ts";
+
+/** What the user decided. */
+export interface Permission {
+  readonly allowed: boolean;
+  /** The chosen option; absent when the question was cancelled. */
+  readonly optionId?: string;
+}
+
+const usualOptions: readonly PermissionOption[] = [
+  { optionId: "allow_once", name: "Allow", kind: "allow_once" },
+  { optionId: "allow_always", name: "Always allow", kind: "allow_always" },
+  { optionId: "reject_once", name: "Reject", kind: "reject_once" },
+];
+
+export class Questions {
+  readonly #session: AgentSession;
+  readonly #signal: AbortSignal;
+  readonly #turnEnded = new AbortController();
+  /** Whether the conversation waits for the answers: work beside it has no state of its own. */
+  readonly #isForeground: boolean;
+  #open = 0;
+
+  constructor(session: AgentSession, signal: AbortSignal, { isForeground = true } = {}) {
+    this.#session = session;
+    this.#signal = signal;
+    this.#isForeground = isForeground;
+  }
+
+  /** The turn is over: nobody waits for answers any more. */
+  close(): void {
+    this.#turnEnded.abort();
+  }
+
+  async permission(given: PermissionAsk): Promise<Permission> {
+    if (!isObject(given))
+      throw new TypeError(
+        `ask: wanted a title, or an object with title and options, got ${argumentText(given)}`,
+      );
+    const options = given.options?.length === 0 ? [...usualOptions] : given.options;
+    const permission: PermissionAsk = { ...given, options };
+    this.#session.link.checkAsk(permission);
+    checkPermission(permission);
+    this.#session.log.checkRoom();
+    const { edition } = this.#session.link;
+    const askId = this.#session.newId();
+    this.#session.log.append({ kind: "ask", askId, permission });
+    let answer: PermissionAnswer = { outcome: "cancelled" };
+    try {
+      const { method, params } = edition.permission(this.#session.sessionId, permission);
+      const result = await this.#ask(method, params);
+      if (result !== undefined) answer = edition.permissionAnswer(result);
+    } finally {
+      this.#session.log.append({ kind: "answer", askId, permission: answer });
+      const over = edition.permissionOver(permission, answer);
+      if (over !== undefined) void this.#session.link.sendUpdate(this.#session.sessionId, over);
+    }
+    if (answer.outcome !== "selected") return { allowed: false };
+    // an option that was never offered is no permission (A90)
+    const chosen = options.find(({ optionId }) => optionId === answer.optionId);
+    if (chosen === undefined) return { allowed: false };
+    return {
+      allowed: chosen.kind === "allow_once" || chosen.kind === "allow_always",
+      optionId: chosen.optionId,
+    };
+  }
+
+  async elicit(elicitation: ElicitationAsk): Promise<ElicitationAnswer> {
+    if (!isObject(elicitation) || typeof elicitation.mode !== "string") {
+      const got = isObject(elicitation)
+        ? `mode: ${argumentText(elicitation["mode"])}`
+        : argumentText(elicitation);
+      throw new TypeError(`elicit: wanted an object whose mode is "form" or "url", got ${got}`);
+    }
+    const { edition, features } = this.#session.link;
+    const offered = elicitation.mode === "form" ? features.elicitationForm : features.elicitationUrl;
+    if (!offered) {
+      throw new RequestError(
+        rpcCodes.methodNotFound,
+        `the client offers no ${elicitation.mode} elicitation`,
+        {
+          reason: "capability_missing",
+        },
+      );
+    }
+    if (elicitation.mode === "form") checkForm(elicitation.requestedSchema);
+    this.#beginUrl(elicitation);
+    const askId = this.#session.newId();
+    let answer: ElicitationAnswer = { action: "cancel" };
+    try {
+      this.#session.log.checkRoom();
+      this.#session.log.append({ kind: "ask", askId, elicitation });
+      const { method, params } = edition.elicitation(this.#session.sessionId, elicitation);
+      const result = await this.#ask(method, params);
+      if (result !== undefined) answer = this.#checked(elicitation, edition.elicitationAnswer(result));
+    } finally {
+      this.#session.log.append({ kind: "answer", askId, elicitation: answer });
+      // a flow that the user began goes on until the agent says that it is over
+      if (elicitation.mode === "url" && answer.action !== "accept")
+        this.#session.link.elicitations.delete(elicitation.elicitationId);
+    }
+    return answer;
+  }
+
+  /** A form that was not filled in as it asks is not filled in (A100). */
+  #checked(elicitation: ElicitationAsk, answer: ElicitationAnswer): ElicitationAnswer {
+    if (elicitation.mode !== "form" || answer.action !== "accept") return answer;
+    const problem = formProblem(elicitation.requestedSchema, answer.content ?? {});
+    if (problem === undefined) return answer;
+    const { link, sessionId } = this.#session;
+    link.log("warn", "the client sent back a form that is not filled in as it asks", { sessionId, problem });
+    return { action: "cancel" };
+  }
+
+  /** One id at a time on a connection, or nobody could say which flow is over (A98). */
+  #beginUrl(elicitation: ElicitationAsk): void {
+    if (elicitation.mode !== "url") return;
+    const { elicitationId, url } = elicitation;
+    checkElicitationUrl(url);
+    const { elicitations } = this.#session.link;
+    if (elicitations.has(elicitationId)) {
+      const got = JSON.stringify(elicitationId);
+      throw new TypeError(`elicit: the elicitation ${got} is open on this connection: take another id`);
+    }
+    elicitations.add(elicitationId);
+  }
+
+  get #isOver(): boolean {
+    return this.#signal.aborted || this.#turnEnded.signal.aborted;
+  }
+
+  /** The answer, or nothing when the turn was cancelled or the client withdrew. */
+  async #ask(method: string, params: unknown): Promise<object | undefined> {
+    if (this.#open++ === 0 && this.#isForeground) this.#session.setState({ state: "requires_action" });
+    try {
+      const signal = AbortSignal.any([this.#signal, this.#turnEnded.signal]);
+      // withdrawn at once, whatever the client makes of it; its late answer means nothing (A64)
+      const result = await this.#session.link.ask(method, params, { signal, cancelGraceMs: 0 });
+      return signal.aborted ? undefined : (result as object); // validated by the method's row
+    } catch (error) {
+      const withdrawn = error instanceof RequestError && error.code === rpcCodes.cancelled;
+      if (this.#isOver || withdrawn || error instanceof ConnectionError) return undefined;
+      throw error;
+    } finally {
+      if (--this.#open === 0 && this.#isForeground && !this.#isOver) {
+        this.#session.setState({ state: "running" });
+      }
+    }
+  }
+}

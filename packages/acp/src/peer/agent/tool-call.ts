@@ -1,0 +1,254 @@
+// One tool call while it runs. Its status always ends, also on a throw and on cancel.
+
+import { argumentText, isObject } from "../../jsonrpc/argument.ts";
+import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import type { PermissionOption, ToolCallLocation, ToolKind } from "../../model/content.ts";
+import { gitPatch } from "../../model/git-patch.ts";
+import type { Diff, ToolCallContent, ToolCallUpdate, Update } from "../../model/update.ts";
+import type { AgentSession } from "./agent-session.ts";
+import type { DisplayTerminal } from "./display-terminal.ts";
+import type { Permission, Questions } from "./questions.ts";
+
+/** Where a tool call runs: in a turn, or beside the conversation. */
+export interface ToolHost {
+  readonly session: AgentSession;
+  /** Aborts with the host. */
+  readonly signal: AbortSignal;
+  update(update: Update): Promise<void> | undefined;
+  /** Calls that were shown before, while they were being written, and that nobody has run yet. */
+  readonly announced?: Set<string>;
+}
+
+export interface ToolCallStart {
+  /** As a user would say it. */
+  readonly title: string;
+  readonly kind?: ToolKind;
+  /** The tool's programmatic name. */
+  readonly name?: string;
+  readonly locations?: readonly ToolCallLocation[];
+  readonly rawInput?: unknown;
+  readonly content?: readonly ToolCallContent[];
+  /** Default: a new one. That of a call which was announced (`turn.announce`) goes on with it. */
+  readonly toolCallId?: string;
+  /** The user may cancel this call alone (v2): its `signal` aborts. Default false. */
+  readonly cancellable?: boolean;
+}
+
+export class ToolCall {
+  readonly toolCallId: string;
+  readonly #host: ToolHost;
+  readonly #isCancellable: boolean;
+  readonly #questions: Questions;
+  #title: string;
+  #content: ToolCallContent[];
+  #own: AbortController | undefined;
+  #signal: AbortSignal | undefined;
+  #asks = 0;
+  #started = false;
+  #ended = false;
+
+  /** @internal */
+  constructor(host: ToolHost, start: ToolCallStart, questions: Questions) {
+    const { title, kind, name, locations, rawInput, content = [], cancellable = false } = start;
+    const { session } = host;
+    this.#host = host;
+    this.#isCancellable = cancellable;
+    this.#questions = questions;
+    this.#title = title;
+    this.#content = [...content];
+    this.toolCallId = start.toolCallId ?? session.newId();
+    if (!host.announced?.has(this.toolCallId) && session.parts.isOpen("tool_call", this.toolCallId)) {
+      const got = JSON.stringify(this.toolCallId);
+      throw new TypeError(`a tool call with the id ${got} is running: leave toolCallId out, or take another`);
+    }
+    // a slow client is waited for by what the tool says next
+    void this.update({
+      title,
+      status: "pending",
+      ...(kind === undefined ? {} : { kind }),
+      ...(name === undefined ? {} : { name }),
+      ...(locations === undefined ? {} : { locations: [...locations] }),
+      ...(rawInput === undefined ? {} : { rawInput }),
+      ...(content.length === 0 ? {} : { content: [...content] }),
+      ...(cancellable ? { capabilities: { cancel: {} } } : {}),
+    });
+    // one whose start was refused still ends with the turn
+    host.announced?.delete(this.toolCallId);
+    if (cancellable) session.parts.onCancel("tool_call", this.toolCallId, () => this.#cancelAlone());
+  }
+
+  /** Aborts when the call is cancelled: with its turn, or by itself. Pass it to everything that takes one. */
+  get signal(): AbortSignal {
+    if (!this.#isCancellable) return this.#host.signal;
+    this.#own ??= new AbortController();
+    this.#signal ??= AbortSignal.any([this.#host.signal, this.#own.signal]);
+    return this.#signal;
+  }
+
+  /** @internal */
+  get isCancelled(): boolean {
+    return this.#host.signal.aborted || this.isCancelledAlone;
+  }
+
+  /** @internal The user cancelled this call, and the work that it is part of goes on. */
+  get isCancelledAlone(): boolean {
+    return this.#own?.signal.aborted === true && !this.#host.signal.aborted;
+  }
+
+  /** @internal */
+  get session(): AgentSession {
+    return this.#host.session;
+  }
+
+  #cancelAlone(): void {
+    this.#own ??= new AbortController();
+    this.#own.abort(new DOMException("the tool call was cancelled", "AbortError"));
+  }
+
+  /** The work has begun. Called for you when your function runs: at once, or when the permission it asks for is given. */
+  start(): void {
+    if (this.#started || this.#ended) return;
+    void this.update({ status: "in_progress" });
+  }
+
+  /** Changes any field. */
+  update(patch: Omit<ToolCallUpdate, "toolCallId">): Promise<void> | undefined {
+    // first: what is refused changes nothing, or it would be said again with the end of the call, and refused again
+    const sent = this.#host.update({
+      sessionUpdate: "tool_call_update",
+      toolCallId: this.toolCallId,
+      ...patch,
+    });
+    const { status, title } = patch;
+    if (status != null && status !== "pending") this.#started = true;
+    if (status === "completed" || status === "failed" || status === "cancelled") this.#ended = true;
+    if (title != null) this.#title = title;
+    if (patch.content !== undefined) this.#content = [...(patch.content ?? [])];
+    return sent;
+  }
+
+  /** Adds text, a content block, a diff or a terminal to what is shown. */
+  add(content: string | ToolCallContent): Promise<void> | undefined {
+    if (typeof content !== "string" && !isObject(content))
+      throw new TypeError(`tool.add: wanted text or content of a tool call, got ${argumentText(content)}`);
+    this.start();
+    const item: ToolCallContent =
+      typeof content === "string" ? { type: "content", content: { type: "text", text: content } } : content;
+    return this.update({ content: [...this.#content, item] });
+  }
+
+  /** Shows a change of one text file. `oldText` is absent for a new file. */
+  diff(path: string, newText: string, oldText?: string): Promise<void> | undefined {
+    return this.add({ type: "diff", ...textDiff(path, newText, oldText) });
+  }
+
+  terminal(terminal: Pick<DisplayTerminal, "terminalId">): Promise<void> | undefined {
+    return this.add({ type: "terminal", terminalId: terminal.terminalId });
+  }
+
+  /** Asks for permission for this call, with what it shows so far. */
+  async ask(options: readonly PermissionOption[] = [], description?: string): Promise<Permission> {
+    this.#asks++;
+    try {
+      const permission = await this.#questions.permission({
+        title: this.#title,
+        ...(description === undefined ? {} : { description }),
+        subject: { type: "tool_call", toolCall: { toolCallId: this.toolCallId, content: this.#content } },
+        options: [...options],
+      });
+      if (permission.allowed) this.start();
+      return permission;
+    } finally {
+      this.#asks--;
+    }
+  }
+
+  /** @internal */
+  get hasEnded(): boolean {
+    return this.#ended;
+  }
+
+  /** @internal */
+  get isAsking(): boolean {
+    return this.#asks > 0;
+  }
+
+  /** Ends it: stored first, then shown. Later calls change nothing. */
+  async finish(
+    status: "completed" | "failed" | "cancelled",
+    patch: Omit<ToolCallUpdate, "toolCallId" | "status"> = {},
+  ): Promise<void> {
+    if (this.#ended) return;
+    if (status === "completed") this.start();
+    const { toolCallId } = this;
+    // a patch that is refused throws here, and the status can still end
+    const stored = this.#host.session.updateStored({
+      sessionUpdate: "tool_call_update",
+      toolCallId,
+      ...patch,
+      status,
+      // what has ended cannot be cancelled any more (A109)
+      ...(this.#isCancellable ? { capabilities: null } : {}),
+    });
+    this.#ended = true;
+    await stored;
+  }
+
+  /** @internal A failure is shown, not thrown at the client (A113); never with a stack. */
+  async fail(error: unknown): Promise<void> {
+    if (this.isCancelled) return this.finish("cancelled");
+    const message = error instanceof Error ? error.message : "the tool failed";
+    const item: ToolCallContent = { type: "content", content: { type: "text", text: message } };
+    try {
+      await this.finish("failed", { content: [...this.#content, item] });
+    } catch {
+      // the message cannot be shown, whatever the tool put into it: the call ends all the same
+      await this.finish("failed");
+    }
+  }
+}
+
+/** Before anything is shown. */
+export function checkTool(where: string, start: unknown, run: unknown): void {
+  if (!isObject(start))
+    throw new TypeError(
+      `${where}: wanted what is shown, as { title: "Read it" }, got ${argumentText(start)}`,
+    );
+  if (typeof run !== "function")
+    throw new TypeError(`${where}: wanted a function that does the work, got ${argumentText(run)}`);
+}
+
+/** Runs it to its end, whatever the callback does. */
+export async function runTool<Result>(
+  tool: ToolCall,
+  run: (tool: ToolCall) => Promise<Result> | Result,
+): Promise<Result> {
+  try {
+    // what was done and then forgotten would be done again: a start is stored before it starts
+    await tool.session.log.flush();
+    if (tool.isCancelled) tool.signal.throwIfAborted();
+    if (tool.hasEnded) throw new Error("the turn ended before the tool call began: await turn.tool()");
+    const running = run(tool);
+    // it runs, unless it waits for the user's yes
+    if (!tool.isAsking) tool.start();
+    const result = await running;
+    await tool.finish(tool.isCancelled ? "cancelled" : "completed");
+    return result;
+  } catch (error) {
+    await tool.fail(error);
+    throw tool.isCancelledAlone
+      ? new RequestError(rpcCodes.cancelled, "the user cancelled the tool call", { reason: "tool_cancelled" })
+      : error;
+  }
+}
+
+/** One file's change as both versions say it: version 1 by its texts, version 2 by a patch. */
+export function textDiff(path: string, newText: string, oldText?: string): Diff {
+  return {
+    path,
+    newText,
+    ...(oldText === undefined ? {} : { oldText }),
+    changes: [{ operation: oldText === undefined ? "add" : "modify", path, fileType: "text" }],
+    patch: { format: "git_patch", text: gitPatch(path, oldText, newText) },
+  };
+}

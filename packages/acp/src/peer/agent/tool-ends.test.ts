@@ -1,0 +1,113 @@
+// A tool call always ends, whatever its function said, threw or was refused.
+
+import assert from "node:assert/strict";
+import { inEveryVersion, openSession, statuses } from "../../../test/support/peer-probe.ts";
+import type { AgentSession, ToolCall, Update } from "../../index.ts";
+
+const circular: Record<string, unknown> = {};
+circular["self"] = circular;
+
+/** What a callback may try that is refused, and what the call is called. */
+const refused: Readonly<Record<string, (tool: ToolCall) => unknown>> = {
+  "a diff of a relative path": (tool) => tool.diff("rel.txt", "a", "b"),
+  "content that is none": (tool) => tool.update({ content: "text" as never }),
+  "an end with locations that are none": (tool) => tool.finish("completed", { locations: "no" as never }),
+  "an end that nobody awaits": (tool) => void tool.finish("completed", { title: 1 as never }).catch(() => 0),
+  "a completed status beside a title that is none": (tool) =>
+    tool.update({ status: "completed", title: 7 as never }),
+  "a failure whose message is no text": () => {
+    throw Object.assign(new Error(), { message: { odd: true } });
+  },
+  "a failure whose message is half a character": () => {
+    throw new Error("\ud800");
+  },
+  "an output that no JSON can say": (tool) => tool.finish("completed", { rawOutput: circular }),
+  "a relative diff that it goes on after": async (tool) => {
+    assert.throws(() => tool.diff("rel.txt", "a"), TypeError);
+    await tool.add("and on");
+  },
+};
+
+function final(updates: readonly Update[]): string[] {
+  return statuses(updates).filter((status) => status !== "pending" && status !== "in_progress");
+}
+
+for (const [what, run] of Object.entries(refused)) {
+  inEveryVersion(`a tool call ends when it is told ${what}`, async (pair) => {
+    const { agent, session, updates } = await openSession(pair, {
+      async prompt(turn) {
+        await turn.tool({ title: "T" }, run).catch(() => undefined);
+        await turn.say("the turn goes on");
+      },
+    });
+    const { stopReason } = await session.prompt("go").outcome;
+    assert.equal(stopReason, "end_turn");
+    assert.equal(final(updates).length, 1, statuses(updates).join(" "));
+    await agent.close();
+  });
+}
+
+inEveryVersion(
+  "what a tool call showed before a refusal is still shown, with the reason, and the caller gets the reason",
+  async (pair) => {
+    const reasons: unknown[] = [];
+    const { agent, session, updates } = await openSession(pair, {
+      async prompt(turn) {
+        const running = turn.tool({ title: "T" }, async (tool) => {
+          await tool.add("before");
+          await tool.diff("rel.txt", "a", "b");
+        });
+        await running.catch((error: unknown) => reasons.push(error));
+      },
+    });
+    await session.prompt("go").outcome;
+    assert.match(String(reasons[0]), /^TypeError: .*must be an absolute path, got "rel\.txt"/);
+    const last = updates.findLast((update) => update.sessionUpdate === "tool_call_update");
+    assert.ok(last?.sessionUpdate === "tool_call_update" && last.status === "failed");
+    assert.match(JSON.stringify(last.content), /before.*must be an absolute path/);
+    await agent.close();
+  },
+);
+
+inEveryVersion("an announced call whose start is refused ends with its turn", async (pair) => {
+  const { agent, session, updates } = await openSession(pair, {
+    async prompt(turn) {
+      const toolCallId = turn.announce({ title: "T" });
+      const start = { toolCallId, title: "T", kind: 5 as never };
+      await assert.rejects(
+        turn.tool(start, () => undefined),
+        TypeError,
+      );
+      assert.throws(() => turn.announce({ title: 5 as never }), TypeError);
+    },
+  });
+  await session.prompt("go").outcome;
+  assert.deepEqual(final(updates), ["failed"]);
+  await agent.close();
+});
+
+inEveryVersion("background calls that end at once, or begin while another ends, all end", async (pair) => {
+  let opened: AgentSession | undefined;
+  const gate = Promise.withResolvers<void>();
+  const { agent, session, updates } = await openSession(pair, {
+    open(its) {
+      opened = its;
+    },
+    prompt: (turn) => void turn.say("hi"),
+  });
+  await session.prompt("go").outcome;
+  assert.ok(opened);
+  const first = ["a", "b"].map((title) => opened?.background({ title }, () => gate.promise));
+  const refusing = opened.background({ title: "c" }, async (tool) => {
+    await gate.promise;
+    await tool.diff("rel.txt", "a");
+  });
+  // begins in the very moment in which the others end
+  const later = gate.promise.then(() => opened?.background({ title: "d" }, () => undefined));
+  gate.resolve();
+  await Promise.all([...first, later]);
+  await assert.rejects(refusing, TypeError);
+  await session.prompt("again").outcome;
+  assert.deepEqual(final(updates).sort(), ["completed", "completed", "completed", "failed"]);
+  await agent.close();
+});

@@ -1,0 +1,174 @@
+// One version of the protocol on a connection, for one role: finds a method's row, decodes what came and
+// encodes what goes. Lenient in, strict out.
+
+import type { Connection } from "../../jsonrpc/connection.ts";
+import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import type { Log } from "../../jsonrpc/log.ts";
+import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
+import {
+  type BoundMethod,
+  bindMethod,
+  decodeParams,
+  decodeResult,
+  describeFailure,
+  encodeParams,
+  encodeResult,
+  Failure,
+  type UnstableMethods,
+} from "../../wire/decode.ts";
+import type { MethodRow, WireVersion } from "../../wire/method-row.ts";
+
+export type Role = "agent" | "client";
+
+/** A request that this side sends, and what becomes of its result. One for all calls of a method. */
+interface SentRequest {
+  readonly bound: BoundMethod;
+  readonly receive: (result: unknown) => unknown;
+}
+
+export class BoundWire {
+  readonly #log: Log;
+  readonly #receivedRequests: ReadonlyMap<string, BoundMethod>;
+  readonly #receivedNotifications: ReadonlyMap<string, BoundMethod>;
+  readonly #sentRequests: ReadonlyMap<string, SentRequest>;
+  readonly #sentNotifications: ReadonlyMap<string, BoundMethod>;
+
+  constructor(version: WireVersion, role: Role, unstable: UnstableMethods, log: Log) {
+    const other = role === "agent" ? "client" : "agent";
+    this.#log = log;
+    this.#receivedRequests = bindRows(version, role, "request", unstable);
+    this.#receivedNotifications = bindRows(version, role, "notification", unstable);
+    const sent = bindRows(version, other, "request", unstable);
+    this.#sentRequests = new Map(
+      Array.from(sent, ([method, bound]) => [
+        method,
+        { bound, receive: (result) => receivedResult(bound, result) },
+      ]),
+    );
+    this.#sentNotifications = bindRows(version, other, "notification", unstable);
+  }
+
+  /** Nothing for a request that this role does not receive. */
+  receivedRequest(method: string): BoundMethod | undefined {
+    return this.#receivedRequests.get(method);
+  }
+
+  receivedNotification(method: string): BoundMethod | undefined {
+    return this.#receivedNotifications.get(method);
+  }
+
+  /** The params of a request of the peer. Throws the error to answer with. */
+  requestParams(method: BoundMethod, params: unknown): unknown {
+    const decoded = decodeParams(method, params);
+    if (decoded instanceof Failure) throw invalidParams(method.row.method, decoded);
+    return decoded;
+  }
+
+  /** The params of a notification, or a Failure that has been logged: notifications are never answered (X16). */
+  notificationParams(method: BoundMethod, params: unknown): unknown {
+    const decoded = decodeParams(method, params);
+    if (decoded instanceof Failure) {
+      this.#log("warn", "refused the params of a notification", place(method.row.method, decoded));
+    }
+    return decoded;
+  }
+
+  /** What a handler returned, ready to send. A wrong result is our bug, and the peer learns only that. */
+  result(method: BoundMethod, value: unknown): unknown {
+    const encoded = encodeResult(method, value);
+    if (!(encoded instanceof Failure)) return encoded;
+    this.#log("error", "a handler returned an invalid result", place(method.row.method, encoded));
+    throw new RequestError(rpcCodes.internalError, "internal error", { reason: "invalid_result" });
+  }
+
+  /** Throws at once when the params are not valid. The promise is of the decoded result. */
+  request<Result>(
+    connection: Connection,
+    method: string,
+    params: unknown,
+    options: RequestOptions<Result>,
+  ): Promise<Result> {
+    const { bound, receive } = sendable(this.#sentRequests, method);
+    const valid = checked(bound, encodeParams(bound, params));
+    const { signal, cancelGraceMs, timeoutMs, receive: after } = options;
+    return connection.request(method, valid, {
+      signal,
+      cancelGraceMs,
+      timeoutMs,
+      // without a hook of its own the caller gets the decoded result, which is a Result
+      receive:
+        after === undefined ? (receive as (result: unknown) => Result) : (result) => after(receive(result)),
+    });
+  }
+
+  /** A request's valid params and what to do with its result, for whoever sends it in another way. */
+  prepare(method: string, params: unknown): { params: unknown; receive: (result: unknown) => unknown } {
+    const { bound, receive } = sendable(this.#sentRequests, method);
+    return { params: checked(bound, encodeParams(bound, params)), receive };
+  }
+
+  /** Throws at once when the params are not valid. */
+  notification(method: string, params: unknown): unknown {
+    const bound = sendable(this.#sentNotifications, method);
+    return checked(bound, encodeParams(bound, params));
+  }
+}
+
+export function methodNotFound(method: string): RequestError {
+  const data = { reason: "method_not_found", method: shortened(method) };
+  return new RequestError(rpcCodes.methodNotFound, "method not found", data);
+}
+
+export function sessionOf(params: unknown): string | undefined {
+  const sessionId = (params as { sessionId?: unknown } | null | undefined)?.sessionId;
+  return typeof sessionId === "string" ? sessionId : undefined;
+}
+
+function bindRows(
+  version: WireVersion,
+  receiver: Role,
+  kind: MethodRow["kind"],
+  unstable: UnstableMethods,
+): Map<string, BoundMethod> {
+  const own = version.ownValues === "underscored";
+  const bound = version.methods
+    .filter((row) => row.kind === kind && (row.receiver === receiver || row.receiver === "both"))
+    .map((row) => bindMethod(row, unstable, own));
+  return new Map(bound.filter((method) => method.enabled).map((method) => [method.row.method, method]));
+}
+
+function sendable<Row>(methods: ReadonlyMap<string, Row>, method: string): Row {
+  const row = methods.get(method);
+  if (row !== undefined) return row;
+  throw new TypeError(
+    `${method}: not a method that this side sends; an unstable one must be listed in options.unstable`,
+  );
+}
+
+function checked(method: BoundMethod, value: unknown): unknown {
+  if (value instanceof Failure) throw new TypeError(describeFailure(method.row.method, "params", value));
+  return value;
+}
+
+function receivedResult(method: BoundMethod, value: unknown): unknown {
+  const decoded = decodeResult(method, value);
+  if (!(decoded instanceof Failure)) return decoded;
+  throw new ConnectionError("protocol", describeFailure(method.row.method, "result", decoded));
+}
+
+function invalidParams(method: string, failure: Failure): RequestError {
+  const code = failure.limit ? rpcCodes.limitExceeded : rpcCodes.invalidParams;
+  const reason = failure.limit ? "limit_exceeded" : "invalid_params";
+  failure.path = shortened(failure.path);
+  return new RequestError(code, describeFailure(method, "params", failure), { reason, path: failure.path });
+}
+
+/** For the log: where it went wrong, without the value, which may be anybody's secret. */
+function place(method: string, { path, expected }: Failure): Readonly<Record<string, string>> {
+  return { method, path: shortened(path), expected };
+}
+
+/** Names and keys are the peer's choice, error data is at most 1 KiB. */
+function shortened(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}

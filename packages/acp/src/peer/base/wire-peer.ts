@@ -1,0 +1,198 @@
+// A typed peer on the raw wire of one version, for those who want no model: method names and shapes are
+// the protocol's own, everything is validated both ways, nothing is translated.
+
+import { Connection } from "../../jsonrpc/connection.ts";
+import type { BatchCall, ConnectionCounters, ConnectionOptions } from "../../jsonrpc/connection-options.ts";
+import type { ConnectionError } from "../../jsonrpc/errors.ts";
+import { guardedLog } from "../../jsonrpc/guarded-callbacks.ts";
+import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
+import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
+import { isPromiseLike } from "../../jsonrpc/promise-like.ts";
+import type { Transport } from "../../jsonrpc/transport.ts";
+import { type BoundMethod, Failure, type UnstableMethods } from "../../wire/decode.ts";
+import type { WireVersion } from "../../wire/method-row.ts";
+import { refuseBatch } from "./batch-rules.ts";
+import { BoundWire, methodNotFound, type Role, sessionOf } from "./bound-wire.ts";
+import { extensionName } from "./extension-name.ts";
+
+export type RequestMap<Map> = { [Method in keyof Map]: { params: unknown; result: unknown } };
+export type NotificationMap<Map> = { [Method in keyof Map]: { params: unknown } };
+
+// biome-ignore lint/suspicious/noConfusingVoidType: an async handler without a return statement is a Promise<void>
+type Nothing = undefined | void;
+
+/** A handler may return nothing where the protocol's result has no required field. */
+type Returns<Result> = Record<never, never> extends Result ? Result | Nothing : Result;
+
+/**
+ * A request of the peer while its handler runs. To ask the peer something meanwhile, use the peer, which validates:
+ * `peer.request(method, params, { signal: request.signal })`.
+ */
+export type WireRequest = Pick<IncomingRequest, "id" | "method" | "signal" | "cancelled" | "afterReply">;
+
+/** The requests of the peer; an unhandled one is answered -32601. Names of extensions begin with `_`. */
+export type RequestHandlers<Requests extends RequestMap<Requests>> = {
+  readonly [Method in keyof Requests]?: (
+    params: Requests[Method]["params"],
+    request: WireRequest,
+  ) => Returns<Requests[Method]["result"]> | Promise<Returns<Requests[Method]["result"]>>;
+} & { readonly [Extension in `_${string}`]?: (params: unknown, request: WireRequest) => unknown };
+
+/** The notifications of the peer, synchronous by type; an unhandled one is ignored. */
+export type NotificationHandlers<Notifications extends NotificationMap<Notifications>> = {
+  readonly [Method in keyof Notifications]?: (params: Notifications[Method]["params"]) => undefined;
+} & { readonly [Extension in `_${string}`]?: (params: unknown) => undefined };
+
+interface WirePeerSettings
+  extends Pick<ConnectionOptions, "limits" | "log" | "tap" | "batches" | "noise" | "drainMs"> {
+  /** Unstable methods to switch on, by name; naming a stable method switches on its unstable fields. Default none. */
+  readonly unstable?: UnstableMethods;
+}
+
+export interface WirePeerOptions<
+  Requests extends RequestMap<Requests>,
+  Notifications extends NotificationMap<Notifications>,
+> extends WirePeerSettings {
+  readonly requests?: RequestHandlers<Requests>;
+  readonly notifications?: NotificationHandlers<Notifications>;
+}
+
+type AnyHandler = (params: unknown, request: WireRequest) => unknown;
+
+export class WirePeer<
+  Requests extends RequestMap<Requests>,
+  Notifications extends NotificationMap<Notifications>,
+> {
+  /** Resolves when the connection has closed, with the reason; never rejects. */
+  readonly closed: Promise<ConnectionError>;
+  readonly #connection: Connection;
+  readonly #wire: BoundWire;
+
+  /** @internal Made by agentPeer() and clientPeer(). */
+  constructor(
+    transport: Transport,
+    version: WireVersion,
+    options: WirePeerSettings & {
+      readonly role: Role;
+      readonly requests?: object;
+      readonly notifications?: object;
+    },
+  ) {
+    const { role, unstable = [], requests = {}, notifications = {}, log } = options;
+    this.#wire = new BoundWire(version, role, unstable, guardedLog(log));
+    this.#connection = new Connection(transport, {
+      ...options,
+      // an agent's stdout may carry other people's prints: a client skips them instead of answering
+      noise: options.noise ?? (role === "client" ? "skip" : "answer"),
+      scopeOf: sessionOf,
+      refuseBatch,
+      handlers: {
+        request: requestDispatcher(this.#wire, requests),
+        notification: notificationDispatcher(this.#wire, notifications),
+      },
+    });
+    this.#connection.idPolicy = version.idPolicy;
+    this.closed = this.#connection.closed;
+  }
+
+  get counters(): Readonly<ConnectionCounters> {
+    return this.#connection.counters;
+  }
+
+  /** Throws at once when the params are not valid for this version of the protocol. */
+  request<Method extends keyof Requests & string>(
+    method: Method,
+    params: Requests[Method]["params"],
+    options: Omit<RequestOptions<unknown>, "receive"> = {},
+  ): Promise<Requests[Method]["result"]> {
+    return this.#wire.request<Requests[Method]["result"]>(this.#connection, method, params, options);
+  }
+
+  /** Throws at once when the params are not valid. Returns a promise only when the peer is slow. */
+  notify<Method extends keyof Notifications & string>(
+    method: Method,
+    params: Notifications[Method]["params"],
+  ): Promise<void> | undefined {
+    return this.#connection.notify(method, this.#wire.notification(method, params));
+  }
+
+  /** A request outside the protocol: its name begins with `_` (X3), nothing is validated. */
+  requestExtension(
+    method: `_${string}`,
+    params?: unknown,
+    options: RequestOptions<unknown> = {},
+  ): Promise<unknown> {
+    return this.#connection.request(extensionName(method), params, options);
+  }
+
+  notifyExtension(method: `_${string}`, params?: unknown): Promise<void> | undefined {
+    return this.#connection.notify(extensionName(method), params);
+  }
+
+  /**
+   * Sends several calls as one array, for peers that are known to take arrays. Throws for calls that may not
+   * be batched. Gives one promise per call, `undefined` for notifications.
+   */
+  batch(calls: readonly BatchCall[]): (Promise<unknown> | undefined)[] {
+    const checkedCalls = calls.map((call) => {
+      if (call.method.startsWith("_")) return call;
+      if (call.notification) return { ...call, params: this.#wire.notification(call.method, call.params) };
+      const { params, receive } = this.#wire.prepare(call.method, call.params);
+      return { ...call, params, options: { ...call.options, receive } };
+    });
+    return this.#connection.batch(checkedCalls);
+  }
+
+  /** Rejects what is pending, lets running handlers answer, flushes, closes. Idempotent. */
+  close(reason?: string): Promise<void> {
+    return this.#connection.close(reason);
+  }
+}
+
+function requestDispatcher(wire: BoundWire, handlers: object): ConnectionOptions["handlers"]["request"] {
+  const handlerOf = new Map(Object.entries(handlers as Record<string, AnyHandler | undefined>));
+  return (method, params, request) => {
+    const handler = handlerOf.get(method);
+    const bound = wire.receivedRequest(method);
+    if (handler === undefined || (bound === undefined && !method.startsWith("_")))
+      throw methodNotFound(method);
+    if (bound === undefined) return handler(params, request);
+    const result = handler(wire.requestParams(bound, params), request);
+    if (!isPromiseLike(result)) return wire.result(bound, result);
+    // of another realm or library, perhaps: made one of ours
+    return Promise.resolve(result).then((value) => wire.result(bound, value));
+  };
+}
+
+interface NotificationRow {
+  readonly handler: (params: unknown) => undefined;
+  /** Nothing for an extension. */
+  readonly bound: BoundMethod | undefined;
+}
+
+function notificationDispatcher(
+  wire: BoundWire,
+  handlers: object,
+): ConnectionOptions["handlers"]["notification"] {
+  const rows = new Map<string, NotificationRow>();
+  for (const [method, handler] of Object.entries(handlers as Record<string, NotificationRow["handler"]>)) {
+    const bound = wire.receivedNotification(method);
+    if (handler !== undefined && (bound !== undefined || method.startsWith("_")))
+      rows.set(method, { handler, bound });
+  }
+  // Streams are of one method, and to compare two names takes less than to hash one.
+  let lastMethod = "";
+  let last: NotificationRow | undefined;
+  return (method, params) => {
+    if (method !== lastMethod) {
+      last = rows.get(method);
+      lastMethod = method;
+    }
+    if (last === undefined) return undefined;
+    // what a handler returns is passed on: without types it may be a promise, which may reject
+    const { handler, bound } = last;
+    if (bound === undefined) return handler(params);
+    const decoded = wire.notificationParams(bound, params);
+    return decoded instanceof Failure ? undefined : handler(decoded);
+  };
+}

@@ -1,0 +1,176 @@
+// What those who write JavaScript get for a wrong argument: a TypeError that says what was got and what is wanted.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  conversation,
+  inEveryVersion,
+  openSession,
+  type Prompted,
+  place,
+} from "../../../test/support/peer-probe.ts";
+import { agent, client, memoryPair, RequestError } from "../../index.ts";
+
+const who = { name: "n", version: "1" };
+const prompt: Prompted = () => undefined;
+
+function wrong(message: RegExp): { name: string; message: RegExp } {
+  return { name: "TypeError", message };
+}
+
+test("agent() and client() say what a definition needs", () => {
+  const untyped = { agent, client } as unknown as Record<"agent" | "client", (definition?: unknown) => void>;
+  assert.throws(
+    () => untyped.client(),
+    wrong(/^client: wanted an object with name and version, got nothing$/),
+  );
+  assert.throws(() => untyped.agent("x"), wrong(/^agent: wanted an object with .* and prompt, got "x"$/));
+});
+
+test("a misspelt name in a definition is refused with the right one, and an app's own names are not", () => {
+  const misspelt = {
+    promt: "prompt",
+    Title: "title",
+    authMethdos: "authMethods",
+    setOptions: "setOption",
+    storr: "store",
+  };
+  for (const [got, meant] of Object.entries(misspelt)) {
+    const definition = { ...who, ...(meant === "prompt" ? {} : { prompt }), [got]: undefined };
+    assert.throws(
+      () => agent(definition as never),
+      wrong(new RegExp(`^agent: there is no ${got} in a definition; did you mean ${meant}\\?$`)),
+    );
+  }
+  assert.throws(
+    () => client({ ...who, permision: () => undefined } as never),
+    wrong(/did you mean permission\?$/),
+  );
+  agent({ ...who, prompt, budget: 5 } as never);
+  class Counting {
+    readonly name = "n";
+    readonly version = "1";
+    opens = 0;
+    prompt(): undefined {
+      this.opens++;
+    }
+  }
+  agent(new Counting());
+});
+
+test("X3 handlers whose names do not begin with an underscore, or that are no functions, are refused", () => {
+  const handler = () => undefined;
+  for (const field of ["requests", "notifications"]) {
+    assert.throws(
+      () => agent({ ...who, prompt, [field]: { "acme/x": handler } }),
+      wrong(new RegExp(`^agent: ${field} has "acme/x"; such a name begins with "_", as "_acme/x"$`)),
+    );
+    assert.throws(
+      () => client({ ...who, [field]: { "_acme/x": "y" } }),
+      wrong(new RegExp(`^client: ${field}: "_acme/x" must be a function, got "y"$`)),
+    );
+  }
+});
+
+test("connect() says what a transport is, and where one is hidden", async () => {
+  const [transport] = memoryPair();
+  const app = client(who);
+  const needs = /^connect: wanted a transport \(start, send, close\), got /;
+  for (const given of [undefined, null, "ls", 5, {}])
+    await assert.rejects(app.connect(given as never), wrong(needs));
+  await assert.rejects(app.connect({ transport } as never), wrong(/in its field transport: give that$/));
+  assert.throws(() => agent({ ...who, prompt }).connect(undefined as never), wrong(needs));
+});
+
+inEveryVersion("open() and prompt() say what they need, and nothing is sent", async (pair) => {
+  const { agent: connected, session, wire } = await openSession(pair, { prompt });
+  const before = wire.length;
+  const needsPlace = wrong(/^a session needs a place .*\{ cwd: "\/absolute\/path" \}, got nothing$/);
+  await assert.rejects(connected.open(undefined as never), needsPlace);
+  await assert.rejects(connected.load("s", undefined as never), needsPlace);
+  for (const [given, got] of [
+    [undefined, "nothing"],
+    [42, "42"],
+    [{ type: "text", text: "x" }, "an object"],
+    [[null], "null"],
+    [["x"], '"x"'],
+  ]) {
+    const message = `prompt: wanted text or a list of content blocks, got ${got}`;
+    assert.throws(() => session.prompt(given as never), { name: "TypeError", message });
+  }
+  assert.equal(wire.length, before);
+  await connected.close();
+});
+
+inEveryVersion("a turn says what it wants, and shows nothing of what is wrong", async (pair) => {
+  const {
+    agent: connected,
+    session,
+    updates,
+  } = await openSession(pair, {
+    async prompt(turn) {
+      const said = { say: 42, think: null } as never as Record<"say" | "think", string>;
+      const ask = (turn.ask as (given?: unknown) => Promise<unknown>).bind(turn);
+      const elicit = (turn.elicit as (given?: unknown) => Promise<unknown>).bind(turn);
+      await assert.rejects(ask(), wrong(/^ask: wanted a title, or an object .*, got nothing$/));
+      await assert.rejects(elicit(), wrong(/^elicit: wanted an object whose mode is .*, got nothing$/));
+      await assert.rejects(elicit({}), wrong(/^elicit: wanted .*, got mode: nothing$/));
+      assert.throws(() => turn.say(said.say), wrong(/^turn\.say: wanted text or a content block, got 42$/));
+      assert.throws(() => turn.think(said.think), wrong(/^turn\.think: .*, got null$/));
+      assert.throws(
+        () => turn.plan(undefined as never),
+        wrong(/^turn\.plan: wanted a list .*, got nothing$/),
+      );
+      const noFunction = wrong(/^turn\.tool: wanted a function that does the work, got nothing$/);
+      await assert.rejects(turn.tool({ title: "T" }, undefined as never), noFunction);
+      await assert.rejects(
+        turn.tool(undefined as never, () => undefined),
+        wrong(/^turn\.tool: .*\{ title: "Read it" \}/),
+      );
+      assert.throws(
+        () => turn.session.background({ title: "T" }, undefined as never),
+        wrong(/^session\.background: wanted a function that does the work, got nothing$/),
+      );
+      await turn.tool({ title: "T" }, (tool) => {
+        assert.throws(() => tool.add(42 as never), wrong(/^tool\.add: wanted text or content .*, got 42$/));
+      });
+    },
+  });
+  assert.equal((await session.prompt("go").outcome).stopReason, "end_turn");
+  const titles = updates.flatMap((update) =>
+    update.sessionUpdate === "tool_call_update" ? [update.title] : [],
+  );
+  assert.deepEqual(titles.filter(Boolean), ["T"]);
+  await connected.close();
+});
+
+inEveryVersion("an error that is an answer names the method, here and never on the wire", async (pair) => {
+  const { agent: connected, wire } = await conversation(
+    pair,
+    {
+      prompt,
+      open() {
+        throw new Error("broken");
+      },
+      requests: { "_acme/back": (_params, context) => context.request("_acme/refused") },
+    },
+    {
+      requests: {
+        "_acme/refused": () => {
+          throw new RequestError(-32_001, "no", { why: "so" });
+        },
+      },
+    },
+  );
+  await assert.rejects(connected.open(place), {
+    name: "RequestError",
+    message: "internal error",
+    method: "session/new",
+  });
+  // what the client refused was an answer to the agent, which answers with the same error
+  await assert.rejects(connected.request("_acme/back"), { code: -32_001, method: "_acme/back" });
+  const errors = wire.flatMap(({ message }) => (message["error"] === undefined ? [] : [message["error"]]));
+  assert.deepEqual(errors.slice(1), Array(2).fill({ code: -32_001, message: "no", data: { why: "so" } }));
+  assert.equal("method" in new RequestError(-32_001, "no"), false);
+  await connected.close();
+});

@@ -1,0 +1,97 @@
+// What an agent has said of its tool calls and terminals, as far as a cancel must know: which calls of the work at hand
+// are open, so that they can be shown as cancelled at once (C26), before the agent says how they really ended; and
+// which calls and terminals may be cancelled by themselves, by what was said last (C58; only version 2 says so). And what
+// open calls are called, for questions about them that do not say it (only version 1 asks like that).
+
+import type { Update } from "../../model/update.ts";
+
+type Said<Tag extends Update["sessionUpdate"]> = Extract<Update, { sessionUpdate: Tag }>;
+
+export class AnnouncedParts {
+  /** Ever heard of: a patch without a status opens a call only if it is the first word about it. */
+  readonly #known = new Set<string>();
+  readonly #open = new Set<string>();
+  /** Of open calls. */
+  readonly #titles = new Map<string, string>();
+  readonly #background = new Set<string>();
+  readonly #cancellableCalls = new Set<string>();
+  readonly #cancellableTerminals = new Set<string>();
+
+  note(update: Update): void {
+    if (update.sessionUpdate === "tool_call_update") this.#noteCall(update);
+    else if (update.sessionUpdate === "terminal_update")
+      noteCancel(this.#cancellableTerminals, update.terminalId, update);
+    else if (update.sessionUpdate === "state_update") this.#noteState(update);
+  }
+
+  /** The calls that a cancel ends; what goes on in the background is not among them. */
+  openCalls(): string[] {
+    return [...this.#open].filter((id) => !this.#background.has(id));
+  }
+
+  /** The agent has gone: nobody knows how far its calls came (F1). */
+  leaveBehind(out: { update(update: Update): void }): void {
+    for (const toolCallId of [...this.#open])
+      out.update({ sessionUpdate: "tool_call_update", toolCallId, status: "failed" });
+  }
+
+  titleOf(toolCallId: string): string | undefined {
+    return this.#titles.get(toolCallId);
+  }
+
+  /** What is still open is not of the work that comes: it was left behind, or is history. */
+  clear(): void {
+    this.#open.clear();
+    this.#titles.clear();
+  }
+
+  checkToolCall(toolCallId: string): void {
+    if (!this.#cancellableCalls.has(toolCallId))
+      throw notOffered("cancelToolCall", `the tool call ${toolCallId}`);
+  }
+
+  checkTerminal(terminalId: string): void {
+    if (!this.#cancellableTerminals.has(terminalId))
+      throw notOffered("cancelTerminal", `the terminal ${terminalId}`);
+  }
+
+  #noteCall(update: Said<"tool_call_update">): void {
+    const { toolCallId, status } = update;
+    noteCancel(this.#cancellableCalls, toolCallId, update);
+    const isNew = !this.#known.has(toolCallId);
+    if (isNew) this.#known.add(toolCallId);
+    // a status that nobody knows means still running
+    if (status === "completed" || status === "failed" || status === "cancelled") {
+      this.#open.delete(toolCallId);
+      this.#titles.delete(toolCallId);
+      return;
+    }
+    if (update.title != null) this.#titles.set(toolCallId, update.title);
+    if (isNew || status !== undefined) this.#open.add(toolCallId);
+  }
+
+  #noteState(update: Said<"state_update">): void {
+    if (Array.isArray(update.background)) {
+      this.#background.clear();
+      for (const work of update.background) {
+        if (work.type === "tool_call") this.#background.add(work.toolCallId);
+      }
+    }
+    if (update.state === "idle") this.clear();
+  }
+}
+
+function noteCancel(
+  ids: Set<string>,
+  id: string,
+  { capabilities }: { readonly capabilities?: { readonly cancel?: object | null } | null },
+): void {
+  // absent keeps, null clears
+  if (capabilities === undefined) return;
+  if (capabilities?.cancel == null) ids.delete(id);
+  else ids.add(id);
+}
+
+function notOffered(call: string, what: string): TypeError {
+  return new TypeError(`${call}: the agent does not offer to cancel ${what} by itself; cancel the session`);
+}

@@ -1,0 +1,146 @@
+// client(): written once, speaks every version.
+
+import {
+  answeredVersion,
+  initializeParams,
+  loadClientVersion,
+  type ProtocolVersion,
+  protocolVersions,
+} from "../../edition/negotiate.ts";
+import { Connection } from "../../jsonrpc/connection.ts";
+import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import type { Transport } from "../../jsonrpc/transport.ts";
+import { refuseBatch } from "../base/batch-rules.ts";
+import { BoundWire, sessionOf } from "../base/bound-wire.ts";
+import { checkClientDefinition } from "../base/definition-rules.ts";
+import { HeldInput } from "../base/held-input.ts";
+import { AgentBinding } from "./agent-binding.ts";
+import type { ClientDefinition } from "./client-definition.ts";
+import { offeredFeatures } from "./client-features.ts";
+import { ClientWire } from "./client-wire.ts";
+import { ConnectedAgent } from "./connected-agent.ts";
+
+export interface Client {
+  readonly definition: ClientDefinition;
+  /** Shakes hands with an agent. Rejects with the reason when it cannot be reached or speaks another language. */
+  connect(transport: Transport): Promise<ConnectedAgent>;
+}
+
+/** A client from what it does with questions, files and terminals. */
+export function client(definition: ClientDefinition): Client {
+  checkClientDefinition(definition);
+  return {
+    definition,
+    connect: (transport) =>
+      connectWith(transport, definition, (connection) => handshake(connection, definition)),
+  };
+}
+
+/** With a handshake of one's own: it resolves with the agent's answer to `initialize`. */
+export async function connectWith(
+  transport: Transport,
+  definition: ClientDefinition,
+  shakeHands: (connection: Connection) => Promise<unknown>,
+): Promise<ConnectedAgent> {
+  const again = (next: Transport) =>
+    bind(next, definition, (connection) => handshake(connection, definition));
+  return new ConnectedAgent(definition, await bind(transport, definition, shakeHands), again);
+}
+
+async function bind(
+  transport: Transport,
+  definition: ClientDefinition,
+  shakeHands: (connection: Connection) => Promise<unknown>,
+): Promise<AgentBinding> {
+  const held = new HeldInput();
+  let wire: ClientWire | undefined;
+  const connection = new Connection(transport, {
+    // an agent's stdout may carry other people's prints
+    noise: "skip",
+    ...definition,
+    scopeOf: sessionOf,
+    refuseBatch,
+    handlers: {
+      // what comes before the version is known waits for it, in order
+      request: (method, params, request) =>
+        wire === undefined
+          ? held.request(() => wire?.requested(method, params, request))
+          : wire.requested(method, params, request),
+      notification(method, params, text) {
+        if (wire === undefined) held.notification(() => wire?.notified(method, params, text.length));
+        else wire.notified(method, params, text.length);
+      },
+    },
+  });
+  try {
+    const result = await shakeHands(connection);
+    const version = spokenVersion(result, definition.versions ?? protocolVersions);
+    const { edition, wire: wireVersion } = await loadClientVersion(version);
+    connection.idPolicy = wireVersion.idPolicy;
+    const bound = new BoundWire(
+      wireVersion,
+      "client",
+      definition.unstable ?? [],
+      definition.log ?? (() => undefined),
+    );
+    // an agent may echo another number than the language that it speaks
+    const said = { ...(result as object), protocolVersion: version };
+    const { receive } = bound.prepare("initialize", initialize(definition, [version]));
+    const introduction = edition.agent(receive(said) as object); // every result of the table is an object
+    const bindings = new ClientWire(connection, definition, bound, edition);
+    wire = bindings;
+    held.release();
+    return new AgentBinding(definition, bindings, edition, introduction);
+  } catch (error) {
+    held.drop(new RequestError(rpcCodes.cancelled, "cancelled: the handshake failed"));
+    await connection.close("the handshake failed");
+    throw error;
+  }
+}
+
+function handshake(connection: Connection, definition: ClientDefinition): Promise<unknown> {
+  const versions = definition.versions ?? protocolVersions;
+  const offers = [initialize(definition, versions)];
+  // an agent that chokes on what it does not know gets the oldest version by itself
+  if (versions.length > 1 && versions.includes(1)) offers.push(initialize(definition, [1]));
+  return offerInTurn(connection, offers, definition.handshakeTimeoutMs ?? 60_000);
+}
+
+/** Sends one `initialize` after the other until the agent takes one. */
+export async function offerInTurn(
+  connection: Connection,
+  [offer, ...rest]: readonly object[],
+  timeoutMs: number,
+): Promise<unknown> {
+  try {
+    return await connection.request("initialize", offer, { timeoutMs });
+  } catch (error) {
+    if (error instanceof ConnectionError && error.kind === "timeout") {
+      throw new ConnectionError(
+        "handshake_timeout",
+        `the agent did not answer initialize within ${timeoutMs} ms`,
+        error,
+      );
+    }
+    const choked = error instanceof RequestError && error.code !== rpcCodes.methodNotFound;
+    if (!choked || rest.length === 0) throw error;
+    return offerInTurn(connection, rest, timeoutMs);
+  }
+}
+
+function initialize(definition: ClientDefinition, versions: readonly ProtocolVersion[]): object {
+  const { name, version, title, meta } = definition;
+  const info = { name, version, ...(title === undefined ? {} : { title }) };
+  return initializeParams({ info, features: offeredFeatures(definition), meta }, versions);
+}
+
+function spokenVersion(result: unknown, versions: readonly ProtocolVersion[]): ProtocolVersion {
+  const answered = answeredVersion(result);
+  const known = versions.find((version) => version === answered);
+  if (known !== undefined) return known;
+  const got = answered === undefined ? "no version" : `version ${answered}`;
+  throw new ConnectionError(
+    "protocol",
+    `the agent answered with ${got} of the protocol, this client speaks ${versions.join(" and ")}: update one of the two`,
+  );
+}

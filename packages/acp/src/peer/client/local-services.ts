@@ -1,0 +1,95 @@
+// Serves what a v1 agent asks of the client's machine: files and terminals, of one session each.
+
+import type { ServiceOp } from "../../edition/client-edition.ts";
+import { RequestError } from "../../jsonrpc/errors.ts";
+import { errorCodes } from "../../model/error-codes.ts";
+import type { Files } from "../../model/files.ts";
+import type { TerminalHandle, Terminals } from "../../model/terminals.ts";
+import type { ClientSession } from "./client-session.ts";
+
+export class ClientServices {
+  readonly #files: Files | undefined;
+  readonly #terminals: Terminals | undefined;
+  readonly #open = new Map<string, TerminalHandle>();
+  #closed = false;
+
+  /** Closes what was made for this session alone, when it ends. */
+  readonly #owned: readonly { close?(): Promise<void> }[];
+
+  constructor(
+    files: Files | ((session: ClientSession) => Files) | undefined,
+    terminals: Terminals | ((session: ClientSession) => Terminals) | undefined,
+    session: ClientSession,
+  ) {
+    this.#files = typeof files === "function" ? files(session) : files;
+    this.#terminals = typeof terminals === "function" ? terminals(session) : terminals;
+    this.#owned = [
+      ...(typeof files === "function" && this.#files !== undefined ? [this.#files] : []),
+      ...(typeof terminals === "function" && this.#terminals !== undefined ? [this.#terminals] : []),
+    ];
+  }
+
+  async run(op: ServiceOp, signal: AbortSignal): Promise<object> {
+    switch (op.op) {
+      case "read": {
+        const { path, line, limit } = op;
+        const range = { ...(line === undefined ? {} : { line }), ...(limit === undefined ? {} : { limit }) };
+        return { content: await offered(this.#files, "files").readText(path, { ...range, signal }) };
+      }
+      case "write":
+        await offered(this.#files, "files").writeText(op.path, op.content, { signal });
+        return {};
+      case "create_terminal": {
+        const { op: _, ...options } = op;
+        const terminal = await offered(this.#terminals, "terminals").create({ ...options, signal });
+        if (this.#closed) {
+          // the session ended while the command was being started
+          await terminal.release();
+          throw new RequestError(errorCodes.unavailable, "the session has ended", { reason: "unavailable" });
+        }
+        this.#open.set(terminal.terminalId, terminal);
+        return { terminalId: terminal.terminalId };
+      }
+      case "output":
+        return { ...(await this.#find(op.terminalId).output()) };
+      case "wait":
+        return { ...(await this.#find(op.terminalId).waitForExit({ signal })) };
+      case "kill":
+        await this.#find(op.terminalId).kill();
+        return {};
+      case "release": {
+        const terminal = this.#find(op.terminalId);
+        this.#open.delete(op.terminalId);
+        await terminal.release();
+        return {};
+      }
+    }
+  }
+
+  /** Nothing of a session outlives it. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const open = [...this.#open.values()];
+    this.#open.clear();
+    await Promise.allSettled(open.map((terminal) => terminal.release()));
+    await Promise.allSettled(this.#owned.map((service) => service.close?.()));
+  }
+
+  #find(terminalId: string): TerminalHandle {
+    const terminal = this.#open.get(terminalId);
+    if (terminal !== undefined) return terminal;
+    throw new RequestError(
+      errorCodes.notFound,
+      "this session has no such terminal, or it has been released",
+      {
+        reason: "terminal_not_found",
+      },
+    );
+  }
+}
+
+function offered<Service>(service: Service | undefined, what: string): Service {
+  if (service !== undefined) return service;
+  const data = { reason: "capability_missing" };
+  throw new RequestError(errorCodes.methodNotFound, `this client offers no ${what}`, data);
+}

@@ -1,0 +1,139 @@
+// Going on with a stored session: what a killed process left open is ended, and what had ended long ago is not read again.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { conversation, inEveryVersion, type Pair, place, quiet } from "../../../test/support/peer-probe.ts";
+import { type Entry, memoryStore, type SessionStore, type Turn } from "../../index.ts";
+
+const pair: Pair = { versions: [2], version: 2 };
+
+/** Every kind of thing that begins and ends, and a word about a tool call that has ended. */
+const definition = {
+  async prompt(turn: Turn) {
+    await turn.say("a");
+    await turn.tool({ title: "T", toolCallId: turn.text }, async (tool) => {
+      const terminal = turn.terminal({ command: "ls" });
+      await tool.terminal(terminal);
+      await terminal.write("x");
+      terminal.exit({ exitCode: 0 });
+      await tool.ask();
+    });
+    const compaction = { sessionUpdate: "compaction_update", compactionId: turn.messageId } as const;
+    await turn.update({ ...compaction, status: "in_progress" });
+    await turn.update({ ...compaction, status: "completed" });
+    await turn.update({ sessionUpdate: "tool_call_update", toolCallId: "first", rawOutput: "late" });
+  },
+};
+
+async function entriesOf(store: SessionStore, sessionId: string): Promise<Entry[]> {
+  const all: Entry[] = [];
+  for await (const entry of store.entries(sessionId)) all.push(entry);
+  return all;
+}
+
+/** A session of several turns, as its store has it. */
+async function stored(...prompts: string[]) {
+  const store = memoryStore();
+  const { agent } = await conversation(
+    pair,
+    { ...definition, store },
+    { permission: (ask) => ask.options[0]?.optionId },
+  );
+  const session = await agent.open(place);
+  const settled: (number | undefined)[] = [];
+  for (const prompt of prompts) {
+    await session.prompt(prompt).outcome;
+    await quiet();
+    settled.push((await store.get(session.sessionId))?.settledSeq);
+  }
+  await agent.close();
+  await quiet();
+  const { sessionId } = session;
+  const record = await store.get(sessionId);
+  assert.ok(record !== undefined);
+  return { store, sessionId, record, entries: await entriesOf(store, sessionId), settled };
+}
+
+/** The same session with its history cut off, opened again by another process. */
+async function revived(
+  { record, entries }: Awaited<ReturnType<typeof stored>>,
+  end: number,
+  settledSeq: number | undefined,
+): Promise<{ ends: object[]; read: number[] }> {
+  const store = memoryStore();
+  const { settledSeq: _, ...rest } = record;
+  await store.create(settledSeq === undefined ? rest : { ...rest, settledSeq });
+  await store.append(record.sessionId, entries.slice(0, end));
+  const read: number[] = [];
+  const counting: SessionStore = {
+    ...store,
+    async *entries(sessionId, fromSeq) {
+      for await (const entry of store.entries(sessionId, fromSeq)) {
+        read.push(entry.seq);
+        yield entry;
+      }
+    },
+  };
+  const { agent } = await conversation(pair, { ...definition, store: counting });
+  await agent.resume(record.sessionId, place);
+  await agent.close();
+  await quiet();
+  const all = await entriesOf(store, record.sessionId);
+  assert.deepEqual(
+    all.map(({ seq }) => seq),
+    all.map((_, i) => i + 1),
+  );
+  return { ends: all.slice(end).map(({ time: _time, seq: _seq, ...body }) => body), read };
+}
+
+test("a session whose process was not killed is gone on with without reading its history", async () => {
+  const session = await stored("first", "second", "third");
+  const { length } = session.entries;
+  assert.equal(session.record.settledSeq, length);
+  const { ends, read } = await revived(session, length, session.record.settledSeq);
+  assert.deepEqual(ends, []);
+  assert.deepEqual(read, [length]);
+});
+
+test("F1 F11 wherever a process was killed, what it left open ends the same, however little is read", async () => {
+  const session = await stored("first", "second");
+  const [settledSeq = 0] = session.settled;
+  assert.ok(settledSeq > 5);
+  let endings = 0;
+  for (let end = settledSeq; end <= session.entries.length; end++) {
+    const whole = await revived(session, end, undefined);
+    const tail = await revived(session, end, settledSeq);
+    assert.deepEqual(tail.ends, whole.ends, `cut off after ${end}`);
+    assert.equal(tail.read[0], settledSeq);
+    endings += tail.ends.length;
+  }
+  assert.ok(endings > 10, `${endings} ends`);
+});
+
+test("a store that has less than its record says is read from the beginning", async () => {
+  const session = await stored("first", "second");
+  const { read, ends } = await revived(session, 2, session.record.settledSeq);
+  assert.deepEqual(read, [1, 2]);
+  assert.ok(ends.length > 0);
+});
+
+inEveryVersion("work beside the conversation is not settled before it has ended", async (versions) => {
+  const store = memoryStore();
+  const gate = Promise.withResolvers<void>();
+  const { agent } = await conversation(versions, {
+    store,
+    prompt(turn) {
+      if (turn.text === "begin") void turn.session.background({ title: "B" }, () => gate.promise);
+    },
+  });
+  const session = await agent.open(place);
+  const settledSeq = async () => (await store.get(session.sessionId))?.settledSeq;
+  await session.prompt("begin").outcome;
+  await quiet();
+  assert.equal(await settledSeq(), undefined);
+  gate.resolve();
+  await quiet();
+  await session.prompt("end").outcome;
+  await quiet();
+  assert.equal(await settledSeq(), (await entriesOf(store, session.sessionId)).length);
+});

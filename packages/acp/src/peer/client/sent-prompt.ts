@@ -1,0 +1,93 @@
+// A prompt on its way: settles its promises, and keeps updates for whoever iterates.
+
+import { ConnectionError, type RequestError } from "../../jsonrpc/errors.ts";
+import type { Outcome, Update } from "../../model/update.ts";
+import type { Prompt } from "./client-session.ts";
+import { type UnreadLimits, UnreadUpdates } from "./unread-updates.ts";
+
+export class SentPrompt implements Prompt {
+  readonly accepted: Promise<string>;
+  readonly outcome: Promise<Outcome>;
+  readonly #accepted = Promise.withResolvers<string>();
+  readonly #outcome = Promise.withResolvers<Outcome>();
+  readonly #cancel: () => void;
+  readonly #unread: UnreadUpdates;
+  #ended = false;
+  #failure: Error | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(cancel: () => void, limits: UnreadLimits) {
+    this.#cancel = cancel;
+    this.#unread = new UnreadUpdates(limits);
+    this.accepted = this.#accepted.promise;
+    this.outcome = this.#outcome.promise;
+    // whoever looks at one of the two must not be killed by the other
+    this.accepted.catch(() => undefined);
+    this.outcome.catch(() => undefined);
+  }
+
+  cancel(): void {
+    this.#cancel();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Update, void> {
+    this.#unread.begin();
+    try {
+      for (;;) {
+        for (let update = this.#unread.take(); update !== undefined; update = this.#unread.take())
+          yield update;
+        if (this.#ended) break;
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+        // to wake somebody who is awake costs as much as the rest of an update
+        this.#wake = undefined;
+      }
+    } finally {
+      // whoever has stopped looking needs nothing kept
+      this.#unread.stop();
+    }
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  push(update: Update, chars: number): void {
+    this.#unread.push(update, chars);
+    this.#wake?.();
+  }
+
+  accept(messageId: string): void {
+    this.#accepted.resolve(messageId);
+  }
+
+  end(outcome: Outcome): void {
+    // no-op for one that was accepted; one that was withdrawn will never be
+    this.#accepted.reject(new ConnectionError("aborted", "the prompt was withdrawn before it was accepted"));
+    this.#finish();
+    this.#outcome.resolve(outcome);
+  }
+
+  /** The agent said no, or failed: an outcome like any other, in every version. */
+  refuse(error: RequestError): Outcome {
+    this.#accepted.reject(error);
+    this.#finish();
+    const { code, message, data } = error;
+    const outcome: Outcome = {
+      stopReason: "error",
+      error: { code, message, ...(data === undefined ? {} : { data }) },
+    };
+    this.#outcome.resolve(outcome);
+    return outcome;
+  }
+
+  fail(error: Error): void {
+    this.#failure = error;
+    this.#accepted.reject(error);
+    this.#finish();
+    this.#outcome.reject(error);
+  }
+
+  #finish(): void {
+    this.#ended = true;
+    this.#wake?.();
+  }
+}

@@ -1,0 +1,414 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  conversation,
+  inEveryVersion,
+  initialize,
+  openSession,
+  place,
+  quiet,
+  rejects,
+  text,
+  withScriptedAgent,
+  withScriptedClient,
+} from "../../../test/support/peer-probe.ts";
+import {
+  type ElicitationAsk,
+  type Files,
+  type PermissionAsk,
+  RequestError,
+  type Terminals,
+} from "../../index.ts";
+
+inEveryVersion("a permission carries the tool call, and the user's choice comes back", async (pair) => {
+  const asks: PermissionAsk[] = [];
+  const got: unknown[] = [];
+  const { session } = await openSession(
+    pair,
+    {
+      async prompt(turn) {
+        await turn.tool({ title: "Write", kind: "edit" }, async (tool) => {
+          await tool.diff("/project/a", "new\n");
+          got.push(await tool.ask());
+        });
+        got.push(await turn.ask("Go on?"));
+        got.push(
+          await turn.ask({ title: "Which?", options: [{ optionId: "x", name: "X", kind: "reject_always" }] }),
+        );
+      },
+    },
+    {
+      permission: (ask) => {
+        asks.push(ask);
+        return ask.options[0]?.optionId;
+      },
+    },
+  );
+  await session.prompt("x").outcome;
+  assert.deepEqual(got, [
+    { allowed: true, optionId: "allow_once" },
+    { allowed: true, optionId: "allow_once" },
+    { allowed: false, optionId: "x" },
+  ]);
+  assert.deepEqual(
+    asks.map(({ title }) => title),
+    ["Write", "Go on?", "Which?"],
+  );
+  const subject = asks[0]?.subject;
+  assert.ok(subject?.type === "tool_call");
+  const diff = subject.toolCall.content?.[0];
+  assert.ok(diff?.type === "diff");
+  assert.deepEqual(
+    diff.changes.map(({ operation }) => operation),
+    ["add"],
+  );
+});
+
+inEveryVersion("a client without a permission handler, or with a strange answer, says no", async (pair) => {
+  const strange = [
+    undefined,
+    "not offered",
+    { outcome: "selected", optionId: "nor this" },
+    { outcome: "who knows" },
+  ];
+  const got: unknown[] = [];
+  const prompt = async (turn: { ask(title: string): Promise<unknown> }) => {
+    for (let i = 0; i < strange.length; i++) got.push(await turn.ask("May I?"));
+  };
+  const silent = await openSession(pair, { prompt });
+  await silent.session.prompt("x").outcome;
+  let i = 0;
+  const { session } = await openSession(pair, { prompt }, { permission: () => strange[i++] as never });
+  await session.prompt("x").outcome;
+  assert.deepEqual(
+    got,
+    Array.from({ length: 8 }, () => ({ allowed: false })),
+  );
+});
+
+test("A89 A90 N128 N129 N130 an agent takes nothing but an offered yes for a yes", async () => {
+  for (const version of [1, 2] as const) {
+    const answers = [
+      { outcome: { outcome: "selected", optionId: "forged" } },
+      { outcome: { outcome: "maybe" } },
+      null,
+      {},
+      { outcome: null },
+    ];
+    const got: unknown[] = [];
+    const { call } = withScriptedClient(
+      {
+        async prompt(turn) {
+          for (let i = 0; i < 5; i++) got.push(await turn.ask("?").catch(() => ({ allowed: false })));
+        },
+      },
+      { "session/request_permission": () => answers.shift() },
+    );
+    await call("initialize", initialize(version));
+    const { sessionId } = (await call("session/new", { cwd: "/", mcpServers: [] })) as { sessionId: string };
+    await call("session/prompt", { sessionId, prompt: [text("x")] });
+    while (got.length < 5) await quiet();
+    assert.deepEqual(
+      got,
+      Array.from({ length: 5 }, () => ({ allowed: false })),
+    );
+  }
+});
+
+inEveryVersion("A92 a form is filled in; a mode that is not offered is not asked", async (pair) => {
+  const form: ElicitationAsk = {
+    mode: "form",
+    message: "Who?",
+    requestedSchema: { type: "object", properties: { name: { type: "string" } } },
+  };
+  const url: ElicitationAsk = { mode: "url", message: "Go", elicitationId: "e", url: "https://example.com" };
+  const got: unknown[] = [];
+  const prompt = async (turn: { elicit(ask: ElicitationAsk): Promise<unknown> }) => {
+    for (const ask of [form, url])
+      got.push(await turn.elicit(ask).catch((error: RequestError) => error.code));
+  };
+  const { session } = await openSession(
+    pair,
+    { prompt },
+    { elicitationModes: ["form"], elicit: (ask) => ({ action: "accept", content: { name: ask.message } }) },
+  );
+  await session.prompt("x").outcome;
+  const without = await openSession(pair, { prompt });
+  await without.session.prompt("x").outcome;
+  assert.deepEqual(got, [{ action: "accept", content: { name: "Who?" } }, -32601, -32601, -32601]);
+});
+
+test("N126 C45 what a client does not offer is -32601, and a mode of elicitation that it does not offer -32602", async () => {
+  for (const version of [1, 2] as const) {
+    const { agent, peer } = await withScriptedAgent(version, {});
+    await agent.open(place);
+    for (const [method, params] of [
+      ["fs/read_text_file", { path: "/a" }],
+      ["fs/write_text_file", { path: "/a", content: "" }],
+      ["terminal/create", { command: "ls" }],
+      ["elicitation/create", { mode: "url", message: "m", elicitationId: "e", url: "https://example.com" }],
+      ["craft/drainMidTurnQueue", {}],
+    ] as const)
+      await rejects(peer.connection.request(method, { sessionId: "s1", ...params }), -32601);
+    const forms = await withScriptedAgent(
+      version,
+      {},
+      { elicitationModes: ["form"], elicit: () => ({ action: "decline" }) },
+    );
+    await forms.agent.open(place);
+    await rejects(
+      forms.peer.connection.request("elicitation/create", {
+        sessionId: "s1",
+        mode: "url",
+        message: "m",
+        elicitationId: "e",
+        url: "https://example.com",
+      }),
+      -32602,
+    );
+  }
+});
+
+test("N126 files that can only be read, or only be written, are offered and served as such", async () => {
+  for (const canRead of [true, false]) {
+    const { agent, peer } = await withScriptedAgent(
+      1,
+      {},
+      {
+        files: {
+          canRead,
+          canWrite: !canRead,
+          readText: async () => "text",
+          writeText: async () => undefined,
+        },
+      },
+    );
+    const offered = peer.got[0]?.params.clientCapabilities as { fs: object } | undefined;
+    assert.deepEqual(offered?.fs, { readTextFile: canRead, writeTextFile: !canRead });
+    await agent.open(place);
+    const read = peer.connection.request("fs/read_text_file", { sessionId: "s1", path: "/a" });
+    const write = peer.connection.request("fs/write_text_file", { sessionId: "s1", path: "/a", content: "" });
+    assert.deepEqual(await (canRead ? read : write), canRead ? { content: "text" } : {});
+    await rejects(canRead ? write : read, -32601);
+  }
+});
+
+test("a terminal that is still being created when its session ends is released", async () => {
+  const created = Promise.withResolvers<void>();
+  const released: string[] = [];
+  const { agent, peer } = await withScriptedAgent(
+    1,
+    { "session/close": () => ({}) },
+    {
+      terminals: {
+        async create() {
+          await created.promise;
+          return {
+            terminalId: "t",
+            output: async () => ({ output: "", truncated: false }),
+            waitForExit: async () => ({}),
+            kill: async () => undefined,
+            release: async () => void released.push("t"),
+          };
+        },
+      },
+    },
+  );
+  const session = await agent.open(place);
+  const creating = peer.connection.request("terminal/create", { sessionId: "s1", command: "sleep" });
+  await quiet();
+  await session.close();
+  created.resolve();
+  await rejects(creating, -32067);
+  assert.deepEqual(released, ["t"]);
+});
+
+const disk = new Map<string, string>();
+const files: Files = {
+  canRead: true,
+  canWrite: true,
+  readText: async (path, { line, limit } = {}) => {
+    const whole = disk.get(path);
+    if (whole === undefined) throw new RequestError(-32002, "no such file");
+    return whole
+      .split("\n")
+      .slice((line ?? 1) - 1, limit === undefined ? undefined : (line ?? 1) - 1 + limit)
+      .join("\n");
+  },
+  writeText: async (path, content) => void disk.set(path, content),
+};
+
+function shell(): { terminals: Terminals; released: string[]; exit(): void } {
+  const released: string[] = [];
+  const ended = Promise.withResolvers<{ exitCode: number }>();
+  return {
+    released,
+    exit: () => ended.resolve({ exitCode: 0 }),
+    terminals: {
+      create: async ({ command }) => ({
+        terminalId: `t-${command}`,
+        output: async () => ({ output: "out", truncated: false }),
+        waitForExit: () => ended.promise,
+        kill: async () => undefined,
+        release: async () => void released.push(command),
+      }),
+    },
+  };
+}
+
+inEveryVersion(
+  "A86 C70 files and terminals of the client are served while a prompt is open in version 1, and nowhere else",
+  async (pair) => {
+    const { terminals, released, exit } = shell();
+    const got: unknown[] = [];
+    const { session } = await openSession(
+      pair,
+      {
+        async prompt(turn) {
+          const { files: theirs, terminals: shells } = turn.client;
+          got.push(theirs !== undefined, shells !== undefined);
+          if (theirs === undefined || shells === undefined) return;
+          await theirs.writeText("/project/f", "1\n2\n3");
+          got.push(await theirs.readText("/project/f", { line: 2, limit: 1 }));
+          await theirs.readText("/project/none").catch((error: RequestError) => got.push(error.code));
+          const terminal = await shells.create({ command: "ls", args: ["-l"], env: { A: "1" } });
+          await turn.tool({ title: "Run" }, (tool) => tool.terminal(terminal));
+          got.push((await terminal.output()).output);
+          exit();
+          got.push(await terminal.waitForExit());
+          await terminal.release();
+          await terminal.release();
+          await terminal.output().catch(({ code, data }: RequestError) => got.push(code, data));
+          await shells.create({ command: "left" });
+        },
+      },
+      { files, terminals },
+    );
+    await session.prompt("x").outcome;
+    if (pair.version === 2) return assert.deepEqual(got, [false, false]);
+    assert.deepEqual(got, [
+      true,
+      true,
+      "2",
+      -32002,
+      "out",
+      { exitCode: 0 },
+      -32002,
+      { reason: "terminal_not_found" },
+    ]);
+    await quiet();
+    assert.deepEqual(released, ["ls", "left"], "A87 what a turn left is released with it");
+  },
+);
+
+test("a terminal that the agent never released does not outlive its session", async () => {
+  const { terminals, released } = shell();
+  const { agent, peer } = await withScriptedAgent(1, { "session/close": () => ({}) }, { terminals });
+  const session = await agent.open(place);
+  await peer.connection.request("terminal/create", { sessionId: "s1", command: "left" });
+  await session.close();
+  await quiet();
+  assert.deepEqual(released, ["left"]);
+});
+
+test("a cancelled turn stops waiting for a terminal, and can still release it", async () => {
+  const { terminals, released } = shell();
+  const { session } = await openSession(
+    { versions: [1], version: 1 },
+    {
+      async prompt(turn) {
+        const terminal = await turn.client.terminals?.create({ command: "sleep" });
+        try {
+          await terminal?.waitForExit();
+        } finally {
+          await terminal?.release();
+        }
+      },
+    },
+    {
+      terminals: {
+        create: async (options) => ({
+          ...(await terminals.create(options)),
+          waitForExit: ({ signal } = {}) =>
+            new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
+        }),
+      },
+    },
+  );
+  const prompt = session.prompt("x");
+  await quiet();
+  await quiet();
+  session.cancel();
+  assert.equal((await prompt.outcome).stopReason, "cancelled");
+  assert.deepEqual(released, ["sleep"]);
+});
+
+inEveryVersion(
+  "X3 X4 extension requests and notifications go both ways; unknown ones are -32601 or nothing",
+  async (pair) => {
+    const notes: unknown[] = [];
+    const { agent, session, served } = await openSession(
+      pair,
+      {
+        prompt: async (turn) => void notes.push(await turn.client.request("_x/ask", { a: 1 })),
+        requests: {
+          "_x/double": async (params, context) => [params, await context.request("_x/ask", { nested: true })],
+        },
+        notifications: { "_x/note": (params) => void notes.push(params) },
+      },
+      {
+        requests: { "_x/ask": (params) => ({ asked: params }) },
+        notifications: { "_x/tell": (params) => void notes.push(params) },
+      },
+    );
+    assert.deepEqual(await agent.request("_x/double", { b: 2 }), [{ b: 2 }, { asked: { nested: true } }]);
+    void agent.notify("_x/note", { c: 3 });
+    void agent.notify("_x/unknown", {});
+    void served.notify("_x/tell", { d: 4 });
+    await session.prompt("x").outcome;
+    assert.deepEqual(notes, [{ c: 3 }, { d: 4 }, { asked: { a: 1 } }]);
+    await rejects(agent.request("_x/none", {}), -32601);
+    await rejects(agent.request("_toString" as never, {}), -32601);
+    for (const name of ["x/double", "session/prompt", ""] as never[]) {
+      assert.throws(() => agent.request(name), /begins with "_"/);
+      assert.throws(() => agent.notify(name), TypeError);
+      assert.throws(() => served.notify(name), TypeError);
+    }
+  },
+);
+
+inEveryVersion(
+  "X14 a handler that aborts its own work is answered -32800, by whichever side",
+  async (pair) => {
+    const abort = () => {
+      throw new DOMException("no longer needed", "AbortError");
+    };
+    const { agent, session } = await openSession(
+      pair,
+      {
+        prompt: (turn) => void turn.client.request("_x/stop").catch(() => undefined),
+        requests: { "_x/stop": abort, "_x/ask": (_params, context) => context.request("_x/stop") },
+      },
+      { requests: { "_x/stop": async () => abort() } },
+    );
+    await rejects(agent.request("_x/stop"), -32800);
+    await rejects(agent.request("_x/ask"), -32800);
+    assert.equal((await session.prompt("x").outcome).stopReason, "end_turn");
+  },
+);
+
+inEveryVersion("`_meta` of updates arrives as it was sent", async (pair) => {
+  const { session, updates } = await openSession(pair, {
+    prompt: (turn) =>
+      void turn.update({
+        sessionUpdate: "agent_message_chunk",
+        messageId: "m",
+        content: text("x"),
+        _meta: { "example.com/trace": [1] },
+      }),
+  });
+  await session.prompt("x").outcome;
+  const chunk = updates.find(({ sessionUpdate }) => sessionUpdate === "agent_message_chunk");
+  assert.deepEqual((chunk as { _meta?: unknown })._meta, { "example.com/trace": [1] });
+  await conversation(pair, { prompt: () => undefined });
+});

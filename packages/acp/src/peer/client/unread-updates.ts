@@ -1,0 +1,114 @@
+// What an iterator has not taken yet. A loop that is slower than its agent must not grow memory without end, and must
+// not miss something without knowing: first text is joined, then the loop fails.
+
+import { ConnectionError } from "../../jsonrpc/errors.ts";
+import type { Update } from "../../model/update.ts";
+
+export interface UnreadLimits {
+  /** Updates that wait for a loop. Default 16,384. */
+  readonly maxUnreadUpdates: number;
+  /** Characters of the messages that brought them. Default 32 Mi. */
+  readonly maxUnreadChars: number;
+}
+
+export const defaultUnreadLimits: UnreadLimits = {
+  maxUnreadUpdates: 16_384,
+  maxUnreadChars: 32 * 1024 * 1024,
+};
+
+/** Kept while no loop has begun, which may never happen; and where a loop that lags gets text in larger pieces. */
+const unhurried = 1_024;
+
+interface Unread {
+  readonly update: Update;
+  readonly chars: number;
+}
+
+export class UnreadUpdates {
+  readonly #limits: UnreadLimits;
+  #queue: Unread[] = [];
+  #head = 0;
+  #chars = 0;
+  #state: "waiting" | "read" | "lost" | "stopped" = "waiting";
+
+  constructor(limits: UnreadLimits) {
+    this.#limits = limits;
+  }
+
+  /** Somebody iterates; a second time, what comes from now on. */
+  begin(): void {
+    if (this.#state !== "lost") this.#state = "read";
+  }
+
+  /** Nobody does any more. */
+  stop(): void {
+    this.#state = "stopped";
+    this.#drop();
+  }
+
+  push(update: Update, chars: number): void {
+    if (this.#state === "lost" || this.#state === "stopped") return;
+    const count = this.#queue.length - this.#head;
+    // joining costs as much as an update: only for somebody who is known to read
+    const last = this.#state === "read" && count >= unhurried ? this.#queue.at(-1) : undefined;
+    const joined = last === undefined ? undefined : joinedText(last.update, update);
+    this.#chars += chars;
+    if (last !== undefined && joined !== undefined) {
+      this.#queue[this.#queue.length - 1] = { update: joined, chars: last.chars + chars };
+    } else this.#queue.push({ update, chars });
+    const { maxUnreadUpdates, maxUnreadChars } = this.#limits;
+    const most = this.#state === "waiting" ? Math.min(unhurried, maxUnreadUpdates) : maxUnreadUpdates;
+    if (this.#queue.length - this.#head > most || this.#chars > maxUnreadChars) {
+      this.#state = "lost";
+      this.#drop();
+    }
+  }
+
+  /** The next one, if there is one. Throws when some are missing. */
+  take(): Update | undefined {
+    if (this.#state === "lost") throw overflow(this.#limits);
+    const next = this.#queue[this.#head];
+    if (next === undefined) return undefined;
+    this.#head++;
+    this.#chars -= next.chars;
+    if (this.#head === this.#queue.length) {
+      this.#queue.length = 0;
+      this.#head = 0;
+    } else if (this.#head >= unhurried) {
+      this.#queue = this.#queue.slice(this.#head);
+      this.#head = 0;
+    }
+    return next.update;
+  }
+
+  #drop(): void {
+    this.#queue = [];
+    this.#head = 0;
+    this.#chars = 0;
+  }
+}
+
+/** Text that continues text of the same message, with nothing said about either piece alone. */
+function joinedText(last: Update, next: Update): Update | undefined {
+  if (next.sessionUpdate !== "agent_message_chunk" && next.sessionUpdate !== "agent_thought_chunk")
+    return undefined;
+  if (last.sessionUpdate !== next.sessionUpdate || last.messageId !== next.messageId) return undefined;
+  if (!isPlain(last) || !isPlain(next)) return undefined;
+  if (last.content.type !== "text" || next.content.type !== "text") return undefined;
+  if (!isPlain(last.content) || !isPlain(next.content)) return undefined;
+  // a new object: the updates themselves belong to everybody
+  return { ...last, content: { ...last.content, text: last.content.text + next.content.text } };
+}
+
+function isPlain(value: { readonly _meta?: unknown; readonly annotations?: unknown }): boolean {
+  return value._meta == null && value.annotations == null;
+}
+
+function overflow({ maxUnreadUpdates, maxUnreadChars }: UnreadLimits): ConnectionError {
+  return new ConnectionError(
+    "overflow",
+    `this loop over a prompt began too late or is too slow: more than ${maxUnreadUpdates} updates or ${maxUnreadChars} ` +
+      "characters (1,024 updates before it begins) were waiting. The prompt goes on; use session.onUpdate, do less " +
+      "per update, or raise maxUnreadUpdates and maxUnreadChars of the client",
+  );
+}

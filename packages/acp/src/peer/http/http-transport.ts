@@ -1,0 +1,57 @@
+// The door to agents behind an address: ACP's Streamable HTTP, on the fetch of a browser or of Node. What is
+// wrong with an address or a header is said at once; the rest is loaded when it is used.
+
+import { milliseconds } from "../../jsonrpc/deadline.ts";
+import type { Transport } from "../../jsonrpc/transport.ts";
+import type { HttpClientOptions } from "../../transport/http/http-client.ts";
+import { lateTransport } from "../../transport/late-transport.ts";
+import { plainTextProblem } from "../../transport/plain-text.ts";
+
+export interface HttpTransportOptions extends HttpClientOptions {
+  /** Lets `http:` go to other machines too, where anybody on the way can read the headers. Default false. */
+  readonly allowPlainText?: boolean;
+}
+
+/** Throws TypeError for an address or headers that cannot be used. Nothing is sent before the first message. */
+export function httpTransport(address: string | URL, options: HttpTransportOptions = {}): Transport {
+  const url = checkedAddress(address, options.allowPlainText ?? false);
+  checkHeaders(options.headers ?? {});
+  for (const name of ["requestTimeoutMs", "openTimeoutMs", "closeTimeoutMs", "backoffMs"] as const) {
+    milliseconds(name, options[name] ?? 0);
+  }
+  return lateTransport(async () => {
+    const [{ HttpClientTransport }, { SessionRouting }] = await Promise.all([
+      import("../../transport/http/http-client.ts"),
+      import("./session-routing.ts"),
+    ]);
+    return new HttpClientTransport(url, new SessionRouting(), options);
+  }, options.limits);
+}
+
+function checkedAddress(address: string | URL, allowPlainText: boolean): URL {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url?.protocol !== "http:" && url?.protocol !== "https:") {
+    throw new TypeError("the address cannot be used; http:// or https:// is wanted");
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new TypeError("the address has a user or a password in it; headers are the place for them");
+  }
+  const problem = allowPlainText ? undefined : plainTextProblem(url);
+  if (problem !== undefined) throw new TypeError(`${problem} (allowPlainText lets it pass)`);
+  url.hash = "";
+  return url;
+}
+
+/** The standard's own errors quote the value, which is a secret. */
+function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      new Headers().set(name, value);
+    } catch {
+      const shown = JSON.stringify(name.slice(0, 80));
+      throw new TypeError(
+        `the header ${shown} cannot be sent; a name of letters, digits and dashes and a value on one line are wanted`,
+      );
+    }
+  }
+}

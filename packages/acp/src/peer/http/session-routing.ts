@@ -1,0 +1,207 @@
+// What Streamable HTTP has to know about ACP: which session a message is about, which answers begin and end a
+// session, and what is told to whom when the server does not take a message.
+
+import { patience } from "../../jsonrpc/deadline.ts";
+import { errorCodes } from "../../model/error-codes.ts";
+import type { HttpLink, HttpRouting } from "../../transport/http/http-client.ts";
+import type { HttpFailure } from "../../transport/http/http-failure.ts";
+
+interface Envelope {
+  readonly id?: unknown;
+  readonly method?: unknown;
+  readonly params?: unknown;
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
+
+interface Asked {
+  readonly method: string;
+  readonly session: string | undefined;
+}
+
+const opens: ReadonlySet<unknown> = new Set(["session/new", "session/fork"]);
+const attaches: ReadonlySet<unknown> = new Set(["session/load", "session/resume"]);
+const ends: ReadonlySet<unknown> = new Set(["session/close", "session/delete"]);
+
+/** No agent has more open questions: one that has is refused by the connection. */
+const maxQuestions = 65_536;
+/** An agent that does not answer at all is not waited for longer than this. */
+const settleMs = 10_000;
+/** An agent answers that it knows no such method, which is all that is wanted. */
+const settleMethod = "_parley/settled";
+
+export class SessionRouting implements HttpRouting {
+  /** The agent's requests that are about a session, by id: our answer has to name it (H8). */
+  readonly #questions = new Map<string, string>();
+  /** Our requests that begin, take up or end a session. */
+  readonly #asked = new Map<string, Asked>();
+  readonly #sessions = new Set<string>();
+  /** What to do when the agent has answered the question that only asks whether it is read. */
+  readonly #settling = new Map<string, () => void>();
+  #settled = 0;
+
+  sending(message: object): string | undefined {
+    const { id, method, params }: Envelope = message;
+    // a batch is about no session
+    if (id === undefined && method === undefined) return undefined;
+    if (method === undefined) {
+      const key = keyOf(id);
+      const session = this.#questions.get(key);
+      this.#questions.delete(key);
+      return session;
+    }
+    const session = sessionOf(params);
+    if (id !== undefined && (opens.has(method) || attaches.has(method) || ends.has(method))) {
+      this.#asked.set(keyOf(id), { method: String(method), session });
+    }
+    return session;
+  }
+
+  received(value: unknown, text: string, from: string | undefined, link: HttpLink): void {
+    const message: Envelope = typeof value === "object" && value !== null ? value : {};
+    if (message.id === undefined || message.id === null) return link.deliver(value, text);
+    const key = keyOf(message.id);
+    if (message.method !== undefined) {
+      const session = sessionOf(message.params) ?? from;
+      if (session !== undefined && this.#questions.size < maxQuestions) this.#questions.set(key, session);
+      return link.deliver(value, text);
+    }
+    const settled = this.#settling.get(key);
+    if (settled !== undefined) return settled();
+    const asked = this.#asked.get(key);
+    this.#asked.delete(key);
+    if (asked === undefined) return link.deliver(value, text);
+    const deliver = () => link.deliver(value, text);
+    if (message.error === undefined) this.#succeeded(asked, message.result, from, link, deliver);
+    else this.#failed(asked, link, deliver);
+  }
+
+  refused(message: object, session: string | undefined, failure: HttpFailure, link: HttpLink): boolean {
+    if (Array.isArray(message)) {
+      const answers = message.filter(isRequest).map(({ id }) => answerTo(id, failure));
+      for (const answer of answers) deliverOwn(link, answer);
+      return answers.length > 0;
+    }
+    const { id, method, result }: Envelope = message;
+    if (isRequest(message)) {
+      const key = keyOf(id);
+      const settled = this.#settling.get(key);
+      const asked = this.#asked.get(key);
+      this.#asked.delete(key);
+      if (settled !== undefined) settled();
+      else deliverOwn(link, answerTo(id, failure));
+      if (asked !== undefined) this.#failed(asked, link, () => undefined);
+      return true;
+    }
+    // optional by their names: nobody counts on them
+    if (typeof method === "string") return method.startsWith("$/");
+    // an answer that is too large for the server: the agent must not wait for it for ever
+    if (failure.status !== 413 || result === undefined) return false;
+    if (session !== undefined) this.#questions.set(keyOf(id), session);
+    link.send(answerTo(id, failure));
+    return true;
+  }
+
+  #succeeded(
+    { method, session }: Asked,
+    result: unknown,
+    from: string | undefined,
+    link: HttpLink,
+    deliver: () => void,
+  ): void {
+    if (ends.has(method)) {
+      deliver();
+      if (session !== undefined) this.#sessions.delete(session);
+      return this.#tidy(session, link);
+    }
+    const begun = opens.has(method) ? sessionOf(result) : session;
+    if (begun === undefined) return deliver();
+    this.#sessions.add(begun);
+    link.openStream(begun);
+    if (!opens.has(method) && from !== begun) return this.#deliverSettled(begun, link, deliver);
+    deliver();
+    // one that was forked need not be open
+    this.#tidy(session, link);
+  }
+
+  #failed({ session }: Asked, link: HttpLink, deliver: () => void): void {
+    deliver();
+    this.#tidy(session, link);
+  }
+
+  /** A session that is not open has no use for a stream, unless an answer is still to come on it. */
+  #tidy(session: string | undefined, link: HttpLink): void {
+    if (session === undefined || this.#sessions.has(session)) return;
+    for (const asked of this.#asked.values()) if (asked.session === session) return;
+    link.closeStream(session);
+  }
+
+  /**
+   * The history of a loaded session comes on its own stream and the answer to `session/load` on that of the connection
+   * (H11), so that the answer may arrive first. The agent is asked something whose answer comes on the session's stream,
+   * behind the history; then the history is over, and whoever loaded the session is told.
+   */
+  #deliverSettled(session: string, link: HttpLink, deliver: () => void): void {
+    this.#settled += 1;
+    const id = `${settleMethod}-${this.#settled}`;
+    const key = keyOf(id);
+    const settled = () => {
+      clearTimeout(timer);
+      if (this.#settling.delete(key)) deliver();
+    };
+    const timer = patience(settleMs, settled);
+    this.#settling.set(key, settled);
+    link.send({ jsonrpc: "2.0", id, method: settleMethod, params: { sessionId: session } });
+  }
+}
+
+function sessionOf(params: unknown): string | undefined {
+  const { sessionId } = (params ?? {}) as { readonly sessionId?: unknown }; // whatever it is, one field is looked for
+  return typeof sessionId === "string" && sessionId !== "" ? sessionId : undefined;
+}
+
+/** Numbers are rounded alike when they come in and when they go out, where large ones are raw JSON. */
+function keyOf(id: unknown): string {
+  const text = JSON.stringify(id) ?? "";
+  return text.startsWith('"') ? text : String(Number(text));
+}
+
+function isRequest(message: Envelope): boolean {
+  return message.method !== undefined && message.id !== undefined;
+}
+
+function answerTo(id: unknown, { status, message, retryAfterMs }: HttpFailure): object {
+  const data = {
+    reason: status === 404 ? "session_not_found" : "http_status",
+    status,
+    ...(retryAfterMs === undefined ? {} : { retryAfter: Math.ceil(retryAfterMs / 1_000) }),
+  };
+  return { jsonrpc: "2.0", id, error: { code: codeOf(status), message, data } };
+}
+
+function codeOf(status: number | undefined): number {
+  switch (status) {
+    case 403:
+      return errorCodes.permissionDenied;
+    case 404:
+      return errorCodes.notFound;
+    case 409:
+      return errorCodes.conflict;
+    case 413:
+      return errorCodes.limitExceeded;
+    case 429:
+      return errorCodes.rateLimited;
+    case 502:
+    case 503:
+    case 504:
+      return errorCodes.unavailable;
+    default:
+      return errorCodes.internalError;
+  }
+}
+
+/** As if it had come from the other side. */
+function deliverOwn(link: HttpLink, message: object): void {
+  const text = JSON.stringify(message);
+  link.deliver(JSON.parse(text), text);
+}

@@ -1,0 +1,21 @@
+// For tests: a connection over Streamable HTTP to a server that does what a test tells it.
+
+import { Connection, type Handlers, type HttpTransportOptions, httpTransport } from "@parley/acp";
+import { Loopback, type LoopbackScript } from "./http-loopback.ts";
+
+/** Both are closed when the test has ended. */
+export async function connected(
+  t: { after(work: () => Promise<void>): void },
+  script: LoopbackScript,
+  options: HttpTransportOptions & Partial<Handlers> = {},
+): Promise<{ server: Loopback; connection: Connection }> {
+  const server = await new Loopback({ message: () => undefined, ...script }).listen();
+  const transport = httpTransport(server.url, { backoffMs: 1, ...options });
+  const { request = () => null, notification = () => undefined } = options;
+  const connection = new Connection(transport, { handlers: { request, notification } });
+  t.after(async () => {
+    await connection.close();
+    await server.stop();
+  });
+  return { server, connection };
+}

@@ -1,0 +1,39 @@
+// For the tests of session stores: records and entries that are alike but for what matters.
+
+import type { Entry } from "../../src/model/entry.ts";
+import type { SessionRecord, SessionStore } from "../../src/model/store.ts";
+
+export function recordOf(sessionId: string, more: Partial<SessionRecord> = {}): SessionRecord {
+  return {
+    sessionId,
+    cwd: "/project",
+    additionalDirectories: [],
+    createdAt: 1_000,
+    updatedAt: 1_000,
+    config: {},
+    ...more,
+  };
+}
+
+export function promptAt(seq: number, text = `prompt ${seq}`): Entry {
+  return { seq, time: 1_000 + seq, kind: "prompt", messageId: `m${seq}`, prompt: [{ type: "text", text }] };
+}
+
+export function chunkAt(seq: number, text: string, messageId = "answer"): Entry {
+  return {
+    seq,
+    time: 1_000 + seq,
+    kind: "update",
+    update: { sessionUpdate: "agent_message_chunk", messageId, content: { type: "text", text } },
+  };
+}
+
+export function promptsFrom(first: number, count: number): Entry[] {
+  return Array.from({ length: count }, (_, index) => promptAt(first + index));
+}
+
+export async function collect(store: SessionStore, sessionId: string, fromSeq?: number): Promise<Entry[]> {
+  const all: Entry[] = [];
+  for await (const entry of store.entries(sessionId, fromSeq)) all.push(entry);
+  return all;
+}

@@ -1,0 +1,93 @@
+// Everything that a command prints: counted, and kept in a file once it is more than a model is told. Until then
+// nothing touches the disk.
+
+import { closeSync, writeSync } from "node:fs";
+import type { OutputFolder } from "../base/tool.ts";
+import { maxBytes, maxLines } from "../base/truncation.ts";
+
+/** A command that prints for ever must not fill the disk. */
+const maxFileBytes = 256 * 1024 * 1024;
+/** Counting lines in more than this would slow the command down. */
+const maxCountedBytes = 2 * 1024 * 1024;
+
+export class CommandOutput {
+  readonly #folder: OutputFolder;
+  #held: Uint8Array[] = [];
+  #file: { readonly path: string; readonly fd: number } | undefined;
+  #isWriting = true;
+  #isClosed = false;
+  #written = 0;
+  #bytes = 0;
+  #lineFeeds = 0;
+  #endsLine = true;
+
+  constructor(folder: OutputFolder) {
+    this.#folder = folder;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Nothing where there is too much to count. */
+  get lines(): number | undefined {
+    return this.#bytes > maxCountedBytes ? undefined : this.#lineFeeds + (this.#endsLine ? 0 : 1);
+  }
+
+  /** The file, where there is one; `isWhole` says whether all of it is there. */
+  get file(): { readonly path: string; readonly isWhole: boolean } | undefined {
+    return this.#file && { path: this.#file.path, isWhole: this.#written === this.#bytes };
+  }
+
+  push(bytes: Uint8Array): void {
+    if (bytes.length === 0 || this.#isClosed) return;
+    this.#bytes += bytes.length;
+    if (this.#bytes <= maxCountedBytes) this.#lineFeeds += countLineFeeds(bytes);
+    this.#endsLine = bytes.at(-1) === 0x0a;
+    if (this.#file === undefined && this.#isWriting) {
+      this.#held.push(Buffer.from(bytes));
+      if (this.#bytes > maxBytes || this.#lineFeeds > maxLines) this.#open();
+    } else this.#write(bytes);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#held = [];
+    if (this.#file !== undefined) closeSync(this.#file.fd);
+  }
+
+  #open(): void {
+    try {
+      this.#file = this.#folder.create("output.txt");
+    } catch {
+      // no place for it: the result says that only the end was kept
+      this.#isWriting = false;
+    }
+    for (const bytes of this.#held) this.#write(bytes);
+    this.#held = [];
+  }
+
+  /** Synchronous: it holds a flood back, where a queue would grow. */
+  #write(bytes: Uint8Array): void {
+    if (this.#file === undefined || !this.#isWriting) return;
+    if (this.#written + bytes.length > maxFileBytes) {
+      this.#isWriting = false;
+      return;
+    }
+    try {
+      for (let at = 0; at < bytes.length; ) at += writeSync(this.#file.fd, bytes, at);
+      this.#written += bytes.length;
+    } catch {
+      // the disk is full: what is there stays
+      this.#isWriting = false;
+    }
+  }
+}
+
+function countLineFeeds(bytes: Uint8Array): number {
+  let count = 0;
+  // lines are short: a call of indexOf for each costs more than a look at each byte
+  for (let at = 0; at < bytes.length; at += 1) if (bytes[at] === 0x0a) count += 1;
+  return count;
+}

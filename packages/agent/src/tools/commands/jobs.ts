@@ -1,0 +1,130 @@
+// Commands that run beside the conversation. Each is a tool call of its own, which ends when the command does,
+// whatever turn runs then; the model asks for it by its id.
+
+import type { TerminalHandle } from "@parley/acp";
+import { textPart } from "../base/define-tool.ts";
+import {
+  type AgentTerminals,
+  type Job,
+  type JobCommand,
+  type Jobs,
+  type RunContext,
+  ToolError,
+  type ToolResult,
+} from "../base/tool.ts";
+import { tailOf } from "../base/truncation.ts";
+import { plainOutput } from "./plain-output.ts";
+import { runHere } from "./run-command.ts";
+
+/** So many are known; the oldest that have ended are forgotten. */
+const maxKept = 32;
+const maxRunning = 16;
+
+interface Running extends Job {
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
+  terminal: TerminalHandle | undefined;
+  result: ToolResult | undefined;
+  isOver: boolean;
+}
+
+/** They run on this machine, since a client's terminals belong to a turn. */
+export class SessionJobs implements Jobs {
+  readonly #terminals: AgentTerminals;
+  readonly #jobs = new Map<string, Running>();
+  #count = 0;
+
+  constructor(terminals: AgentTerminals) {
+    this.#terminals = terminals;
+  }
+
+  get running(): readonly Job[] {
+    return [...this.#jobs.values()].filter(({ isOver }) => !isOver);
+  }
+
+  async start({ background, outputs }: RunContext, command: JobCommand): Promise<Job> {
+    if (this.running.length >= maxRunning) {
+      const ids = this.running.map(({ id }) => id).join(", ");
+      throw new ToolError(`${maxRunning} commands run in the background already (${ids}): stop one first`);
+    }
+    this.#count += 1;
+    const id = `job-${this.#count}`;
+    const begun = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    const stop = new AbortController();
+    const job: Running = {
+      id,
+      command: command.command,
+      stop,
+      ended: ended.promise,
+      terminal: undefined,
+      result: undefined,
+      isOver: false,
+    };
+    const start = {
+      title: `${id}: ${command.command}`,
+      kind: "execute" as const,
+      rawInput: { id, ...command },
+    };
+    background(start, async (call, terminal) => {
+      try {
+        const signal = AbortSignal.any([call.signal, stop.signal]);
+        const place = { call, terminal, outputs, signal, terminals: this.#terminals };
+        job.result = await runHere(place, command, (handle) => {
+          job.terminal = handle;
+          begun.resolve();
+        });
+        const { rawOutput } = job.result;
+        await call.finish("completed", { rawOutput: { id, ...(rawOutput as object) } }); // bash says an object
+      } catch (error) {
+        begun.reject(error);
+        if (!stop.signal.aborted) throw error;
+        await call.finish("cancelled", { rawOutput: { id, status: "stopped" } });
+      } finally {
+        job.isOver = true;
+        job.terminal = undefined;
+        ended.resolve();
+      }
+    });
+    await begun.promise;
+    this.#keep(job);
+    return job;
+  }
+
+  async look(id: string): Promise<ToolResult> {
+    const { command, terminal, result, isOver } = this.#find(id);
+    const of = `${id}: ${command}`;
+    if (isOver || terminal === undefined) {
+      if (result === undefined)
+        return { content: [textPart(`${of}\n\n[it was stopped]`)], rawOutput: { id, status: "stopped" } };
+      const raw = { ...(result.rawOutput as object), id, status: "ended" }; // bash says an object
+      return { content: [textPart(of), ...result.content], rawOutput: raw };
+    }
+    const { text } = tailOf(plainOutput((await terminal.output()).output));
+    const told = `${of}\n${text === "" ? "[no output yet]" : text}\n\n[it is running]`;
+    return { content: [textPart(told)], rawOutput: { id, status: "running" } };
+  }
+
+  async end(id: string): Promise<void> {
+    const { stop, ended } = this.#find(id);
+    stop.abort(new DOMException("it was stopped", "AbortError"));
+    await ended;
+  }
+
+  #find(id: string): Running {
+    const job = this.#jobs.get(id);
+    if (job !== undefined) return job;
+    const ids = [...this.#jobs.keys()].join(", ");
+    throw new ToolError(
+      `There is no ${JSON.stringify(id)}. ${ids === "" ? "Nothing was started in the background" : `There are: ${ids}`}.`,
+    );
+  }
+
+  #keep(job: Running): void {
+    this.#jobs.set(job.id, job);
+    for (const { id, isOver } of this.#jobs.values()) {
+      if (this.#jobs.size <= maxKept) return;
+      if (isOver) this.#jobs.delete(id);
+    }
+  }
+}

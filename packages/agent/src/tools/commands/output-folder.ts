@@ -1,0 +1,36 @@
+// Where output goes that is too long to be told: a folder of the session, for nobody else's eyes, made when it is
+// first needed and gone with the session.
+
+import { mkdirSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { OutputFolder } from "../base/tool.ts";
+
+export class SessionOutputs implements OutputFolder {
+  readonly #parent: string;
+  #path: string | undefined;
+  #count = 0;
+
+  constructor(parent: string = tmpdir()) {
+    this.#parent = parent;
+  }
+
+  /** Nothing has been written before. */
+  get path(): string | undefined {
+    return this.#path;
+  }
+
+  create(name: string): { readonly path: string; readonly fd: number } {
+    if (this.#path === undefined) {
+      mkdirSync(this.#parent, { recursive: true });
+      this.#path = mkdtempSync(join(this.#parent, "parley-output-"));
+    }
+    this.#count += 1;
+    const path = join(this.#path, `${this.#count}-${name}`);
+    return { path, fd: openSync(path, "wx", 0o600) };
+  }
+
+  close(): void {
+    if (this.#path !== undefined) rmSync(this.#path, { recursive: true, force: true });
+  }
+}

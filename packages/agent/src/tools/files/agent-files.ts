@@ -1,0 +1,176 @@
+// The files of a session as its tools see them: texts from the client where it has them, with what the user has
+// not saved yet, everything else from the disk. Whoever answers, the roots of the session are the boundary: the
+// disk says where a path leads before the client is asked.
+
+import {
+  errorCodes,
+  type Files,
+  type ReadTextOptions,
+  RequestError,
+  type WriteTextOptions,
+} from "@parley/acp";
+import type { DirectoryEntry, FileFacts, LocalFiles } from "@parley/acp/node";
+import { type AgentFiles, type AgentWriteOptions, type TextWithVersion, ToolError } from "../base/tool.ts";
+
+export interface AgentFilesOptions {
+  /** Below the roots of the session. */
+  readonly local: LocalFiles;
+  /** What the client offers. */
+  readonly client?: Files | undefined;
+  /** The files in the folder that a path is below, where that may be read besides the roots. */
+  readonly readable?: (path: string) => LocalFiles | undefined;
+}
+
+export function agentFiles(options: AgentFilesOptions): AgentFiles {
+  return new SessionFiles(options);
+}
+
+const mark = "\ufeff";
+
+function withoutMark(text: string): string {
+  return text.startsWith(mark) ? text.slice(1) : text;
+}
+
+/** Of the text, so that it is the same whether the client or the disk has told it. */
+function versionOf(text: string): string {
+  // Loaded by the first file: milliseconds that the start of the agent does not pay.
+  const { hash } = process.getBuiltinModule("node:crypto");
+  return `sha256-${hash("sha256", text, "base64url")}`;
+}
+
+class SessionFiles implements AgentFiles {
+  readonly canRead = true;
+  readonly canWrite = true;
+  readonly #local: LocalFiles;
+  readonly #client: Files | undefined;
+  readonly #readable: (path: string) => LocalFiles | undefined;
+
+  constructor({ local, client, readable = () => undefined }: AgentFilesOptions) {
+    this.#local = local;
+    this.#client = client;
+    this.#readable = readable;
+  }
+
+  #at(path: string): LocalFiles {
+    return this.#readable(path) ?? this.#local;
+  }
+
+  async read(path: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<TextWithVersion> {
+    const text = await this.readText(path, signal === undefined ? {} : { signal });
+    return { text, version: versionOf(text) };
+  }
+
+  async readText(path: string, options: ReadTextOptions = {}): Promise<string> {
+    const readable = this.#readable(path);
+    if (readable !== undefined) return readable.readText(path, options);
+    if (this.#client?.canRead !== true) return this.#local.readText(path, options);
+    await this.#local.locate(path);
+    // By the name it was given: an editor knows its buffers by the names that the user opened.
+    // Editors differ in what they do with a byte order mark; to tools it is no part of the text.
+    return withoutMark(await this.#client.readText(path, options));
+  }
+
+  async writeText(path: string, content: string, options: WriteTextOptions = {}): Promise<void> {
+    if (this.#client?.canWrite !== true) return this.#local.writeText(path, content, options);
+    await this.#local.locate(path);
+    await this.#client.writeText(path, content, options);
+  }
+
+  async write(path: string, content: string, options: AgentWriteOptions): Promise<TextWithVersion> {
+    const { expected, signal } = options;
+    const given = signal === undefined ? {} : { signal };
+    const now = await this.#versionNow(path, given);
+    if (now !== expected) {
+      const what =
+        now === "absent" ? "has been removed" : expected === "absent" ? "exists already" : "has changed";
+      throw new ToolError(`${path} ${what} since it was read`, {
+        advice: "read it again, then repeat the change",
+      });
+    }
+    if (this.#client?.canWrite === true) {
+      const kept = expected === "absent" ? "" : await this.#clientMark(this.#client, path, given);
+      await this.#client.writeText(path, kept + content, given);
+    } else
+      await this.#local.write(path, content, { ...given, expected: await this.#diskVersion(path, given) });
+    // The client may have its own way with line ends: what it holds now is what counts.
+    return { text: content, version: await this.#versionNow(path, given) };
+  }
+
+  /** A client that tells the mark wants it back; one that does not sees to it itself. */
+  async #clientMark(
+    client: Files,
+    path: string,
+    options: { readonly signal?: AbortSignal },
+  ): Promise<string> {
+    if (!client.canRead) return "";
+    return (await client.readText(path, { ...options, limit: 1 })).startsWith(mark) ? mark : "";
+  }
+
+  async #versionNow(path: string, options: { readonly signal?: AbortSignal }): Promise<string> {
+    try {
+      return (await this.read(path, options)).version;
+    } catch (error) {
+      if (await this.isAbsent(path, error)) return "absent";
+      throw error;
+    }
+  }
+
+  /** Clients have many codes for a file that is not there: the disk is asked as well. */
+  async isAbsent(path: string, error: unknown): Promise<boolean> {
+    if (isNotFound(error)) return true;
+    if (!(error instanceof RequestError) || error.code === errorCodes.outsideWorkspace) return false;
+    return this.#local.stat(path).then(() => false, isNotFound);
+  }
+
+  /** For the check that the disk makes at the moment of the write. */
+  async #diskVersion(path: string, options: { readonly signal?: AbortSignal }): Promise<string> {
+    try {
+      return (await this.#local.read(path, options)).version;
+    } catch (error) {
+      if (isNotFound(error)) return "absent";
+      throw error;
+    }
+  }
+
+  readBytes(path: string, options: { readonly signal?: AbortSignal } = {}): Promise<Uint8Array> {
+    return this.#at(path).readBytes(path, options);
+  }
+
+  stat(path: string): Promise<FileFacts> {
+    return this.#at(path).stat(path);
+  }
+
+  locate(path: string): Promise<string> {
+    return this.#at(path).locate(path);
+  }
+
+  list(path: string): Promise<readonly DirectoryEntry[]> {
+    return this.#at(path).list(path);
+  }
+
+  remove(path: string, options: { readonly recursive?: boolean } = {}): Promise<void> {
+    return this.#local.remove(path, options);
+  }
+
+  move(from: string, to: string): Promise<void> {
+    return this.#local.move(from, to);
+  }
+
+  async isUnsaved(path: string, options: { readonly signal?: AbortSignal } = {}): Promise<boolean> {
+    if (this.#client?.canRead !== true) return false;
+    try {
+      const [shown, saved] = await Promise.all([
+        this.readText(path, options),
+        this.#local.readText(path, options),
+      ]);
+      return shown.replaceAll("\r\n", "\n") !== saved.replaceAll("\r\n", "\n");
+    } catch {
+      // no text, or the client does not have it: there is nothing that could be lost
+      return false;
+    }
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof RequestError && error.code === errorCodes.notFound;
+}

@@ -1,0 +1,109 @@
+import { basename, dirname } from "node:path";
+import { defineTool, textPart } from "../base/define-tool.ts";
+import { isBinary } from "../base/media-type.ts";
+import { shownRemoval, shownText } from "../base/shown-content.ts";
+import { type ToolContext, ToolError } from "../base/tool.ts";
+import { maxBytes } from "../base/truncation.ts";
+import { absolutePath, entryNamesOf, shownPath } from "../base/workspace-path.ts";
+
+/** Counting the rest would take longer than removing it. */
+const maxCounted = 10_000;
+
+export const deleteTool = defineTool({
+  name: "delete",
+  description:
+    "Deletes a file, a symbolic link itself, or a directory. A directory that is not empty needs recursive.",
+  isReadOnly: false,
+  inputSchema: {
+    type: "object",
+    properties: {
+      path: { type: "string", description: "Absolute or relative to the working directory" },
+      recursive: { type: "boolean", description: "Delete a directory with everything in it. Default false" },
+    },
+    required: ["path"],
+    additionalProperties: false,
+  },
+  async prepare({ path: given, recursive = false }, context) {
+    const path = absolutePath(context, given);
+    const shown = shownPath(context, path);
+    if (context.roots.includes(path))
+      throw new ToolError(`${shown} is a root of the workspace and cannot be deleted`);
+    const paths = await entryNamesOf(context, path);
+    const entry = await entryAt(context, path);
+    const isDirectory = entry === "directory";
+    const count = isDirectory ? await countBelow(context, path) : 0;
+    if (count > 0 && !recursive) {
+      throw new ToolError(
+        `${shown} is a directory with ${entries(count)} in it; set recursive to delete them too`,
+      );
+    }
+    await refuseUnsaved(context, path);
+    const text = entry === "file" ? await textOrNothing(context, path) : undefined;
+    const content =
+      text !== undefined ? [shownRemoval(path, text)] : isDirectory ? [shownText(entries(count))] : [];
+    const what = isDirectory ? `${shown} and all that is in it` : shown;
+    return {
+      presentation: {
+        title: `Delete ${count === 0 ? shown : what}`,
+        kind: "delete",
+        locations: [{ path }],
+        content,
+      },
+      access: { type: "write", paths, verb: "delete", ...(count > 0 ? { losesFolder: true } : {}) },
+      async run({ files, seen }) {
+        await files.remove(path, { recursive });
+        seen.forget(path);
+        const more = count === 0 ? "" : ` with ${entries(count)}`;
+        return { content: [textPart(`deleted ${shown}${more}`)], rawOutput: { kind: entry, entries: count } };
+      },
+    };
+  },
+});
+
+/** What is lost with the editor's buffer cannot be brought back from anywhere. */
+export async function refuseUnsaved(context: ToolContext, path: string): Promise<void> {
+  if (!(await context.files.isUnsaved(path, { signal: context.signal }))) return;
+  throw new ToolError(`${shownPath(context, path)} has changes in the editor that are not saved`, {
+    advice: "ask the user to save or discard them",
+  });
+}
+
+async function entryAt(context: ToolContext, path: string): Promise<"file" | "directory" | "link" | "other"> {
+  const name = basename(path);
+  const siblings = await context.files.list(dirname(path)).catch(() => []);
+  const found = siblings.find((entry) => entry.name === name);
+  if (found !== undefined) return found.kind;
+  throw new ToolError(`there is no ${shownPath(context, path)}`, { advice: "find looks for files by name" });
+}
+
+async function countBelow(context: ToolContext, path: string): Promise<number> {
+  let count = 0;
+  const waiting = [path];
+  for (let next = waiting.pop(); next !== undefined && count < maxCounted; next = waiting.pop()) {
+    context.signal.throwIfAborted();
+    for (const { name, kind } of await context.files.list(next)) {
+      count += 1;
+      if (kind === "directory") waiting.push(`${next}/${name}`);
+    }
+  }
+  return count;
+}
+
+function entries(count: number): string {
+  if (count >= maxCounted) return `${maxCounted} files and directories or more`;
+  return count === 1 ? "1 file or directory" : `${count} files and directories`;
+}
+
+/** For the diff: large and binary files are not shown. */
+async function textOrNothing(context: ToolContext, path: string): Promise<string | undefined> {
+  const { files, signal } = context;
+  try {
+    const { size } = await files.stat(path);
+    if (size > maxBytes) return undefined;
+    const bytes = await files.readBytes(path, { signal });
+    return isBinary(bytes) ? undefined : new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    // it cannot be read or is no text: it can be deleted all the same
+    return undefined;
+  }
+}

@@ -1,0 +1,176 @@
+import { defineTool, textPart } from "../base/define-tool.ts";
+import { shownDiff } from "../base/shown-content.ts";
+import { type PreparedCall, ToolError } from "../base/tool.ts";
+import { shortLine } from "../base/truncation.ts";
+import { absolutePath, namesOf, shownPath } from "../base/workspace-path.ts";
+import { nearestBlock } from "./nearest-block.ts";
+import { textOf } from "./read.ts";
+import { findMatches, lineAt, type Span } from "./text-match.ts";
+
+export const editTool = defineTool({
+  name: "edit",
+  description:
+    "Replaces text in a file. oldText must be in the file exactly once, with enough lines around it to be unique, unless replaceAll is set. All edits are looked up in the file as it is now and applied together, or none of them; they must not overlap.",
+  isReadOnly: false,
+  inputSchema: {
+    type: "object",
+    properties: {
+      path: { type: "string", description: "Of the file, absolute or relative to the working directory" },
+      edits: {
+        type: "array",
+        minItems: 1,
+        items: {
+          type: "object",
+          properties: {
+            oldText: {
+              type: "string",
+              minLength: 1,
+              description: "The text to replace, as it is in the file",
+            },
+            newText: { type: "string", description: "What is there afterwards" },
+            replaceAll: { type: "boolean", description: "Replace every occurrence. Default false" },
+          },
+          required: ["oldText", "newText"],
+          additionalProperties: false,
+        },
+      },
+    },
+    required: ["path", "edits"],
+    additionalProperties: false,
+  },
+  async prepare({ path: given, edits }, context) {
+    const path = absolutePath(context, given);
+    const paths = await namesOf(context, path);
+    const shown = shownPath(context, path);
+    const known = context.seen.versionOf(path);
+    const hidden = known === undefined ? await context.vetoes?.unreadable(paths) : undefined;
+    // what is told of an edit that fails is in the file, too
+    if (hidden !== undefined && hidden.size > 0) return toBeRead(shown, path, paths);
+    const { text, version } = await textOf(context, path);
+    if (known !== undefined && known !== version) {
+      throw new ToolError(`${shown} has changed since it was read`, {
+        advice: "read it again, then repeat the edit",
+      });
+    }
+    const changes = placed(text, edits, shown);
+    const newText = applied(text, changes);
+    if (newText === text) throw new ToolError(`the edits leave ${shown} as it is; nothing was written`);
+    const line = lineAt(text, changes[0]?.start ?? 0);
+    return {
+      presentation: {
+        title: `Edit ${shown}`,
+        kind: "edit",
+        locations: [{ path, line }],
+        content: [shownDiff(path, newText, text)],
+      },
+      access: { type: "write", paths },
+      async run({ files, seen, signal }) {
+        const written = await files.write(path, newText, { expected: version, signal });
+        seen.note(path, written.version);
+        const tolerant = changes.filter(({ isTolerant }) => isTolerant).length;
+        const places = `${changes.length} ${changes.length === 1 ? "place" : "places"}`;
+        const note = tolerant === 0 ? "" : ` (${tolerant} matched but for quotes, dashes or spaces)`;
+        return {
+          content: [textPart(`edited ${shown} in ${places}, first in line ${line}${note}`)],
+          rawOutput: { replacements: changes.length, line },
+        };
+      },
+    };
+  },
+});
+
+/** Whoever edits a file has to be allowed to read it first. */
+function toBeRead(shown: string, path: string, paths: readonly string[]): PreparedCall {
+  return {
+    presentation: { title: `Edit ${shown}`, kind: "edit", locations: [{ path }] },
+    access: { type: "read", paths },
+    run: () => Promise.reject(new ToolError(`read ${shown} first, then repeat the edit`)),
+  };
+}
+
+interface Edit {
+  readonly oldText: string;
+  readonly newText: string;
+  readonly replaceAll?: boolean;
+}
+
+interface Change extends Span {
+  readonly newText: string;
+  readonly isTolerant: boolean;
+  /** Which edit it comes from, counted from 1. */
+  readonly number: number;
+}
+
+/** In the order of the file. */
+function placed(text: string, edits: readonly Edit[], shown: string): Change[] {
+  const changes = edits.flatMap((edit, index) =>
+    changesOf(text, edit, { shown, number: index + 1, of: edits.length }),
+  );
+  changes.sort((one, other) => one.start - other.start);
+  changes.forEach((change, i) => {
+    const next = changes[i + 1];
+    if (next === undefined || change.end <= next.start) return;
+    throw new ToolError(`edits ${change.number} and ${next.number} overlap in ${shown}; make them one edit`);
+  });
+  return changes;
+}
+
+interface Place {
+  readonly shown: string;
+  readonly number: number;
+  readonly of: number;
+}
+
+function changesOf(text: string, edit: Edit, { shown, number, of }: Place): Change[] {
+  const which = of === 1 ? "oldText" : `oldText of edit ${number}`;
+  if (edit.oldText === edit.newText) {
+    throw new ToolError(`${which} and its newText are the same; nothing was changed in ${shown}`);
+  }
+  const { spans, isTolerant } = findMatches(text, edit.oldText);
+  if (spans.length === 0) throw notFound(text, edit.oldText, which, shown);
+  if (spans.length > 1 && edit.replaceAll !== true) {
+    const lines = spans.slice(0, 10).map(({ start }) => lineAt(text, start));
+    const more = spans.length > lines.length ? " and more" : "";
+    throw new ToolError(
+      `${which} is in ${shown} ${spans.length} times, in lines ${lines.join(", ")}${more}; add lines around it to make it unique, or set replaceAll`,
+    );
+  }
+  return spans.map((span) => ({
+    ...span,
+    newText: withLineEndsOf(text, span, edit.newText),
+    isTolerant,
+    number,
+  }));
+}
+
+function notFound(text: string, wanted: string, which: string, shown: string): ToolError {
+  const nearest = nearestBlock(text, wanted);
+  if (nearest === undefined) {
+    return new ToolError(
+      `${which} is not in ${shown}, nor anything like it; read the file and copy the text from it`,
+    );
+  }
+  const lines = nearest.lines.map((line) => shortLine(line)).join("\n");
+  return new ToolError(
+    `${which} is not in ${shown}. The nearest is in lines ${nearest.from}-${nearest.from + nearest.lines.length - 1}:\n${lines}\nCopy the text exactly as it is there.`,
+  );
+}
+
+/** Models write line feeds; the file keeps what it has, there or, if there is none there, where it has its first. */
+function withLineEndsOf(text: string, { start, end }: Span, newText: string): string {
+  const there = text.slice(start, end);
+  const sample = there.includes("\n") ? there : text;
+  const first = sample.indexOf("\n");
+  if (first < 1 || sample[first - 1] !== "\r") return newText;
+  return newText.replaceAll("\r\n", "\n").replaceAll("\n", "\r\n");
+}
+
+function applied(text: string, changes: readonly Change[]): string {
+  let result = "";
+  let from = 0;
+  for (const { start, end, newText } of changes) {
+    result += text.slice(from, start) + newText;
+    from = end;
+  }
+  return result + text.slice(from);
+}

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { symlinkSync } from "node:fs";
+import { test } from "node:test";
+import { probe, refusal } from "../../../test/support/tool-probe.ts";
+import { readTool } from "./read.ts";
+
+test("a file is read whole and shown verbatim, with its place", async (t) => {
+  const { put, call, at } = await probe(t);
+  put("src/a.md", "# title\n```\ncode\n```\n");
+  const { told, prepared, result } = await call(readTool, { path: "src/a.md" });
+  assert.equal(told, "# title\n```\ncode\n```");
+  assert.deepEqual(prepared.presentation, {
+    title: "Read src/a.md",
+    kind: "read",
+    locations: [{ path: at("src/a.md"), line: 1 }],
+  });
+  assert.deepEqual(prepared.access, { type: "read", paths: [at("src/a.md")] });
+  assert.deepEqual(result.shown, [
+    { type: "content", content: { type: "text", text: "````md\n# title\n```\ncode\n```\n````" } },
+  ]);
+});
+
+test("a part of a file says how to continue", async (t) => {
+  const { put, call } = await probe(t);
+  put("a", Array.from({ length: 9_120 }, (_, i) => `${i + 1}`).join("\n"));
+  const head = await call(readTool, { path: "a" });
+  assert.ok(head.told.startsWith("1\n2\n"));
+  assert.ok(head.told.endsWith("\n2000\n\n[lines 1-2000 of 9120; continue with offset=2001]"));
+  const part = await call(readTool, { path: "a", offset: 401, limit: 2 });
+  assert.equal(part.told, "401\n402\n\n[lines 401-402 of 9120; continue with offset=403]");
+  assert.equal(part.prepared.presentation.title, "Read a (lines 401-402)");
+  const end = await call(readTool, { path: "a", offset: 9_119 });
+  assert.equal(end.told, "9119\n9120");
+  assert.equal(
+    await refusal(call(readTool, { path: "a", offset: 9_121 })),
+    "a has 9120 lines; offset 9121 is beyond its end",
+  );
+});
+
+test("an image is looked at, whatever it is called", async (t) => {
+  const { put, call } = await probe(t);
+  const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0);
+  put("picture.txt", png);
+  const { result } = await call(readTool, { path: "picture.txt" });
+  const data = Buffer.from(png).toString("base64");
+  assert.deepEqual(result.content[1], { type: "image", mediaType: "image/png", data });
+  assert.deepEqual(result.shown, [
+    { type: "content", content: { type: "image", data, mimeType: "image/png" } },
+  ]);
+});
+
+test("binary files, directories, missing files and endless lines are refused in words", async (t) => {
+  const { put, call, cwd } = await probe(t);
+  put("program", Uint8Array.of(1, 2, 0, 3));
+  put("long", "x".repeat(60_000));
+  put("src/UserName.test.ts", "");
+  assert.equal(
+    await refusal(call(readTool, { path: "program" })),
+    "program is a binary file of 4 bytes, not text; inspect it with bash if you must",
+  );
+  assert.equal(await refusal(call(readTool, { path: cwd })), ". is a directory; use list");
+  assert.match(await refusal(call(readTool, { path: "long" })), /^line 1 of long alone is longer than 50 KB/);
+  assert.equal(
+    await refusal(call(readTool, { path: "src/user-name.ts" })),
+    "there is no file src/user-name.ts; did you mean src/UserName.test.ts?",
+  );
+  assert.equal(
+    await refusal(call(readTool, { path: "nope" })),
+    "there is no file nope; find looks for files by name",
+  );
+});
+
+test("an empty file is said to be empty", async (t) => {
+  const { put, call } = await probe(t);
+  put("e", "");
+  assert.equal((await call(readTool, { path: "e" })).told, "[e is empty]");
+});
+
+test("A18 A43 nothing outside the roots is read, and a link inside is judged by both of its names", async (t) => {
+  const { call, prepare, at, put, base } = await probe(t);
+  put("../secret", "s");
+  symlinkSync(`${base}/secret`, at("out"));
+  put(".env", "KEY=1");
+  symlinkSync(".env", at("notes"));
+  assert.match(await refusal(call(readTool, { path: "../secret" })), /is outside the workspace/);
+  assert.match(await refusal(call(readTool, { path: "out" })), /leads outside the workspace/);
+  assert.match(await refusal(call(readTool, { path: "~/x" })), /is outside the workspace/);
+  assert.deepEqual((await prepare(readTool, { path: "notes" })).access, {
+    type: "read",
+    paths: [at("notes"), at(".env")],
+  });
+});
+
+test("the client's text is read, with what is not saved, and only below the roots", async (t) => {
+  const asked: string[] = [];
+  const { call, put, at } = await probe(t, {
+    version: 1,
+    client: {
+      files: {
+        canRead: true,
+        canWrite: false,
+        async readText(path) {
+          asked.push(path);
+          return "\ufeffunsaved\n";
+        },
+        writeText: () => Promise.reject(new Error("not offered")),
+      },
+    },
+  });
+  put("a", "saved\n");
+  assert.equal((await call(readTool, { path: "a" })).told, "unsaved");
+  assert.equal((await call(readTool, { path: "only-in-the-editor" })).told, "unsaved");
+  assert.match(await refusal(call(readTool, { path: "/etc/passwd" })), /is outside the workspace/);
+  assert.deepEqual(asked, [at("a"), at("only-in-the-editor")]);
+});

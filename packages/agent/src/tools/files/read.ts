@@ -1,0 +1,130 @@
+import { basename, dirname, join } from "node:path";
+import { imageProblem } from "../../model/image-limits.ts";
+import { defineTool, textPart } from "../base/define-tool.ts";
+import { imageTypeOf, isBinary } from "../base/media-type.ts";
+import { shownVerbatim } from "../base/shown-content.ts";
+import { type RunContext, type ToolContext, ToolError, type ToolResult } from "../base/tool.ts";
+import { headOf, maxBytes, maxLines } from "../base/truncation.ts";
+import { absolutePath, namesOf, shownPath } from "../base/workspace-path.ts";
+
+export const readTool = defineTool({
+  name: "read",
+  description: `Reads a text file, or an image to look at. At most ${maxLines} lines or ${maxBytes / 1024} KB at a time: for more, call it again with offset. Read a file before you edit it.`,
+  isReadOnly: true,
+  inputSchema: {
+    type: "object",
+    properties: {
+      path: { type: "string", description: "Of the file, absolute or relative to the working directory" },
+      offset: { type: "integer", minimum: 1, description: "The first line to read, counted from 1" },
+      limit: { type: "integer", minimum: 1, description: "How many lines to read" },
+    },
+    required: ["path"],
+    additionalProperties: false,
+  },
+  async prepare({ path: given, offset = 1, limit }, context) {
+    const path = absolutePath(context, given);
+    const paths = await namesOf(context, path);
+    const shown = shownPath(context, path);
+    const range =
+      limit === undefined
+        ? offset === 1
+          ? ""
+          : ` from line ${offset}`
+        : ` (lines ${offset}-${offset + limit - 1})`;
+    return {
+      presentation: { title: `Read ${shown}${range}`, kind: "read", locations: [{ path, line: offset }] },
+      access: { type: "read", paths },
+      run: (run) => readPart(run, path, offset, limit),
+    };
+  },
+});
+
+async function readPart(
+  context: RunContext,
+  path: string,
+  offset: number,
+  limit: number | undefined,
+): Promise<ToolResult> {
+  const image = await imageOrNothing(context, path);
+  if (image !== undefined) return image;
+  const { text, version } = await textOf(context, path);
+  context.seen.note(path, version);
+  const shown = shownPath(context, path);
+  const excerpt = headOf(text, offset, limit === undefined ? {} : { maxLines: limit });
+  const { from, to, lines } = excerpt;
+  if (lines === 0) return { content: [textPart(`[${shown} is empty]`)], rawOutput: { lines } };
+  if (from > lines) throw new ToolError(`${shown} has ${lines} lines; offset ${from} is beyond its end`);
+  if (to < from) {
+    throw new ToolError(
+      `line ${from} of ${shown} alone is longer than ${maxBytes / 1024} KB; look at parts of it with bash, such as cut -c`,
+    );
+  }
+  const note = to < lines ? `\n\n[lines ${from}-${to} of ${lines}; continue with offset=${to + 1}]` : "";
+  return {
+    content: [textPart(excerpt.text + note)],
+    rawOutput: { from, to, lines },
+    shown: [shownVerbatim(excerpt.text, path)],
+  };
+}
+
+/** Binary files are refused here, before anybody decodes them. */
+async function imageOrNothing(context: RunContext, path: string): Promise<ToolResult | undefined> {
+  const { files, signal } = context;
+  const shown = shownPath(context, path);
+  const facts = await files.stat(path).catch(async (error: unknown) => {
+    if (await files.isAbsent(path, error)) return undefined;
+    throw error;
+  });
+  // What is not on disk may still be in the editor.
+  if (facts === undefined) return undefined;
+  if (facts.kind === "directory") throw new ToolError(`${shown} is a directory`, { advice: "use list" });
+  if (facts.kind === "other") throw new ToolError(`${shown} is no regular file and cannot be read`);
+  const bytes = await files.readBytes(path, { signal });
+  const mediaType = imageTypeOf(bytes);
+  if (mediaType === undefined) {
+    if (!isBinary(bytes)) return undefined;
+    throw new ToolError(`${shown} is a binary file of ${bytes.length} bytes, not text`, {
+      advice: "inspect it with bash if you must",
+    });
+  }
+  const problem = imageProblem(bytes);
+  if (problem !== undefined)
+    throw new ToolError(`${shown} is an image that cannot be sent: ${problem} with bash`);
+  const data = Buffer.from(bytes).toString("base64");
+  return {
+    content: [
+      textPart(`[${shown}, ${mediaType}, ${bytes.length} bytes]`),
+      { type: "image", mediaType, data },
+    ],
+    rawOutput: { mediaType, bytes: bytes.length },
+    shown: [{ type: "content", content: { type: "image", data, mimeType: mediaType } }],
+  };
+}
+
+/** A file that is not there: with the names that may have been meant. */
+export async function textOf(
+  context: ToolContext,
+  path: string,
+): Promise<{ readonly text: string; readonly version: string }> {
+  const { files, signal } = context;
+  try {
+    return await files.read(path, { signal });
+  } catch (error) {
+    if (!(await files.isAbsent(path, error))) throw error;
+    const similar = await similarNames(context, path);
+    const what = `there is no file ${shownPath(context, path)}`;
+    if (similar.length > 0)
+      throw new ToolError(`${what}; did you mean ${similar.join(" or ")}?`, { cause: error });
+    throw new ToolError(what, { cause: error, advice: "find looks for files by name" });
+  }
+}
+
+async function similarNames(context: ToolContext, path: string): Promise<string[]> {
+  const stem = (name: string) => name.toLowerCase().replace(/\..*$/, "").replace(/[-_ ]/g, "");
+  const wanted = stem(basename(path));
+  const entries = await context.files.list(dirname(path)).catch(() => []);
+  return entries
+    .filter(({ name }) => stem(name) === wanted && wanted !== "")
+    .slice(0, 3)
+    .map(({ name }) => shownPath(context, join(dirname(path), name)));
+}

@@ -1,0 +1,77 @@
+import { defineTool, textPart } from "../base/define-tool.ts";
+import { shownDiff } from "../base/shown-content.ts";
+import { type ToolContext, ToolError } from "../base/tool.ts";
+import { absolutePath, namesOf, shownPath } from "../base/workspace-path.ts";
+
+export const writeTool = defineTool({
+  name: "write",
+  description:
+    "Creates a file with the given content, and the directories it needs, or replaces a whole file that you have read before. To change a part of a file, use edit.",
+  isReadOnly: false,
+  inputSchema: {
+    type: "object",
+    properties: {
+      path: { type: "string", description: "Of the file, absolute or relative to the working directory" },
+      content: { type: "string", description: "The whole text" },
+    },
+    required: ["path", "content"],
+    additionalProperties: false,
+  },
+  async prepare({ path: given, content }, context) {
+    const path = absolutePath(context, given);
+    const paths = await namesOf(context, path);
+    const shown = shownPath(context, path);
+    const old = await oldFile(context, path);
+    if (old?.text === content)
+      throw new ToolError(`${shown} has exactly this content already; nothing was written`);
+    const diff = shownDiff(path, content, old?.text);
+    return {
+      presentation: {
+        title: `${old === undefined ? "Create" : "Write"} ${shown}`,
+        kind: "edit",
+        locations: [{ path }],
+        content: [diff],
+      },
+      access: { type: "write", paths },
+      async run({ files, seen, signal }) {
+        const { version } = await files.write(path, content, { expected: old?.version ?? "absent", signal });
+        seen.note(path, version);
+        const lines = content.split("\n").length - (content.endsWith("\n") || content === "" ? 1 : 0);
+        const done = old === undefined ? "created" : "replaced";
+        return {
+          content: [textPart(`${done} ${shown}: ${lines} lines, ${Buffer.byteLength(content)} bytes`)],
+          rawOutput: { created: old === undefined, lines },
+        };
+      },
+    };
+  },
+});
+
+/** Nothing where there is none. What is there must have been seen: nobody's work is replaced unread. */
+async function oldFile(
+  context: ToolContext,
+  path: string,
+): Promise<{ readonly text: string; readonly version: string } | undefined> {
+  const { files, seen, signal } = context;
+  let old: { readonly text: string; readonly version: string };
+  try {
+    old = await files.read(path, { signal });
+  } catch (error) {
+    if (await files.isAbsent(path, error)) return undefined;
+    throw error;
+  }
+  const known = seen.versionOf(path);
+  const shown = shownPath(context, path);
+  // What is empty has nothing to lose.
+  if (known === undefined && old.text !== "") {
+    throw new ToolError(`${shown} exists already and was not read`, {
+      advice: "read it first, then write or edit it",
+    });
+  }
+  if (known !== undefined && known !== old.version) {
+    throw new ToolError(`${shown} has changed since it was read`, {
+      advice: "read it again, then write or edit it",
+    });
+  }
+  return old;
+}

@@ -1,0 +1,213 @@
+import { defineTool, textPart } from "../base/define-tool.ts";
+import { isBinary } from "../base/media-type.ts";
+import { isProtected } from "../base/protected-paths.ts";
+import { shownVerbatim } from "../base/shown-content.ts";
+import { type RunContext, ToolError, type ToolResult } from "../base/tool.ts";
+import { headOf, shortLine } from "../base/truncation.ts";
+import { absolutePath, namesOf, shownPath } from "../base/workspace-path.ts";
+import { type LineSearch, lineSearch } from "./line-search.ts";
+import type { FoundEntry } from "./walk-tree.ts";
+
+const defaultLimit = 100;
+/** A larger file is data, not something that people wrote. */
+const maxFileBytes = 4 * 1024 * 1024;
+const filesAtOnce = 100;
+
+export const grepTool = defineTool({
+  name: "grep",
+  description: `Searches the text of files for a regular expression (as JavaScript has them), line by line, in a directory and all below it, or in one file. What git ignores is left out. At most ${defaultLimit} lines unless limit says otherwise.`,
+  isReadOnly: true,
+  inputSchema: {
+    type: "object",
+    properties: {
+      pattern: { type: "string", minLength: 1, description: "The regular expression" },
+      path: { type: "string", description: "A directory or a file. Default: the working directory" },
+      glob: { type: "string", description: "Only files that match, such as *.ts or src/**/*.{js,ts}" },
+      literal: {
+        type: "boolean",
+        description: "Take the pattern as it is, not as a regular expression. Default false",
+      },
+      ignoreCase: { type: "boolean", description: "Default false" },
+      context: {
+        type: "integer",
+        minimum: 0,
+        maximum: 20,
+        description: "Lines around each match. Default 0",
+      },
+      ignored: { type: "boolean", description: "Search what git ignores, too. Default false" },
+      limit: { type: "integer", minimum: 1, maximum: 2_000, description: "How many matching lines at most" },
+    },
+    required: ["pattern"],
+    additionalProperties: false,
+  },
+  async prepare(input, context) {
+    const { pattern, literal: isLiteral = false, ignoreCase: ignoresCase = false, glob } = input;
+    const path = absolutePath(context, input.path ?? ".");
+    const paths = await namesOf(context, path);
+    const shown = shownPath(context, path);
+    const request: Request = {
+      path,
+      search: lineSearch(pattern, { isLiteral, ignoresCase }),
+      around: input.context ?? 0,
+      limit: input.limit ?? defaultLimit,
+      withIgnored: input.ignored ?? false,
+      ...(glob === undefined ? {} : { isWanted: await wantedBy(glob, path) }),
+    };
+    const where = [shown === "." ? "" : ` in ${shown}`, glob === undefined ? "" : ` (${glob})`].join("");
+    return {
+      presentation: { title: `Search for ${quoted(pattern)}${where}`, kind: "search", locations: [{ path }] },
+      access: { type: "read", paths },
+      run: (run) => searchAll(run, request),
+    };
+  },
+});
+
+function quoted(pattern: string): string {
+  return pattern.includes('"') ? `\`${pattern}\`` : `"${pattern}"`;
+}
+
+/** Loaded when it is used: what nobody calls must not slow down the start of the agent. */
+async function wantedBy(glob: string, directory: string): Promise<(path: string) => boolean> {
+  return (await import("./path-pattern.ts")).pathPattern(glob, directory);
+}
+
+interface Request {
+  readonly path: string;
+  readonly search: LineSearch;
+  readonly around: number;
+  readonly limit: number;
+  readonly withIgnored: boolean;
+  readonly isWanted?: (path: string) => boolean;
+}
+
+/** What has been found so far, and what could not be looked into. */
+class Findings {
+  readonly lines: string[] = [];
+  matches = 0;
+  files = 0;
+  readonly secrets: string[] = [];
+  readonly forbidden: string[] = [];
+  readonly slow: string[] = [];
+  large = 0;
+}
+
+async function searchAll(context: RunContext, request: Request): Promise<ToolResult> {
+  const findings = new Findings();
+  const { kind } = await context.files.stat(request.path);
+  if (kind !== "directory") await searchFile(context, request, request.path, findings);
+  else {
+    const { walkTree } = await import("./walk-tree.ts");
+    for await (const paths of batches(walkTree(context, request.path, request), request.isWanted)) {
+      const hidden = await context.vetoes?.unreadable(paths);
+      for (const path of paths) {
+        if (findings.matches >= request.limit) break;
+        if (hidden?.has(path)) findings.forbidden.push(shownPath(context, path));
+        // A secret is read only by a call that names it, so that somebody is asked.
+        else if (isProtected(path, "read")) findings.secrets.push(shownPath(context, path));
+        else await searchFile(context, request, path, findings);
+      }
+      if (findings.matches >= request.limit) break;
+    }
+  }
+  return resultOf(findings, request);
+}
+
+/** The files among them, some at a time: who has to agree is asked about many at once. */
+async function* batches(
+  entries: AsyncIterable<FoundEntry>,
+  isWanted: Request["isWanted"],
+): AsyncGenerator<readonly string[]> {
+  let paths: string[] = [];
+  for await (const { path, kind } of entries) {
+    if (kind !== "file" || isWanted?.(path) === false) continue;
+    paths.push(path);
+    if (paths.length < filesAtOnce) continue;
+    yield paths;
+    paths = [];
+  }
+  if (paths.length > 0) yield paths;
+}
+
+async function searchFile(
+  context: RunContext,
+  request: Request,
+  path: string,
+  findings: Findings,
+): Promise<void> {
+  const { files, signal } = context;
+  const isOnlyOne = path === request.path;
+  let bytes: Uint8Array;
+  try {
+    if (!isOnlyOne && (await files.stat(path)).size > maxFileBytes) {
+      findings.large += 1;
+      return;
+    }
+    bytes = await files.readBytes(path, { signal });
+  } catch (error) {
+    if (isOnlyOne || signal.aborted) throw error;
+    // it has gone, or cannot be read: others have the matches
+    return;
+  }
+  if (isBinary(bytes)) {
+    if (isOnlyOne) throw new ToolError(`${shownPath(context, path)} is a binary file, not text`);
+    return;
+  }
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+  const found = request.search(text, request.limit - findings.matches);
+  if (found === "too slow") {
+    findings.slow.push(shownPath(context, path));
+    if (findings.slow.length > 2) {
+      throw new ToolError("the pattern takes too long; avoid repetitions within repetitions, such as (a+)+");
+    }
+    return;
+  }
+  if (found.length === 0) return;
+  findings.matches += found.length;
+  findings.files += 1;
+  findings.lines.push(...shownLines(shownPath(context, path), text, found, request.around));
+}
+
+function shownLines(
+  name: string,
+  text: string,
+  found: readonly { readonly line: number; readonly text: string }[],
+  around: number,
+): string[] {
+  if (around === 0) return found.map((match) => `${name}:${match.line}: ${shortLine(match.text)}`);
+  const all = text.split(/\r?\n/);
+  const isMatch = new Set(found.map(({ line }) => line));
+  const wanted = new Set(
+    found.flatMap(({ line }) => Array.from({ length: 2 * around + 1 }, (_, i) => line - around + i)),
+  );
+  const last = all.at(-1) === "" ? all.length - 1 : all.length;
+  const lines = [...wanted].filter((line) => line >= 1 && line <= last).sort((one, other) => one - other);
+  return lines.flatMap((line, i) => {
+    const sign = isMatch.has(line) ? ":" : "-";
+    const gap = i > 0 && lines[i - 1] !== line - 1 ? ["--"] : [];
+    return [...gap, `${name}${sign}${line}${sign} ${shortLine(all[line - 1] ?? "")}`];
+  });
+}
+
+function resultOf(findings: Findings, { limit }: Request): ToolResult {
+  const { matches, files, secrets, forbidden, slow, large } = findings;
+  const excerpt = headOf(findings.lines.join("\n"));
+  const notes: string[] = [];
+  if (matches === 0) notes.push("no matches");
+  if (excerpt.isCut)
+    notes.push(`the first ${excerpt.to} of ${excerpt.lines} lines; search for something narrower`);
+  if (matches >= limit)
+    notes.push(`${limit} matching lines, there may be more; raise limit or narrow the search`);
+  if (secrets.length > 0)
+    notes.push(`not searched, because they may hold secrets: ${secrets.slice(0, 10).join(", ")}`);
+  if (forbidden.length > 0)
+    notes.push(`not searched, because the user's rules forbid it: ${forbidden.slice(0, 10).join(", ")}`);
+  if (slow.length > 0) notes.push(`given up, because the pattern took too long there: ${slow.join(", ")}`);
+  if (large > 0)
+    notes.push(`not searched, because they are larger than 4 MB: ${large} files; name them to search them`);
+  const told = [excerpt.text, ...notes.map((note) => `[${note}]`)].filter((part) => part !== "").join("\n");
+  return {
+    content: [textPart(told)],
+    rawOutput: { matches, files },
+    shown: [shownVerbatim(excerpt.text === "" ? told : excerpt.text)],
+  };
+}

@@ -1,0 +1,92 @@
+// What git ignores below a directory: .gitignore files from the top of the repository down, nested ones over
+// outer ones, and .git/info/exclude below them all. Files above the roots are read for their rules only; nothing
+// of them is ever told.
+
+import { existsSync, lstatSync, readFileSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import ignore, { type Ignore } from "ignore";
+import type { AgentFiles } from "../base/tool.ts";
+
+interface Rules {
+  /** Absolute: what the patterns are relative to. */
+  readonly directory: string;
+  readonly patterns: Ignore;
+}
+
+/** Innermost first. */
+export type IgnoreRules = readonly Rules[];
+
+const maxRuleBytes = 1024 * 1024;
+
+/** What holds for the entries of a directory, from outside of it: its own file is not among them. */
+export function outerRules(directory: string): IgnoreRules {
+  const above: string[] = [];
+  for (let at = directory; ; at = dirname(at)) {
+    if (at !== directory) above.push(at);
+    if (existsSync(join(at, ".git"))) return [...above.flatMap(ruleFile), ...excludes(at)];
+    // no repository
+    if (dirname(at) === at) return [];
+  }
+}
+
+/** With the .gitignore of a directory that is walked, read like any other file. */
+export async function withRulesOf(
+  files: AgentFiles,
+  directory: string,
+  outer: IgnoreRules,
+): Promise<IgnoreRules> {
+  try {
+    const bytes = await files.readBytes(join(directory, ".gitignore"));
+    if (bytes.length > maxRuleBytes) return outer;
+    return [{ directory, patterns: parsed(Buffer.from(bytes).toString()) }, ...outer];
+  } catch {
+    // none that could be read
+    return outer;
+  }
+}
+
+function parsed(text: string): Ignore {
+  return ignore({ ignorecase: false, allowRelativePaths: true }).add(text);
+}
+
+export function isIgnored(rules: IgnoreRules, path: string, isDirectory: boolean): boolean {
+  for (const { directory, patterns } of rules) {
+    const below = relative(directory, path).split(sep).join("/");
+    if (below === "") continue;
+    const { ignored, unignored } = patterns.test(isDirectory ? `${below}/` : below);
+    if (ignored) return true;
+    if (unignored) return false;
+  }
+  return false;
+}
+
+function ruleFile(directory: string): Rules[] {
+  return rulesIn(join(directory, ".gitignore"), directory);
+}
+
+function rulesIn(file: string, directory: string): Rules[] {
+  try {
+    const stat = lstatSync(file);
+    if (!stat.isFile() || stat.size > maxRuleBytes) return [];
+    return [{ directory, patterns: parsed(readFileSync(file, "utf8")) }];
+  } catch {
+    return [];
+  }
+}
+
+function excludes(repository: string): Rules[] {
+  return rulesIn(join(commonDirectory(join(repository, ".git")), "info", "exclude"), repository);
+}
+
+/** In a worktree and in a submodule `.git` is a file that says where the rest is. */
+function commonDirectory(git: string): string {
+  try {
+    if (statSync(git).isDirectory()) return git;
+    const target = /^gitdir: (.*)$/m.exec(readFileSync(git, "utf8"))?.[1]?.trim() ?? "";
+    const own = isAbsolute(target) ? target : resolve(dirname(git), target);
+    const common = join(own, "commondir");
+    return existsSync(common) ? resolve(own, readFileSync(common, "utf8").trim()) : own;
+  } catch {
+    return git;
+  }
+}

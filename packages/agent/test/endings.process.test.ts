@@ -1,0 +1,25 @@
+// How the agent ends when its editor no longer reads.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { test } from "node:test";
+import { home, launcher, patience } from "./support/process-probe.ts";
+
+test("F25 an agent that nobody reads any more ends, without a flood of complaints", patience, async (t) => {
+  const { cwd, env } = home(t);
+  const child = spawn(launcher, ["agent"], { cwd, env: { ...process.env, ...env, PARLEY_MODEL: "offline" } });
+  let complaints = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    complaints += chunk.toString();
+  });
+  const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
+  child.stdout.destroy();
+  child.stdin.on("error", () => undefined);
+  for (let id = 1; id <= 100; id++) {
+    const params = { protocolVersion: 1, clientCapabilities: {} };
+    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method: "initialize", params })}\n`);
+  }
+  // its stdin stays open: the end of stdout alone must be enough
+  await closed;
+  assert.ok(complaints.split("\n").length < 10, complaints);
+});

@@ -1,0 +1,192 @@
+// biome-ignore-all lint/style/noRestrictedImports: only tests load this file
+
+// For the tests of this package: the coding agent with a scripted model behind our client, in memory.
+
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { type TestContext, test } from "node:test";
+import {
+  type ClientDefinition,
+  type ClientSession,
+  type ConnectedAgent,
+  client,
+  type McpServer,
+  memoryPair,
+  type PermissionAsk,
+  type ProtocolVersion,
+  type Update,
+} from "@parley/acp";
+import { type CodingAgentOptions, codingAgent } from "../../src/agent.ts";
+import type { Model, ModelEvent, ModelFacts, ModelRequest } from "../../src/model/model.ts";
+import { ModelError } from "../../src/model/model.ts";
+
+/** What a scripted model answers to one request: events, or a call of what it was asked. */
+export type Answer = readonly ModelEvent[] | ((request: ModelRequest) => AsyncIterable<ModelEvent>);
+
+export interface ScriptedModel extends Model {
+  /** What it was asked, in order. */
+  readonly requests: ModelRequest[];
+}
+
+export const facts: ModelFacts = {
+  id: "scripted",
+  name: "Scripted",
+  contextWindow: 100_000,
+  takesImages: false,
+  takesAudio: false,
+  thinks: true,
+};
+
+/** Answers request after request; past the last one it fails. */
+export function scriptedModel(answers: readonly Answer[], more: Partial<ModelFacts> = {}): ScriptedModel {
+  const requests: ModelRequest[] = [];
+  return {
+    facts: { ...facts, ...more },
+    requests,
+    async *stream(request) {
+      const answer = answers[requests.length];
+      requests.push({ ...request, messages: [...request.messages] });
+      if (answer === undefined) throw new ModelError("bad_request", "the script is at its end");
+      if (typeof answer === "function") yield* answer(request);
+      else yield* answer;
+    },
+  };
+}
+
+export const says = (text: string): ModelEvent[] => [
+  { type: "text", text },
+  { type: "end", cause: "stop", usage: { input: 100, output: 10 } },
+];
+
+export const calls = (...wanted: readonly (readonly [name: string, input: unknown])[]): ModelEvent[] => [
+  ...wanted.map(([name, input], i) => ({ type: "tool_call" as const, id: `call-${i}`, name, input })),
+  { type: "end", cause: "tool_calls", usage: { input: 100, output: 10 } },
+];
+
+/** The same, as a model writes it that is heard while it writes. */
+export const written = (...wanted: readonly (readonly [name: string, input: unknown])[]): ModelEvent[] => [
+  ...wanted.flatMap(([name, input], i) => {
+    const text = JSON.stringify(input);
+    const pieces = ["", text.slice(0, 12), text.slice(12)];
+    return pieces.map((piece) => ({ type: "tool_input" as const, id: `call-${i}`, name, text: piece }));
+  }),
+  ...calls(...wanted),
+];
+
+export interface Talk {
+  readonly agent: ConnectedAgent;
+  readonly session: ClientSession;
+  readonly updates: Update[];
+  readonly asks: PermissionAsk[];
+  readonly log: string[];
+  readonly cwd: string;
+  /** Ends the connection. */
+  end(): Promise<void>;
+}
+
+export interface TalkOptions extends Partial<Omit<CodingAgentOptions, "version">> {
+  readonly version: ProtocolVersion;
+  readonly cwd: string;
+  /** Option ids, question after question; then no. */
+  readonly answers?: readonly string[];
+  readonly clientDefinition?: Partial<ClientDefinition>;
+  readonly mcpServers?: readonly McpServer[];
+}
+
+/** The same test in both versions, each in a folder of its own with these files. */
+export function inEveryVersion(
+  name: string,
+  files: Readonly<Record<string, string>>,
+  run: (place: { version: ProtocolVersion; cwd: string; context: TestContext }) => Promise<void>,
+): void {
+  for (const version of [1, 2] as const) {
+    test(`${name} (v${version})`, { timeout: 20_000 }, (context) => {
+      return run({ version, cwd: temporaryFolder(context, files), context });
+    });
+  }
+}
+
+export function temporaryFolder(context: TestContext, files: Readonly<Record<string, string>>): string {
+  const cwd = realpathSync(mkdtempSync(join(tmpdir(), "parley-agent-test-")));
+  context.after(() => rmSync(cwd, { recursive: true, force: true }));
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(cwd, path)), { recursive: true });
+    writeFileSync(join(cwd, path), text);
+  }
+  return cwd;
+}
+
+/** An agent and a client that are connected. */
+export async function connected(
+  options: TalkOptions,
+): Promise<{ agent: ConnectedAgent; asks: PermissionAsk[]; log: string[]; end(): Promise<void> }> {
+  const { version, cwd: _, mcpServers: __, answers = [], clientDefinition = {}, ...agentOptions } = options;
+  const [left, right] = memoryPair();
+  const asks: PermissionAsk[] = [];
+  const log: string[] = [];
+  const served = codingAgent({
+    version: "1",
+    versions: [version],
+    log: (level, message, data) =>
+      log.push(`${level}: ${message} ${String((data as { error?: unknown })?.error ?? "")}`),
+    ...agentOptions,
+  }).connect(left);
+  const agent = await client({
+    name: "probe",
+    version: "1",
+    versions: [version],
+    permission(ask) {
+      asks.push(ask);
+      return answers[asks.length - 1];
+    },
+    ...clientDefinition,
+  }).connect(right);
+  const end = async () => {
+    await right.close();
+    await served.closed;
+  };
+  return { agent, asks, log, end };
+}
+
+export async function talk(options: TalkOptions): Promise<Talk> {
+  const { cwd, mcpServers = [] } = options;
+  const link = await connected(options);
+  const updates: Update[] = [];
+  const session = await link.agent.open({ cwd, mcpServers, onUpdate: (update) => void updates.push(update) });
+  return { ...link, session, updates, cwd };
+}
+
+export function said(updates: readonly Update[]): string {
+  return chunks(updates, "agent_message_chunk");
+}
+
+export function thought(updates: readonly Update[]): string {
+  return chunks(updates, "agent_thought_chunk");
+}
+
+function chunks(updates: readonly Update[], kind: "agent_message_chunk" | "agent_thought_chunk"): string {
+  return updates
+    .map((update) =>
+      update.sessionUpdate === kind && update.content.type === "text" ? update.content.text : "",
+    )
+    .join("");
+}
+
+type ToolUpdate = Extract<Update, { sessionUpdate: "tool_call_update" }>;
+
+export function toolUpdates(updates: readonly Update[]): ToolUpdate[] {
+  return updates.filter((update) => update.sessionUpdate === "tool_call_update");
+}
+
+/** `title: pending > in_progress > completed`, call by call. */
+export function toolStories(updates: readonly Update[]): string[] {
+  const stories = new Map<string, { title: string; statuses: string[] }>();
+  for (const { toolCallId, title, status } of toolUpdates(updates)) {
+    const story = stories.get(toolCallId) ?? { title: "", statuses: [] };
+    if (title != null) story.title = title;
+    if (status != null && story.statuses.at(-1) !== status) story.statuses.push(status);
+    stories.set(toolCallId, story);
+  }
+  return Array.from(stories.values(), ({ title, statuses }) => `${title}: ${statuses.join(" > ")}`);
+}

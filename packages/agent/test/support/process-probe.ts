@@ -1,0 +1,123 @@
+// biome-ignore-all lint/style/noRestrictedImports: only tests load this file
+
+// For the tests of the command: `parley agent` as an editor starts it, in a home of its own, with everything that comes out.
+
+import { type SpawnSyncReturns, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { TestContext } from "node:test";
+import {
+  type ClientDefinition,
+  type ConnectedAgent,
+  client,
+  type PermissionAsk,
+  type ProtocolVersion,
+} from "@parley/acp";
+import { type AgentProcess, spawnTransport } from "@parley/acp/node";
+
+export const launcher = join(import.meta.dirname, "../../../cli/bin/parley");
+export const patience = { timeout: 120_000 };
+
+/** What would choose a model on the machine of whoever runs the tests. */
+const foreign = [
+  "ANTHROPIC_API_KEY",
+  "ANTHROPIC_AUTH_TOKEN",
+  "ANTHROPIC_BASE_URL",
+  "OPENAI_API_KEY",
+  "OPENAI_BASE_URL",
+  "GOOGLE_GENERATIVE_AI_API_KEY",
+  "GEMINI_API_KEY",
+  "OLLAMA_HOST",
+  "PARLEY_MODEL",
+  "PARLEY_MODE",
+  "PARLEY_RECORD",
+];
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+export interface Home {
+  readonly path: string;
+  readonly cwd: string;
+  readonly env: Env;
+  /** Writes the config file. */
+  configure(config: object | string): void;
+  /** Below `path`. */
+  read(file: string): string;
+  /** Runs `parley` to its end. */
+  run(args: readonly string[], input?: string, env?: Env): SpawnSyncReturns<string>;
+}
+
+export function home(t: TestContext): Home {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-agent-test-")));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  // side by side: the agent takes what is in its own home for secret
+  const path = join(folder, "home");
+  const cwd = join(folder, "project");
+  mkdirSync(path);
+  mkdirSync(cwd);
+  const env: Env = { ...Object.fromEntries(foreign.map((name) => [name, undefined])), PARLEY_HOME: path };
+  return {
+    path,
+    cwd,
+    env,
+    configure(config) {
+      const file = join(path, "config/config.json");
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, typeof config === "string" ? config : JSON.stringify(config));
+    },
+    read: (file) => readFileSync(join(path, file), "utf8"),
+    run(args, input = "", more = {}) {
+      const own = { ...process.env, ...env, ...more };
+      return spawnSync(launcher, args, { encoding: "utf8", cwd, env: own, input });
+    },
+  };
+}
+
+export interface Started {
+  readonly agent: ConnectedAgent;
+  readonly child: AgentProcess;
+  readonly asks: PermissionAsk[];
+  /** Everything that the agent has written: messages and stderr. */
+  output(): string;
+}
+
+export interface StartOptions extends Partial<ClientDefinition> {
+  readonly args?: readonly string[];
+  readonly env?: Env;
+  /** Arguments before `agent`, such as those of a tap in front of it. */
+  readonly before?: readonly string[];
+}
+
+/** Permissions are granted once, unless the definition says otherwise. Closed after the test. */
+export async function start(
+  t: TestContext,
+  { env, cwd }: Home,
+  version: ProtocolVersion,
+  { args = [], env: more = {}, before = [], ...definition }: StartOptions = {},
+): Promise<Started> {
+  let output = "";
+  const { transport, process: child } = spawnTransport(launcher, [...before, "agent", ...args], {
+    cwd,
+    env: { ...env, ...more },
+    onStderr: (text) => {
+      output += text;
+    },
+  });
+  t.after(() => child.close());
+  const asks: PermissionAsk[] = [];
+  const agent = await client({
+    name: "test",
+    version: "1",
+    versions: [version],
+    permission(ask) {
+      asks.push(ask);
+      return "allow_once";
+    },
+    tap: (direction, text) => {
+      if (direction === "in") output += `${text}\n`;
+    },
+    ...definition,
+  }).connect(transport);
+  return { agent, child, asks, output: () => output };
+}

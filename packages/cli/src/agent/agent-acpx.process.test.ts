@@ -1,0 +1,74 @@
+// The coding agent driven by acpx from npm, a client that others have written, as its users type it. On demand, with
+// PARLEY_ACPX=1: it is fetched then. It cannot be a dependency, since what it depends on runs scripts when installed.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, type TestContext, test } from "node:test";
+
+const launcher = join(import.meta.dirname, "../../bin/parley");
+const wanted = "acpx@0.19.1";
+const skip = process.env["PARLEY_ACPX"] === undefined && "PARLEY_ACPX=1 runs it, with acpx from the registry";
+const patience = { timeout: 300_000, skip };
+const installed = realpathSync(mkdtempSync(join(tmpdir(), "parley-acpx-")));
+const acpx = join(installed, "node_modules/acpx/dist/cli.js");
+before(() => {
+  if (skip !== false) return;
+  const args = ["install", "--ignore-scripts", "--no-save", "--prefix", installed, wanted];
+  const { status, stderr } = spawnSync("npm", args, { cwd: installed, encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+});
+after(() => rmSync(installed, { recursive: true, force: true }));
+
+function place(t: TestContext) {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-acpx-test-")));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const cwd = join(folder, "project");
+  mkdirSync(cwd);
+  const notes = join(cwd, "notes.txt");
+  writeFileSync(notes, "hello world\n");
+  const home = join(folder, "home");
+  mkdirSync(home);
+  const env = { ...process.env, HOME: home, PARLEY_HOME: join(folder, "parley"), PARLEY_MODEL: "offline" };
+  const run = (...args: readonly string[]) => {
+    const all = [acpx, "--agent", `${launcher} agent`, "--cwd", cwd, "--ttl", "1", ...args];
+    const { status, stdout, stderr } = spawnSync(process.execPath, all, { cwd, env, encoding: "utf8" });
+    return { status, output: `${stdout}${stderr}` };
+  };
+  return { run, notes: () => readFileSync(notes, "utf8") };
+}
+
+test("acpx has the agent edit and run, in its own files and terminals", patience, (t) => {
+  const { run, notes } = place(t);
+  const words = 'replace "hello" with "goodbye" in notes.txt, then run cat notes.txt';
+  const { status, output } = run("--approve-all", "exec", words);
+  assert.equal(status, 0, output);
+  assert.equal(notes(), "goodbye world\n");
+  assert.match(output, /\[plan\].*\[tool\] Edit notes\.txt.*terminal\/create.*\[done\] end_turn/s);
+});
+
+test("acpx that denies has denied: nothing changes", patience, (t) => {
+  const { run, notes } = place(t);
+  const { status, output } = run("--deny-all", "exec", "delete notes.txt");
+  assert.equal(status, 5, output);
+  assert.equal(notes(), "hello world\n");
+  assert.match(output, /\[tool\] Delete notes\.txt \(failed\)/);
+});
+
+test("acpx opens a session, sets its mode, prompts, lists and closes it", patience, (t) => {
+  const { run, notes } = place(t);
+  t.after(() => run("sessions", "close"));
+  const opened = run("sessions", "new");
+  assert.equal(opened.status, 0, opened.output);
+  const chosen = run("set-mode", "code");
+  assert.match(chosen.output, /mode set: code/);
+  // mode code does not ask: whoever had to be asked would say no
+  const prompted = run("--deny-all", "--no-fs", "prompt", 'replace "hello" with "bye" in notes.txt');
+  assert.equal(notes(), "bye world\n", prompted.output);
+  const listed = run("sessions", "list");
+  assert.match(listed.output, /replace "hello" with "bye"/, "by the title that the agent gave it");
+  const closed = run("sessions", "close");
+  assert.equal(closed.status, 0, closed.output);
+});

@@ -1,0 +1,176 @@
+// The coding agent through the launcher, as an editor starts it.
+
+import assert from "node:assert/strict";
+import { execFile, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { promisify } from "node:util";
+import { client, type PermissionAsk, type ProtocolVersion, type Update } from "@parley/acp";
+import { spawnTransport } from "@parley/acp/node";
+import { editors, setupFor } from "./agent-setup.ts";
+
+const launcher = join(import.meta.dirname, "../../bin/parley");
+const temporary = realpathSync(mkdtempSync(join(tmpdir(), "parley-agent-cli-test-")));
+after(() => rmSync(temporary, { recursive: true, force: true }));
+const patience = { timeout: 120_000 };
+
+function home(name: string): { readonly env: Record<string, string>; readonly cwd: string } {
+  const cwd = join(temporary, name, "project");
+  mkdirSync(cwd, { recursive: true });
+  return { env: { PARLEY_HOME: join(temporary, name, "home"), PARLEY_MODEL: "offline" }, cwd };
+}
+
+async function start(env: Record<string, string>, version: ProtocolVersion, args: readonly string[] = []) {
+  const { transport, process: child } = spawnTransport(launcher, ["agent", ...args], { env });
+  const asks: PermissionAsk[] = [];
+  const agent = await client({
+    name: "test",
+    version: "1",
+    versions: [version],
+    permission(ask) {
+      asks.push(ask);
+      return "allow_once";
+    },
+  }).connect(transport);
+  return { agent, child, asks };
+}
+
+function said(updates: readonly Update[]): string {
+  return updates
+    .map((u) =>
+      u.sessionUpdate === "agent_message_chunk" && u.content.type === "text" ? u.content.text : "",
+    )
+    .join("");
+}
+
+for (const version of [1, 2] as const) {
+  test(
+    `the agent works offline out of the box, and a session outlives its process (v${version})`,
+    patience,
+    async () => {
+      const { env, cwd } = home(`v${version}`);
+      writeFileSync(join(cwd, "notes.txt"), "hello world\n");
+      const first = await start(env, version);
+      const updates: Update[] = [];
+      const session = await first.agent.open({ cwd, onUpdate: (update) => void updates.push(update) });
+      const { stopReason } = await session.prompt('replace "hello" with "goodbye" in notes.txt').outcome;
+      assert.equal(stopReason, "end_turn", said(updates));
+      assert.equal(readFileSync(join(cwd, "notes.txt"), "utf8"), "goodbye world\n");
+      assert.deepEqual(
+        first.asks.map(({ title }) => title),
+        ["Edit notes.txt"],
+      );
+      assert.match(said(updates), /Replaced `hello` with `goodbye` in `notes.txt`/);
+      assert.match(JSON.stringify(updates), /offline model: fixed rules/);
+      // what was acknowledged survives
+      process.kill(first.child.pid ?? assert.fail("it runs"), "SIGKILL");
+      await first.child.exited;
+
+      const second = await start(env, version);
+      const { sessions } = await second.agent.list({ cwd });
+      assert.equal(sessions[0]?.title, 'replace "hello" with "goodbye" in notes.txt');
+      const history: Update[] = [];
+      const loaded = await second.agent.load(session.sessionId, {
+        cwd,
+        onUpdate: (u) => void history.push(u),
+      });
+      assert.equal(said(history), said(updates));
+      history.length = 0;
+      await loaded.prompt("read notes.txt").outcome;
+      assert.match(said(history), /goodbye world/);
+      assert.doesNotMatch(said(history), /fixed rules/, "it has said so already");
+      await second.agent.close();
+      assert.equal((await second.child.exited).exitCode, 0);
+    },
+  );
+}
+
+test(
+  "a session whose process is killed while a command runs loads, and the command is gone",
+  patience,
+  async () => {
+    const { env, cwd } = home("killed");
+    const first = await start(env, 2);
+    const running = Promise.withResolvers<void>();
+    const session = await first.agent.open({
+      cwd,
+      onUpdate: (u) => {
+        if (u.sessionUpdate === "terminal_output_chunk") running.resolve();
+      },
+    });
+    const outcome = session.prompt("run `echo $$ > pid; echo begun; sleep 600`").outcome;
+    outcome.catch(() => undefined);
+    await running.promise;
+    process.kill(first.child.pid ?? assert.fail("it runs"), "SIGKILL");
+    await assert.rejects(outcome);
+    const second = await start(env, 2);
+    const statuses: unknown[] = [];
+    const loaded = await second.agent.load(session.sessionId, {
+      cwd,
+      onUpdate: (u) => {
+        if (u.sessionUpdate === "tool_call_update" && u.status != null) statuses.push(u.status);
+      },
+    });
+    assert.equal(statuses.at(-1), "failed");
+    assert.equal((await loaded.prompt("hello").outcome).stopReason, "end_turn");
+    const shell = Number(readFileSync(join(cwd, "pid"), "utf8"));
+    await gone(shell);
+    await second.agent.close();
+    await second.child.exited;
+  },
+);
+
+/** Its watchdog ends it; how soon is not this test's business. */
+async function gone(pid: number): Promise<void> {
+  await promisify(execFile)("tail", ["--pid", String(pid), "-f", "/dev/null"]);
+}
+
+test("--mode is the mode that sessions begin in", patience, async () => {
+  const { env, cwd } = home("mode");
+  const { agent, child } = await start(env, 1, ["--mode", "architect"]);
+  const session = await agent.open({ cwd });
+  const mode = session.options.find(({ category }) => category === "mode");
+  assert.equal(mode?.type === "select" && mode.currentValue, "architect");
+  await agent.close();
+  await child.exited;
+});
+
+function parley(...args: readonly string[]) {
+  const env = { ...process.env, PARLEY_HOME: join(temporary, "home") };
+  return spawnSync(launcher, ["agent", ...args], { encoding: "utf8", cwd: temporary, env, input: "" });
+}
+
+test("docs/editors.md has what --setup prints", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../../../docs/editors.md"), "utf8");
+  for (const editor of editors) {
+    const { where, block } = setupFor(editor, "/path/to/parley") ?? assert.fail(editor);
+    assert.ok(page.includes(`Into ${where}:`), where);
+    assert.ok(page.includes(`\n${block}\n`), block);
+  }
+});
+
+for (const editor of ["zed", "jetbrains", "vscode", "neovim", "emacs"]) {
+  test(`--setup ${editor} prints the block to paste, with the path of this launcher`, patience, () => {
+    const { status, stdout, stderr } = parley("--setup", editor);
+    assert.equal(status, 0, stderr);
+    assert.ok(stdout.includes(JSON.stringify(launcher)), stdout);
+    assert.match(stdout, /"agent"/);
+    assert.match(stderr, /^Put this into /);
+    if (editor !== "neovim" && editor !== "emacs") assert.equal(typeof JSON.parse(stdout), "object");
+  });
+}
+
+test("what cannot be understood is refused with what is wanted", patience, () => {
+  for (const [args, wanted] of [
+    [["--mode", "yolo"], /--mode takes one of ask, code, architect, chat, got yolo/],
+    [["--setup", "ed"], /--setup takes one of zed, jetbrains, neovim, emacs, vscode, got ed/],
+    [["--model", "none"], /The model "none" names no provider that is known/],
+  ] as const) {
+    const { status, stdout, stderr } = parley(...args);
+    assert.equal(status, 2);
+    assert.equal(stdout, "");
+    assert.match(stderr, wanted);
+  }
+});

@@ -1,0 +1,77 @@
+// The wire of an agent whose client may have its answer to `initialize` already: that answer is not sent twice. One that
+// has been given by the agent itself is kept for the next start.
+
+import { readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Sink, Transport } from "@parley/acp";
+import { codeFolder } from "../settings/installation.ts";
+import type { Greeting } from "./agent-greeting.ts";
+
+interface Message {
+  readonly id?: unknown;
+  readonly method?: unknown;
+  readonly params?: unknown;
+  readonly result?: unknown;
+}
+
+export function afterGreeting(transport: Transport, { answered, keep }: Greeting): Transport {
+  let isOver = false;
+  let request: Message | undefined;
+  const send: Transport["send"] = (message, text) => {
+    if (isOver || request === undefined) return transport.send(message, text);
+    const { id, method, result } = message as Message;
+    if (method !== undefined || id !== request.id) return transport.send(message, text);
+    isOver = true;
+    if (answered === undefined) {
+      // an error is given anew each time
+      if (result !== undefined) setImmediate(keep, request.params, result, codeFiles());
+      return transport.send(message, text);
+    }
+    if (JSON.stringify(result) !== answered.result) {
+      console.error("parley agent: the handshake was answered from the cache, and wrongly; it is forgotten");
+      keep(request.params, result, codeFiles());
+    }
+    return true;
+  };
+  return {
+    start(sink: Sink) {
+      transport.start({
+        ...bound(sink),
+        message(value, text) {
+          const message = value as Message | null;
+          if (request === undefined) request = message?.method === "initialize" ? message : {};
+          sink.message(value, text);
+        },
+      });
+    },
+    send,
+    pause: () => transport.pause(),
+    resume: () => transport.resume(),
+    close: (reason) => transport.close(reason),
+  };
+}
+
+function bound(sink: Sink): Sink {
+  return {
+    message: (value, text) => sink.message(value, text),
+    idle: () => sink.idle(),
+    reject: (fault) => sink.reject(fault),
+    drain: () => sink.drain(),
+    end: (reason) => sink.end(reason),
+  };
+}
+
+/** All of which the answer may follow from: where one of them changes, it is asked for again. */
+function codeFiles(): string[] {
+  const folders = ["@parley/acp", "@parley/agent"].map((name) =>
+    dirname(fileURLToPath(import.meta.resolve(name))),
+  );
+  const files = [...folders, codeFolder].flatMap((folder) => [
+    join(folder, "../package.json"),
+    ...readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
+  ]);
+  return files.filter((file) => /\.(?:ts|js|json)$/.test(file) && !isForTests.test(file));
+}
+
+const isForTests = /\.test\.ts$|\.d\.ts$|\/testing\//;

@@ -1,0 +1,113 @@
+// An agent of one version for an editor of the other: `parley bridge --as v1 -- COMMAND` is what the editor
+// starts instead of the agent. Where both speak the same version it only passes on what they say.
+
+import { type ByteChannel, byteTransport, type ClientToolServices, relay } from "@parley/acp";
+import { nodePlatform, type ProcessExit, spawnTransport, stdioChannel } from "@parley/acp/node";
+import type { Invocation } from "../command/command.ts";
+import { readTextBelow } from "./bridge-file.ts";
+import { type BridgeLog, openBridgeLog } from "./bridge-log.ts";
+
+const signals = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 } as const;
+
+export async function run({ values, positionals }: Invocation): Promise<number> {
+  const { as, strict, log: logTo } = values;
+  const [command, ...args] = positionals;
+  if (as !== "v1" && as !== "v2") {
+    const got = as === undefined ? "nothing" : String(as).slice(0, 40);
+    return refuse(`--as takes the version that the editor speaks, v1 or v2, got ${got}`);
+  }
+  if (command === undefined) return refuse("there is no agent to start: put its command after --");
+  let log: BridgeLog;
+  try {
+    log = openBridgeLog(logTo === undefined ? undefined : String(logTo));
+  } catch (error) {
+    return refuse(`--log: cannot write there: ${(error as Error).message}`);
+  }
+  return serve({ version: as === "v1" ? 1 : 2, isStrict: strict === true, command, args, log });
+}
+
+interface Bridge {
+  readonly version: 1 | 2;
+  readonly isStrict: boolean;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly log: BridgeLog;
+}
+
+async function serve({ version, isStrict, command, args, log }: Bridge): Promise<number> {
+  let editorHasGone = false;
+  // whoever ended us is not told by the exit of an agent that we then end ourselves
+  const editor = watched(stdioChannel({ exitOnEnd: false }), () => {
+    editorHasGone = true;
+  });
+  const agent = spawnTransport(command, args, { onStderr: (text) => void process.stderr.write(text) });
+  log.happened("info", `the agent is ${[command, ...args].join(" ")}`, { pid: agent.process.pid });
+  const between = relay(byteTransport(editor, { platform: nodePlatform }), agent.transport, {
+    as: version,
+    losses: isStrict ? "strict" : "lossy",
+    log: log.happened,
+    readText: readTextBelow,
+    clientTools: async (services: ClientToolServices) => {
+      const { offerClientTools } = await import("./bridge-mcp-link.ts");
+      return offerClientTools(services, log.happened);
+    },
+  });
+  let signal: keyof typeof signals | undefined;
+  const stop = (got: NodeJS.Signals): void => {
+    signal = got as keyof typeof signals; // only these are listened to
+    // it never rejects, and `closed` tells
+    void between.close();
+  };
+  for (const name of Object.keys(signals)) process.on(name, stop);
+  const reason = await between.closed;
+  for (const name of Object.keys(signals)) process.off(name, stop);
+  log.happened("info", `ended: ${reason}`, {});
+  const exit = await agent.process.exited;
+  await log.close();
+  if (signal !== undefined) return 128 + signals[signal];
+  if (agent.process.pid === undefined) {
+    // an editor that left first is told as well: whoever tries the command by hand has no input to give
+    const why = editorHasGone
+      ? `could not start ${JSON.stringify(command)}: there is no such command, or it is not executable; check the name, or give the full path`
+      : reason;
+    process.stderr.write(`parley: ${why}\n`);
+  } else if (editorHasGone) return 0;
+  return exitCodeOf(exit);
+}
+
+/** As a shell has it: 128 and more for a signal, 127 for what could not be started. */
+function exitCodeOf({ exitCode, signal }: ProcessExit): number {
+  if (exitCode !== undefined) return exitCode;
+  if (signal === undefined) return 127;
+  const { constants } = process.getBuiltinModule("node:os");
+  return 128 + (constants.signals[signal as NodeJS.Signals] ?? 0);
+}
+
+/** Tells when the other side ends it; a close of our own does not count. */
+function watched(channel: ByteChannel, left: () => void): ByteChannel {
+  let isOurs = false;
+  return {
+    open: (receiver) =>
+      channel.open({
+        bytes: (chunk) => receiver.bytes(chunk),
+        drained: () => receiver.drained(),
+        ended: (reason) => {
+          if (!isOurs) left();
+          receiver.ended(reason);
+        },
+      }),
+    write: (text) => channel.write(text),
+    queuedBytes: () => channel.queuedBytes(),
+    pause: () => channel.pause(),
+    resume: () => channel.resume(),
+    close: (reason) => {
+      isOurs = true;
+      return channel.close(reason);
+    },
+  };
+}
+
+function refuse(message: string): number {
+  process.stderr.write(`parley: ${message}\nparley: see parley help bridge\n`);
+  return 2;
+}

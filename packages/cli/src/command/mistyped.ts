@@ -1,0 +1,82 @@
+// What is told to somebody whose words are no command, or no arguments of one. Loaded only then.
+
+import { printable } from "../terminal/printable.ts";
+import type { Command, Option } from "./command.ts";
+import { type CommandError, usageError } from "./command-error.ts";
+import { nearestWord } from "./nearest-word.ts";
+
+/** The commands of two words that begin with this one. */
+export function familyOf(name: string, commands: readonly Command[]): readonly Command[] {
+  return commands.filter((command) => command.internal !== true && command.name.startsWith(`${name} `));
+}
+
+/** `second` is the word after it, if there is one. */
+export function unknownCommand(
+  name: string,
+  second: string | undefined,
+  commands: readonly Command[],
+): CommandError {
+  const family = familyOf(name, commands).map((command) => command.name);
+  if (family.length > 0 && (second === undefined || second.startsWith("-"))) {
+    return usageError(
+      `${name} is no command by itself; there are ${family.join(", ")}`,
+      `see parley help ${name}`,
+    );
+  }
+  if (family.length > 0) {
+    const seconds = family.map((each) => each.slice(name.length + 1));
+    const near = nearestWord(second ?? "", seconds);
+    return usageError(
+      `${name} has no ${printable(second ?? "")}; it has ${seconds.join(", ")}`,
+      near === undefined ? `see parley help ${name}` : `did you mean: parley ${name} ${near}`,
+    );
+  }
+  const names = commands.filter(({ internal }) => internal !== true).map((command) => command.name);
+  const near = nearestWord(`${name} ${second ?? ""}`.trim(), names) ?? nearestWord(name, firstWords(names));
+  return usageError(
+    `unknown command ${printable(name)}`,
+    `${near === undefined ? "" : `did you mean: parley ${near}; `}parley --help lists all commands`,
+  );
+}
+
+/** An option in front of any command. */
+export function unknownOption(typed: string): CommandError {
+  const near = nearestWord(typed.replace(/^-+/, ""), ["help", "version", "json"]);
+  const hint =
+    near === undefined
+      ? "options come after the command; see parley --help"
+      : `did you mean: parley --${near}`;
+  return usageError(`unknown option ${printable(typed)}`, hint);
+}
+
+/** What `parseArgs` threw, in words about this command. */
+export function badArguments(error: Error, command: Command, args: readonly string[]): CommandError {
+  const help = `see parley help ${command.name}`;
+  const [, name = ""] = /--([\w-]+)/.exec(error.message) ?? [];
+  const option = command.options[name];
+  if (option?.type === "string" && !/^Unknown/.test(error.message)) {
+    return usageError(`${command.name}: ${valueWanted(name, option, args)}`, help);
+  }
+  const names = [...Object.keys(command.options), ...(command.json ? ["json"] : [])];
+  // Node's own advice about positionals runs over several sentences; its first one says what was got.
+  const got = printable(error.message.split(/\. |\n/)[0] ?? error.message);
+  const near = name === "" ? undefined : nearestWord(name, [...names, "help"]);
+  const listed = names.map((each) => `--${each}`).join(", ");
+  const known = names.length === 0 ? "it has no options" : `it has ${listed}`;
+  return usageError(
+    `${command.name}: ${got.charAt(0).toLowerCase()}${got.slice(1)}${near === undefined ? `; ${known}` : ""}`,
+    near === undefined ? help : `did you mean --${near}; ${help}`,
+  );
+}
+
+function valueWanted(name: string, { short, value = "VALUE" }: Option, args: readonly string[]): string {
+  const at = args.findIndex((each) => each === `--${name}` || (short !== undefined && each === `-${short}`));
+  const next = at < 0 ? undefined : args[at + 1];
+  if (next === undefined) return `--${name} wants a value: --${name} ${value}`;
+  const got = printable(next);
+  return `--${name} wants a value, got ${got}, which looks like an option; if it is the value, write --${name}=${got}`;
+}
+
+function firstWords(names: readonly string[]): readonly string[] {
+  return [...new Set(names.map((name) => name.split(" ")[0] ?? name))];
+}

@@ -1,0 +1,60 @@
+// `--format json`: one JSON object per line, each with `"v":1` and a type. The last line is always "end".
+
+import type { Entry } from "@parley/acp";
+import { applyEntry, createView } from "@parley/acp/view";
+import { jsonText } from "../command/json-text.ts";
+import { LastMessage } from "./last-message.ts";
+import type { Output } from "./output.ts";
+import type { RunPrinter } from "./run-printer.ts";
+
+/** So much of the last message is in the last line; all of it has been printed before. */
+const longestText = 4 * 1024 * 1024;
+
+export function jsonPrinter(output: Output): RunPrinter {
+  const last = new LastMessage(longestText);
+  // of what it would fold only this is wanted at the end
+  const view = createView();
+  const print = (type: string, fields: object) => output.write(`${jsonText({ v: 1, type, ...fields })}\n`);
+  let ids: { readonly session?: string; readonly sessionId?: string } = {};
+  return {
+    showsProgress: false,
+    progress: () => undefined,
+    pause: () => output.flush(),
+    started({ session, sessionId, ...rest }) {
+      ids = { ...(session === undefined ? {} : { session }), sessionId };
+      print("start", { ...ids, ...rest });
+    },
+    entry(entry) {
+      last.entry(entry);
+      if (entry.kind === "update" && entry.update.sessionUpdate === "usage_update") applyEntry(view, entry);
+      const fields = fieldsOf(entry);
+      if (fields !== undefined) print(entry.kind, fields);
+    },
+    decision: (decision) => print("decision", decision),
+    notice: (message) => print("notice", { message }),
+    end({ exitCode, outcome, refused, error, durationMs }) {
+      const { stopReason, usage } = outcome ?? {};
+      print("end", {
+        exitCode,
+        ...(stopReason === undefined ? {} : { stopReason }),
+        ...ids,
+        text: last.text,
+        ...(last.isTruncated ? { textTruncated: true } : {}),
+        ...(usage === undefined ? {} : { usage }),
+        ...(view.usage === undefined ? {} : { context: view.usage }),
+        ...(view.cost === undefined ? {} : { cost: view.cost }),
+        ...(refused ? { refused } : {}),
+        ...(error === undefined ? {} : { error }),
+        durationMs: Math.round(durationMs),
+      });
+      output.flush();
+    },
+  };
+}
+
+/** The outcome is told with the end. */
+function fieldsOf(entry: Entry): object | undefined {
+  if (entry.kind === "outcome") return undefined;
+  const { seq: _, kind: _kind, ...fields } = entry;
+  return fields;
+}

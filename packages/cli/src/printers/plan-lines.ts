@@ -1,0 +1,47 @@
+// Plans as lines: the whole plan when it is another one, else what has changed since it was shown last.
+
+import type { PlanItem } from "@parley/acp/view";
+import type { Paint } from "../terminal/paint.ts";
+import { safeLine, safeText } from "../terminal/safe-text.ts";
+
+type Plan = PlanItem["plan"];
+
+export class PlanLines {
+  readonly #paint: Paint;
+  /** What was shown last of each plan: by item, or as a whole. */
+  readonly #shown = new Map<string, ReadonlyMap<string, string> | string>();
+
+  constructor(paint: Paint) {
+    this.#paint = paint;
+  }
+
+  /** What is to be shown now. */
+  changed(plan: Plan): string[] {
+    const shown = this.#shown.get(plan.planId);
+    if (plan.type === "items" && Array.isArray(plan.entries)) {
+      const items: readonly { content: string; status: string }[] = plan.entries;
+      const before = typeof shown === "object" ? shown : new Map<string, string>();
+      this.#shown.set(plan.planId, new Map(items.map(({ content, status }) => [content, status])));
+      const isNew = items.some(({ content }) => !before.has(content));
+      return items
+        .filter(({ content, status }) => isNew || before.get(content) !== status)
+        .map(({ content, status }) => `${this.#mark(status)} ${safeLine(content)}`);
+    }
+    const text = wholeText(plan);
+    if (text === shown) return [];
+    this.#shown.set(plan.planId, text);
+    return text === "" ? [] : text.split("\n");
+  }
+
+  #mark(status: string): string {
+    if (status === "completed") return this.#paint("green", "☑");
+    if (status === "in_progress") return this.#paint("yellow", "◐");
+    return status === "cancelled" ? this.#paint("dim", "☒") : "☐";
+  }
+}
+
+/** A plan that is a text, or a file somewhere. */
+function wholeText(plan: Plan): string {
+  if ("content" in plan && typeof plan.content === "string") return safeText(plan.content).trim();
+  return "uri" in plan && typeof plan.uri === "string" ? `plan: ${safeLine(plan.uri)}` : "";
+}

@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { painter } from "../terminal/paint.ts";
+import { textPrinter } from "./text-printer.ts";
+
+test("the last line for people has the agent's reason as text, and none of its sequences", (t) => {
+  let footer = "";
+  t.mock.method(process.stderr, "write", (text: string) => {
+    footer += text;
+    return true;
+  });
+  const printer = textPrinter({
+    output: { write: () => undefined, flush: () => undefined },
+    paint: painter(false),
+    complain: () => undefined,
+    status: () => undefined,
+    cwd: "/nowhere",
+  });
+  const ids = { sessionId: "s", session: undefined, name: undefined, resumed: false, cwd: "/nowhere" };
+  printer.started({ agent: { name: "a" }, protocol: 1, ...ids });
+  const stopReason = "max\u001b]0;title\u0007_\nparley: fine";
+  printer.end({ exitCode: 1, outcome: { stopReason }, error: undefined, durationMs: 100 });
+  assert.equal(footer, "(max  parley: fine, 0.1 s)\n");
+});

@@ -1,0 +1,330 @@
+// `--format text`: the conversation as it goes, for people. Text is printed as it comes, tool calls when they are over.
+// Nothing is ever drawn again but one status line, and that only on a terminal.
+
+import type { ContentBlock, Entry, Update } from "@parley/acp";
+import {
+  applyEntry,
+  type Changed,
+  type CompactionItem,
+  changesSince,
+  createView,
+  type MessageItem,
+  type SessionView,
+  type ToolCallItem,
+} from "@parley/acp/view";
+import type { Paint } from "../terminal/paint.ts";
+import { SafeText, safeLine, safeText } from "../terminal/safe-text.ts";
+import { WordWrap } from "../terminal/word-wrap.ts";
+import type { Output } from "./output.ts";
+import { PlanLines } from "./plan-lines.ts";
+import type { RunDecision, RunEnd, RunPrinter, RunStart } from "./run-printer.ts";
+import { isWorthShowing, titleLine, toolLines } from "./tool-lines.ts";
+import { usageWords } from "./usage-words.ts";
+
+export interface TextPrinterOptions {
+  readonly output: Output;
+  readonly paint: Paint;
+  /** For the status line and for what is not part of the conversation. */
+  readonly complain: (text: string) => void;
+  /** Draws one line that the next output replaces; absent where there is no terminal. */
+  readonly status?: (text: string | undefined) => void;
+  readonly cwd: string;
+  /** Of the terminal, where the text goes to one: lines of prose end between words. Default: the text stays as it is. */
+  readonly columns?: () => number | undefined;
+  /** Default false: whoever typed a prompt knows it. */
+  readonly showsPrompts?: boolean;
+  /** What was really sent, where that is known: an agent may tell it otherwise, or tell what nobody said. */
+  readonly prompts?: ReadonlyMap<string, readonly ContentBlock[]>;
+}
+
+const maxRefusals = 100;
+
+/** So many characters of messages are kept, to know what of a message that comes whole is new. */
+const mostKept = 16 * 1024 * 1024;
+
+type Block = "none" | "message" | "thought" | "event";
+
+type AgentMessage = "agent_message" | "agent_thought";
+
+export function textPrinter(options: TextPrinterOptions): RunPrinter {
+  return new TextPrinter(options);
+}
+
+class TextPrinter implements RunPrinter {
+  readonly #options: TextPrinterOptions;
+  readonly #view: SessionView = createView({ terminalBytes: 64 * 1024 });
+  readonly #shownCalls = new Set<string>();
+  /** How many of them could be seen. */
+  #calls = 0;
+  readonly #shownRefusals = new Set<string>();
+  readonly #shownPrompts = new Set<string>();
+  readonly #shownCompactions = new Set<string>();
+  readonly #plans: PlanLines;
+  #kept = 0;
+  #safe = new SafeText();
+  #wrap: WordWrap;
+  #block: Block = "none";
+  #messageId: string | undefined;
+  #atLineStart = true;
+  #start: RunStart | undefined;
+
+  constructor(options: TextPrinterOptions) {
+    this.#options = options;
+    this.#plans = new PlanLines(options.paint);
+    this.#wrap = this.#newWrap(0);
+  }
+
+  #newWrap(prefix: number): WordWrap {
+    return new WordWrap(() => {
+      const columns = this.#options.columns?.();
+      return columns === undefined ? undefined : columns - prefix;
+    });
+  }
+
+  get showsProgress(): boolean {
+    return this.#options.status !== undefined;
+  }
+
+  progress(text: string): void {
+    const { status } = this.#options;
+    if (status === undefined) return;
+    // the status line needs a line of its own
+    this.#endLine();
+    status(text);
+  }
+
+  pause(): void {
+    this.#endLine();
+    this.#options.output.flush();
+    this.#options.status?.(undefined);
+  }
+
+  started(start: RunStart): void {
+    this.#start = start;
+  }
+
+  entry(entry: Entry): void {
+    const { update } = entry.kind === "update" ? entry : {};
+    if (update?.sessionUpdate === "agent_message_chunk") return this.#chunk("message", update, entry);
+    if (update?.sessionUpdate === "agent_thought_chunk") return this.#chunk("thought", update, entry);
+    const before = isWhole(update) ? this.#said(update.sessionUpdate, update.messageId) : "";
+    const { version } = this.#view;
+    applyEntry(this.#view, entry);
+    for (const changed of changesSince(this.#view, version)) this.#changed(changed, before);
+  }
+
+  /** What grew is the chunk: nothing has to be compared. */
+  #chunk(block: "message" | "thought", { messageId, content }: Chunk, entry: Entry): void {
+    this.#kept += sizeOf(content);
+    if (this.#kept <= mostKept) applyEntry(this.#view, entry);
+    this.#say(block, messageId, textOf(content));
+  }
+
+  /** The text of a message as it stands. */
+  #said(kind: AgentMessage, messageId: string): string {
+    const item = this.#view.timeline.findLast(
+      (each): each is MessageItem => each.kind === kind && each.messageId === messageId,
+    );
+    return item === undefined ? "" : item.content.map(textOf).join("");
+  }
+
+  #changed(changed: Changed, before: string): void {
+    switch (changed.kind) {
+      case "user_message":
+        return this.#prompt(changed.messageId, changed.content);
+      case "agent_message":
+      case "agent_thought":
+        return this.#whole(changed, before);
+      case "tool_call":
+        return this.#call(changed.toolCallId);
+      case "plan": {
+        const lines = this.#plans.changed(changed.plan);
+        return lines.length === 0 ? undefined : this.#event(lines.join("\n"));
+      }
+      case "notice": {
+        const { title, description } = changed.notice;
+        const more = description ? `\n  ${safeLine(description)}` : "";
+        return this.#event(`${this.#options.paint("yellow", "!")} ${safeLine(title)}${more}`);
+      }
+      case "compaction":
+        return this.#compaction(changed);
+      default:
+        return;
+    }
+  }
+
+  /** A message that came in one piece, maybe after pieces of it: what is new of it, or all of it where that is other. */
+  #whole({ kind, messageId, content }: MessageItem, before: string): void {
+    const block = kind === "agent_message" ? "message" : "thought";
+    const now = content.map(textOf).join("");
+    const isKept = this.#kept <= mostKept;
+    if (isKept && now.trimEnd() === before.trimEnd()) return;
+    if (isKept && now.startsWith(before)) return this.#say(block, messageId, now.slice(before.length));
+    this.#messageId = undefined;
+    this.#say(block, messageId, before.trim() === "" ? now : `↻ ${now}`);
+  }
+
+  #compaction({ compactionId, status, error }: CompactionItem): void {
+    const { paint, status: draw } = this.#options;
+    if (status === "in_progress") return draw?.("compacting the conversation");
+    if (this.#shownCompactions.has(compactionId)) return;
+    this.#shownCompactions.add(compactionId);
+    const words =
+      status === "completed"
+        ? "the conversation was compacted"
+        : `the conversation was not compacted (${safeLine(status)})${error ? `: ${safeLine(error)}` : ""}`;
+    this.#event(`${paint("yellow", "!")} ${words}`);
+  }
+
+  /** It is told twice, in either order: by whoever sent it, and by the agent that took it in. */
+  #prompt(messageId: string, content: readonly ContentBlock[]): void {
+    if (this.#options.showsPrompts !== true || this.#shownPrompts.has(messageId)) return;
+    this.#shownPrompts.add(messageId);
+    this.#begin("message");
+    this.#messageId = undefined;
+    const { prompts } = this.#options;
+    const isTold = prompts !== undefined && !prompts.has(messageId);
+    const words = (prompts?.get(messageId) ?? content).map(textOf).join("\n");
+    const lines = safeText(words).trimEnd().split("\n");
+    if (isTold) lines.unshift("(as the agent tells it)");
+    this.#write(`${lines.map((line) => this.#options.paint("cyan", `> ${line}`)).join("\n")}\n`);
+  }
+
+  /** What is allowed goes without saying, the tool call shows it; and who was asked knows the answer. */
+  decision({ what, effect, by, reason }: RunDecision): void {
+    if ((effect !== "deny" && effect !== "violation") || by === "user") return;
+    const { paint } = this.#options;
+    const why = paint("dim", ` (${safeLine(reason)})`);
+    // once each, and not without end: the end of the run counts them
+    if (this.#shownRefusals.has(what) || this.#shownRefusals.size >= maxRefusals) return;
+    this.#shownRefusals.add(what);
+    const how = effect === "deny" ? "refused" : "done by the agent itself against a rule";
+    this.#event(`${paint("yellow", "?")} ${safeLine(what)}: ${paint("red", how)}${why}`);
+  }
+
+  notice(text: string): void {
+    const { status } = this.#options;
+    // where people watch, what the agent says and what we say do not share a line
+    if (status !== undefined) this.#endLine();
+    status?.(undefined);
+    this.#options.output.flush();
+    this.#options.complain(text);
+  }
+
+  end({ error, outcome, durationMs }: RunEnd): void {
+    const { output, status, complain, paint } = this.#options;
+    status?.(undefined);
+    for (const call of this.#view.toolCalls.values()) {
+      if (!call.open) this.#ended(call);
+      else this.#event(`${paint("yellow", "…")} ${titleLine(call.label)} (not finished)`);
+    }
+    this.#endLine();
+    output.flush();
+    if (error !== undefined) {
+      complain(error.message);
+      if (error.hint !== undefined) complain(error.hint);
+    }
+    const used = usageWords(outcome?.usage, this.#view);
+    // a footer is for people who watch; others want to know what it cost
+    if (status === undefined || this.#start === undefined) {
+      if (outcome?.usage !== undefined || this.#view.cost !== undefined) complain(used.join(", "));
+      return;
+    }
+    const { session } = this.#start;
+    const parts = [
+      outcome === undefined ? "not finished" : safeLine(outcome.stopReason).replaceAll("_", " "),
+      `${(durationMs / 1000).toFixed(1)} s`,
+      ...(this.#calls > 0 ? [`${this.#calls} tool call${this.#calls === 1 ? "" : "s"}`] : []),
+      ...used,
+    ];
+    const goOn = session === undefined ? "" : `; go on with: parley run --session ${session} "..."`;
+    process.stderr.write(`${paint("dim", `(${parts.join(", ")}${goOn})`)}\n`);
+  }
+
+  #say(block: "message" | "thought", messageId: string, text: string): void {
+    if (this.#block !== block || this.#messageId !== messageId) {
+      if (text.trim() === "") return;
+      this.#begin(block);
+      this.#messageId = messageId;
+      this.#safe = new SafeText();
+      this.#wrap = this.#newWrap(block === "thought" ? 2 : 0);
+    }
+    this.#print(block, this.#wrap.push(this.#safe.push(text)));
+  }
+
+  #print(block: Block, text: string): void {
+    if (block !== "thought") return this.#write(text);
+    for (const line of text.split(/(?<=\n)/)) {
+      const words = line.replace("\n", "");
+      if (words !== "") this.#write(this.#options.paint("dim", `${this.#atLineStart ? "| " : ""}${words}`));
+      if (line.endsWith("\n")) this.#write("\n");
+    }
+  }
+
+  #call(toolCallId: string): void {
+    const call = this.#view.toolCalls.get(toolCallId);
+    if (call === undefined) return;
+    if (call.open) {
+      if (call.status !== "pending") this.progress(titleLine(call.label));
+      return;
+    }
+    // one that was refused is over for us; the agent may have more to say of it
+    if (call.status === call.reportedStatus) this.#ended(call);
+  }
+
+  #ended(call: ToolCallItem): void {
+    if (this.#shownCalls.has(call.toolCallId)) return;
+    this.#shownCalls.add(call.toolCallId);
+    if (!isWorthShowing(call)) return;
+    this.#calls += 1;
+    const { paint, cwd } = this.#options;
+    this.#event(toolLines(call, this.#view, { paint, cwd }).join("\n"));
+  }
+
+  /** Something that is not streamed: whole lines. */
+  #event(lines: string): void {
+    this.#begin("event");
+    this.#write(`${lines}\n`);
+  }
+
+  /** What was held back of a word is shown, and whatever comes next stands at the beginning of a line. */
+  #endLine(): void {
+    this.#print(this.#block, this.#wrap.end());
+    if (!this.#atLineStart) this.#write("\n");
+  }
+
+  #begin(block: Block): void {
+    this.#endLine();
+    // events stand together; prose has air around it
+    if (this.#block !== "none" && !(this.#block === "event" && block === "event")) this.#write("\n");
+    this.#block = block;
+  }
+
+  #write(text: string): void {
+    if (text === "") return;
+    this.#options.output.write(text);
+    this.#atLineStart = text.endsWith("\n");
+  }
+}
+
+type Chunk = Pick<Extract<Update, { sessionUpdate: "agent_message_chunk" }>, "messageId" | "content">;
+
+function isWhole(update: Update | undefined): update is Extract<Update, { sessionUpdate: AgentMessage }> {
+  return update?.sessionUpdate === "agent_message" || update?.sessionUpdate === "agent_thought";
+}
+
+/** Text and data; the rest of a block is small. */
+function sizeOf(content: {
+  readonly type: string;
+  readonly text?: unknown;
+  readonly data?: unknown;
+}): number {
+  const { text, data } = content;
+  return (typeof text === "string" ? text.length : 0) + (typeof data === "string" ? data.length : 0);
+}
+
+function textOf(content: { readonly type: string; readonly text?: unknown; readonly uri?: unknown }): string {
+  if (content.type === "text" && typeof content.text === "string") return content.text;
+  const name = typeof content.uri === "string" ? ` ${content.uri}` : "";
+  return `[${content.type}${name}]`;
+}

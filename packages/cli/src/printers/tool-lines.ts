@@ -1,0 +1,146 @@
+// A tool call that is over, as lines: what it was, and the part of what it did that a reader wants to see.
+
+import { relative } from "node:path";
+import { gitPatch } from "@parley/acp";
+import type { SessionView, ToolCallItem } from "@parley/acp/view";
+import type { Paint } from "../terminal/paint.ts";
+import { safeLine, safeSource, safeText } from "../terminal/safe-text.ts";
+
+export interface ToolLineOptions {
+  readonly paint: Paint;
+  readonly cwd: string;
+}
+
+const shownDiffLines = 40;
+const shownOutputLines = 12;
+const longestTitle = 1000;
+const indent = "    ";
+
+/** What an agent does with its own thoughts is shown as the plan that comes of it. */
+export function isWorthShowing({ toolKind, status, content }: ToolCallItem): boolean {
+  return toolKind !== "think" || status !== "completed" || content.some(({ type }) => type !== "content");
+}
+
+/** A title has one line, and not more than anybody reads. */
+export function titleLine(label: string): string {
+  // a cut at a character of two halves would leave one
+  const line = safeLine(label.slice(0, 2 * longestTitle));
+  return line.length <= longestTitle
+    ? line
+    : `${line.slice(0, longestTitle).replace(/[\ud800-\udbff]$/, "")}…`;
+}
+
+/** The first line says what it was; the others are indented. */
+export function toolLines(call: ToolCallItem, view: SessionView, options: ToolLineOptions): string[] {
+  const { paint } = options;
+  const details = detailsOf(call, view, options);
+  const mark =
+    call.status === "completed" && !endedBadly(call, view)
+      ? paint("green", "✓")
+      : call.status === "cancelled"
+        ? paint("yellow", "⊘")
+        : paint("red", "✗");
+  const note = call.status === "completed" || call.status === "failed" ? "" : ` (${safeLine(call.status)})`;
+  return [`${mark} ${titleLine(call.label)}${note}`, ...details.map((line) => `${indent}${line}`)];
+}
+
+/** A call that has run its command is completed for an agent, whatever the command says; people read the mark. */
+function endedBadly({ content }: ToolCallItem, { terminals }: SessionView): boolean {
+  return content.some((part) => {
+    if (part.type !== "terminal" || typeof part.terminalId !== "string") return false;
+    const { exitCode, signal } = terminals.get(part.terminalId)?.exitStatus ?? {};
+    return (exitCode ?? 0) !== 0 || signal != null;
+  });
+}
+
+function detailsOf(call: ToolCallItem, view: SessionView, options: ToolLineOptions): string[] {
+  const lines: string[] = [];
+  for (const part of call.content) {
+    if (part.type === "diff") lines.push(...diffLines(part, options));
+    else if (part.type === "terminal" && typeof part.terminalId === "string") {
+      const terminal = view.terminals.get(part.terminalId);
+      if (terminal !== undefined) lines.push(...tail(terminal.output.text()));
+      const exit = terminal?.exitStatus;
+      if (exit?.exitCode) lines.push(`exit code ${exit.exitCode}`);
+      else if (exit?.signal) lines.push(`ended by ${safeLine(exit.signal)}`);
+    } else if (part.type === "content" && showsText(call)) {
+      const { content } = part as { content?: { type?: unknown; text?: unknown } }; // of a type that is open
+      if (content?.type === "text" && typeof content.text === "string") lines.push(...tail(content.text));
+    }
+  }
+  return lines.length === 0 && call.status === "failed" ? tail(rawWords(call.rawOutput)) : lines;
+}
+
+/** Why something failed, where the agent says it in a form of its own. */
+function rawWords(output: unknown): string {
+  if (output === undefined || output === null) return "";
+  const { error, message, stderr } = output as Readonly<Record<string, unknown>>; // whatever it is
+  const words = [output, error, message, stderr].find((each) => typeof each === "string" && each !== "");
+  return String(words ?? JSON.stringify(output)).slice(-longestTitle);
+}
+
+/** What a file holds or a search found is for the agent; what a command printed and why something failed is for people. */
+function showsText({ toolKind, status }: ToolCallItem): boolean {
+  return toolKind === "execute" || status === "failed";
+}
+
+type DiffPart = Extract<ToolCallItem["content"][number], { type: "diff" }>;
+
+function diffLines(diff: DiffPart, { paint, cwd }: ToolLineOptions): string[] {
+  const patch =
+    diff.path !== undefined && diff.newText !== undefined
+      ? gitPatch("file", diff.oldText ?? undefined, diff.newText)
+      : diff.patch?.text;
+  const names = diff.path === undefined ? changedFiles(diff, cwd) : [shortened(diff.path, cwd)];
+  const heading = names.map((name) => paint("dim", name));
+  if (patch === undefined) return heading;
+  const lines = patchLines(patch, paint);
+  const shown = lines.slice(0, shownDiffLines);
+  const rest = lines.length - shown.length;
+  return [...heading, ...shown, ...(rest > 0 ? [paint("dim", `… ${rest} more lines`)] : [])];
+}
+
+/** Without its header, since the heading says which file it is; a line of the text may look like one of the header. */
+export function patchLines(patch: string, paint: Paint): string[] {
+  const all = safeSource(patch).trimEnd().split("\n");
+  const start = all.findIndex((line) => line.startsWith("@@ "));
+  return all
+    .slice(Math.max(0, start))
+    .map((line) =>
+      paint(line.startsWith("+") ? "green" : line.startsWith("-") ? "red" : "dim", cutLine(line)),
+    );
+}
+
+const longestLine = 2_000;
+
+/** Without its middle, where one line would fill the screen. */
+function cutLine(line: string): string {
+  if (line.length <= longestLine) return line;
+  const half = longestLine / 2;
+  return `${line.slice(0, half)} … ${line.length - longestLine} more characters … ${line.slice(-half)}`;
+}
+
+function changedFiles({ changes = [] }: DiffPart, cwd: string): string[] {
+  return changes.flatMap((change) => {
+    const { path, oldPath, operation } = change as Readonly<Record<string, unknown>>; // of a type that is open
+    if (typeof path !== "string") return [];
+    const from = typeof oldPath === "string" ? `${shortened(oldPath, cwd)} → ` : "";
+    return [`${from}${shortened(path, cwd)}${operation === "delete" ? " (deleted)" : ""}`];
+  });
+}
+
+/** The end of an output is where it says how it went. */
+function tail(text: string): string[] {
+  const lines = safeText(text)
+    .trimEnd()
+    .split("\n")
+    .filter((line, _, all) => all.length > 1 || line !== "");
+  const shown = lines.slice(-shownOutputLines);
+  const before = lines.length - shown.length;
+  return [...(before > 0 ? [`… ${before} lines before`] : []), ...shown];
+}
+
+function shortened(path: string, cwd: string): string {
+  const near = relative(cwd, path);
+  return safeLine(near === "" || near.startsWith("..") ? path : near);
+}

@@ -1,0 +1,55 @@
+// What somebody gave to log in to an agent that wants variables: kept for this user alone, and given to that agent only.
+
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { dataFolder } from "./data-folder.ts";
+
+type Credentials = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+export function agentCredentialsPath(): string {
+  return join(dataFolder(), "agent-credentials.json");
+}
+
+/** The variables of one agent. */
+export function agentCredentials(agent: string): Readonly<Record<string, string>> {
+  const all = readAll();
+  return Object.hasOwn(all, agent) ? (all[agent] ?? {}) : {};
+}
+
+export function storeCredentials(agent: string, values: Readonly<Record<string, string>>): string {
+  write({ ...readAll(), [agent]: { ...agentCredentials(agent), ...values } });
+  return agentCredentialsPath();
+}
+
+/** Whether there were any. */
+export function forgetCredentials(agent: string): boolean {
+  const { [agent]: gone, ...rest } = readAll();
+  if (gone === undefined) return false;
+  write(rest);
+  return true;
+}
+
+function readAll(): Credentials {
+  let text: string;
+  try {
+    text = readFileSync(agentCredentialsPath(), "utf8");
+  } catch {
+    return {};
+  }
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as Credentials) : {}; // our own file
+  } catch {
+    // somebody has edited it: logins have to be done again
+    return {};
+  }
+}
+
+function write(all: Credentials): void {
+  const file = agentCredentialsPath();
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  if (Object.keys(all).length === 0) return rmSync(file, { force: true });
+  const temporary = `${file}.${process.pid}`;
+  writeFileSync(temporary, `${JSON.stringify(all)}\n`, { mode: 0o600 });
+  renameSync(temporary, file);
+}

@@ -1,0 +1,72 @@
+// The lines of a trace file, one after the other: a trace may be larger than memory.
+
+import { open } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { type TraceHeader, type TraceRecord, traceHeader, traceRecord } from "@parley/conformance";
+
+const newline = 0x0a;
+const followMs = 200;
+
+export interface LineOptions {
+  /** Goes on waiting for more at the end of the file. */
+  readonly follow?: boolean;
+}
+
+/** Every line without its line feed; the last one has none of its own when it was cut off. */
+export async function* fileLines(
+  path: string,
+  { follow = false }: LineOptions = {},
+): AsyncGenerator<{ readonly text: string; readonly cutOff: boolean }> {
+  const file = await open(path, "r");
+  try {
+    let parts: Buffer[] = [];
+    for (;;) {
+      const buffer = Buffer.allocUnsafe(256 * 1024);
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
+      if (bytesRead === 0) {
+        if (!follow) break;
+        await delay(followMs);
+        continue;
+      }
+      let from = 0;
+      for (
+        let to = buffer.indexOf(newline);
+        to !== -1 && to < bytesRead;
+        to = buffer.indexOf(newline, from)
+      ) {
+        parts.push(buffer.subarray(from, to));
+        yield { text: Buffer.concat(parts).toString("utf8"), cutOff: false };
+        parts = [];
+        from = to + 1;
+      }
+      if (from < bytesRead) parts.push(buffer.subarray(from, bytesRead));
+    }
+    if (parts.length > 0) yield { text: Buffer.concat(parts).toString("utf8"), cutOff: true };
+  } finally {
+    await file.close();
+  }
+}
+
+export type TraceItem =
+  | { readonly kind: "header"; readonly header: TraceHeader }
+  /** Counted from 1; record 1 is line 2. Numbers of events that we do not know are left out. */
+  | { readonly kind: "record"; readonly number: number; readonly record: TraceRecord }
+  | { readonly kind: "cut off" };
+
+/** A trace, line by line. Throws a TraceError for what is none. */
+export async function* traceItems(path: string, options: LineOptions = {}): AsyncGenerator<TraceItem> {
+  let line = 0;
+  for await (const { text, cutOff } of fileLines(path, options)) {
+    line += 1;
+    if (line === 1) yield { kind: "header", header: traceHeader(text) };
+    else if (cutOff) yield { kind: "cut off" };
+    else {
+      const record = traceRecord(text, line);
+      if (record === undefined) continue;
+      yield { kind: "record", number: line - 1, record };
+      if (options.follow && "event" in record && (record.event === "end" || record.event === "limit")) return;
+    }
+  }
+  // an empty file has no header to complain about
+  if (line === 0) traceHeader("");
+}

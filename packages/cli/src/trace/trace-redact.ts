@@ -1,0 +1,108 @@
+// `parley trace redact FILE`: a copy of a trace that can be shared.
+
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { homedir } from "node:os";
+import { Redactor } from "@parley/acp/redact";
+import { traceHeader, traceRecord } from "@parley/conformance";
+import type { Invocation } from "../command/command.ts";
+import { leaveWithReader } from "../command/reader-gone.ts";
+import { knownSecrets } from "../settings/known-secrets.ts";
+import { missingFile, withTraceErrors } from "./trace-failure.ts";
+import { fileLines } from "./trace-lines.ts";
+
+export async function run({ values, positionals, json }: Invocation): Promise<number> {
+  const [path] = positionals;
+  if (path === undefined) return missingFile("trace redact", json);
+  const out = typeof values.out === "string" ? values.out : undefined;
+  if (json && out === undefined) {
+    process.stderr.write("parley: --json needs --out: without it the trace itself is on stdout\n");
+    return 2;
+  }
+  leaveWithReader();
+  return withTraceErrors(path, json, async () => {
+    const secrets = await knownSecrets();
+    const redactor = new Redactor({ contents: values.contents === true, home: homedir(), secrets });
+    // What turns out to be a secret late in the trace may stand in its beginning, too, and some are said in pieces.
+    for (let pass = 0; pass < 2; pass += 1) {
+      for await (const _ of redactedLines(path, redactor));
+      redactor.again();
+    }
+    const target = out === undefined ? undefined : await create(out);
+    try {
+      for await (const line of redactedLines(path, redactor)) await write(target, `${line}\n`);
+    } finally {
+      await target?.close();
+    }
+    report(redactor, out, json);
+    return 0;
+  });
+}
+
+/** Never over an existing file, least of all over the original. */
+function create(path: string): Promise<FileHandle> {
+  return open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+}
+
+async function write(target: FileHandle | undefined, text: string): Promise<void> {
+  if (target !== undefined) await target.write(text);
+  else if (!process.stdout.write(text)) await new Promise((resolve) => process.stdout.once("drain", resolve));
+}
+
+async function* redactedLines(path: string, redactor: Redactor): AsyncGenerator<string> {
+  let line = 0;
+  for await (const { text, cutOff } of fileLines(path)) {
+    line += 1;
+    if (line === 1) yield JSON.stringify(redactedHeader(text, redactor));
+    // half a record cannot be looked through
+    else if (!cutOff && text !== "") yield redactedRecord(text, line, redactor);
+  }
+  if (line === 0) traceHeader("");
+}
+
+function redactedHeader(line: string, redactor: Redactor): object {
+  const { command, cwd, ...header } = traceHeader(line);
+  return {
+    ...header,
+    ...(command === undefined ? {} : { command: redactor.command(command) }),
+    ...(cwd === undefined ? {} : { cwd: redactor.text(cwd) }),
+    redacted: true,
+  };
+}
+
+function redactedRecord(line: string, number: number, redactor: Redactor): string {
+  // Its fields are checked; events that we do not know are taken apart below like all others.
+  traceRecord(line, number);
+  const record: Record<string, unknown> = JSON.parse(line);
+  const { text, head, base64, from, message, ...others } = record;
+  const clean: Record<string, unknown> = { ...record, ...(redactor.value(others) as object) };
+  if (typeof text === "string")
+    clean.text = record.event === undefined ? redactor.line(String(from), text) : redactor.text(text);
+  if (typeof head === "string") clean.head = redactor.text(head);
+  if (typeof message === "string") clean.message = redactor.text(message);
+  if (typeof base64 === "string") {
+    // what cannot be read cannot be cleaned
+    redactor.count("unreadable line");
+    delete clean.base64;
+    clean.text = `[${Buffer.from(base64, "base64").length} bytes that are not UTF-8]`;
+  }
+  if (typeof clean.text === "string" && clean.text !== text) {
+    clean.bytes = Buffer.byteLength(clean.text) + (record.newline === false ? 0 : 1);
+  }
+  return JSON.stringify(clean);
+}
+
+function report({ counts, distinct }: Redactor, out: string | undefined, json: boolean): void {
+  const replaced = Object.fromEntries([...counts].sort(([, a], [, b]) => b - a));
+  const total = Object.values(replaced).reduce((sum, count) => sum + count, 0);
+  if (json) {
+    process.stdout.write(`${JSON.stringify({ v: 1, data: { out, total, replaced, secrets: distinct } })}\n`);
+    return;
+  }
+  const list = Object.entries(replaced).map(([why, count]) => `${count} by ${why}`);
+  const what =
+    list.length === 0 ? "found nothing to replace" : `replaced ${total} values: ${list.join(", ")}`;
+  process.stderr.write(
+    `parley: ${what}\nparley: no pattern finds everything; read the copy before you share it\n`,
+  );
+}

@@ -1,0 +1,78 @@
+// For tests: an agent whose starts are scripted one by one, and the client that keeps it alive.
+
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { AgentScenario } from "@parley/acp/testing";
+import { type CommandEntry, type LiveEvent, type LiveOptions, liveAgent } from "../../src/index.ts";
+
+export const patience = { timeout: 60_000 };
+
+/** What the agent does in one life: a scenario, or less than that. */
+export interface Life {
+  readonly play?: Partial<AgentScenario>;
+  readonly stderr?: string;
+  readonly exit?: number;
+  readonly silent?: boolean;
+}
+
+export interface Start {
+  readonly pid: number;
+  readonly env: Readonly<Record<string, string>>;
+  readonly args: readonly string[];
+  readonly cwd: string;
+}
+
+/** An agent for each test; what it leaves is removed with it. */
+export function scripted(t: TestContext, ...lives: readonly Life[]) {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-client-test-")));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [index, life] of lives.entries())
+    writeFileSync(join(folder, `${index + 1}.json`), JSON.stringify(life));
+  const program = fileURLToPath(new URL("./scripted-peer.ts", import.meta.url));
+  const entry: CommandEntry = {
+    name: "scripted",
+    origin: "command",
+    transport: "stdio",
+    command: process.execPath,
+    args: ["--conditions=parley-source", program, folder],
+  };
+  return {
+    entry,
+    folder,
+    /** Every start so far. */
+    starts(): readonly Start[] {
+      const names = readdirSync(folder).filter((name) => name.startsWith("start-"));
+      return names.sort().map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")) as Start);
+    },
+  };
+}
+
+/** A live agent with its events; closed with the test. */
+export async function live(t: TestContext, entry: CommandEntry, options: Partial<LiveOptions> = {}) {
+  const events: LiveEvent[] = [];
+  const agent = await liveAgent(entry, {
+    client: { name: "test", version: "1.0.0" },
+    onEvent: (event) => void events.push(event),
+    backoffMs: 1,
+    ...options,
+  });
+  t.after(() => agent.close());
+  // on a busy machine an agent is also waited for
+  const kinds = () => events.map(({ kind }) => kind).filter((kind) => kind !== "waiting");
+  return { agent, events, kinds };
+}
+
+/** Steps that say one thing. */
+export const say = (text: string) => [{ say: text }] as const;
+
+/** A process that has ended and waits for its parent does not run. */
+export function runs(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}

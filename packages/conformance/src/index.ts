@@ -1,0 +1,26 @@
+// Material to test agents and clients with: a scenario of every feature, oddities of real peers, traces and their replay.
+
+export { everyFeature } from "./every-feature.ts";
+export { type Oddity, oddities } from "./oddities/oddities.ts";
+export {
+  type Divergence,
+  type Replay,
+  type ReplayOptions,
+  type ReplayReport,
+  replayAgent,
+  replayClient,
+} from "./replay/replay.ts";
+export {
+  isTraceMessage,
+  readTrace,
+  type Trace,
+  TraceError,
+  type TraceEvent,
+  type TraceHeader,
+  type TraceLine,
+  type TraceMessage,
+  type TraceRecord,
+  type TraceSide,
+  traceHeader,
+  traceRecord,
+} from "./trace/trace.ts";

@@ -1,0 +1,168 @@
+// A trace as a plan for one of its two sides: what it sends, what it waits for, and which answer belongs to which
+// request. Ids are the recording's own here; those of the live connection are known only while it is played.
+
+import { readEnvelopeHead } from "@parley/acp/internal";
+import {
+  isTraceMessage,
+  type Trace,
+  TraceError,
+  type TraceEvent,
+  type TraceMessage,
+  type TraceSide,
+} from "../trace/trace.ts";
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** One JSON-RPC message of the recording. A batch has several under one record. */
+export interface RecordedMessage {
+  /** The number of its record, counted from 1. */
+  readonly record: number;
+  readonly kind: "request" | "notification" | "response" | "unknown";
+  readonly method: string | undefined;
+  readonly session: string | undefined;
+  readonly value: Json;
+  /** Of a response: the request that it answers. */
+  readonly answers: RecordedMessage | undefined;
+}
+
+/** Something that the played side sends: a message, a batch, or text that is neither. */
+export interface SendStep {
+  readonly kind: "send";
+  readonly record: number;
+  readonly t: number;
+  readonly text: string;
+  readonly isBatch: boolean;
+  readonly messages: readonly RecordedMessage[];
+}
+
+/** Something that the other side sent. */
+export interface ExpectStep {
+  readonly kind: "expect";
+  readonly record: number;
+  readonly t: number;
+  readonly message: RecordedMessage;
+}
+
+export interface ReplayPlan {
+  readonly steps: readonly (SendStep | ExpectStep)[];
+  /** Lines of the played side that cannot be sent again: they were not UTF-8. */
+  readonly skipped: number;
+  /** The played side ended by itself, and did not wait for the end of its input. */
+  readonly endsFirst: boolean;
+  /** How the recorded agent left. */
+  readonly exit: { readonly code?: number; readonly signal?: string } | undefined;
+}
+
+/** Throws a TraceError where the recording lacks what the side has to say. */
+export function replayPlan(trace: Trace, side: TraceSide): ReplayPlan {
+  const open = new Map<string, RecordedMessage>();
+  const steps: (SendStep | ExpectStep)[] = [];
+  const end = { first: undefined as TraceSide | undefined, exit: undefined as ReplayPlan["exit"] };
+  let skipped = 0;
+  for (const [index, item] of trace.records.entries()) {
+    const record = index + 1;
+    if (!isTraceMessage(item)) noteEvent(item, record, end);
+    else if (item.base64 === undefined) steps.push(...messageSteps(item, record, side, open));
+    else if (item.from === side) skipped += 1;
+  }
+  return { steps, skipped, endsFirst: end.first === side, exit: end.exit };
+}
+
+function noteEvent(
+  item: TraceEvent,
+  record: number,
+  end: { first: TraceSide | undefined; exit: ReplayPlan["exit"] },
+): void {
+  if (item.event === "dropped" && item.stream !== "stderr") {
+    throw missing(record, "the recorder dropped messages here, because the disk was slow or full");
+  }
+  if (item.event === "limit") throw missing(record, "the trace was cut at --max-bytes");
+  if (item.event === "eof") end.first ??= item.from;
+  if (item.event !== "exit") return;
+  end.first ??= "agent";
+  end.exit = item;
+}
+
+function messageSteps(
+  item: TraceMessage,
+  record: number,
+  side: TraceSide,
+  open: Map<string, RecordedMessage>,
+): (SendStep | ExpectStep)[] {
+  const { t, from, head, bytes } = item;
+  if (from === side && head !== undefined) {
+    const hint = "record it again with a larger --max-line";
+    throw missing(record, `only the beginning of a message of ${bytes} bytes was kept; ${hint}`);
+  }
+  const text = item.text ?? "";
+  const value = head === undefined ? parse(text) : headOf(head);
+  const isBatch = Array.isArray(value);
+  const messages = (isBatch ? value : [value])
+    .filter(isObject)
+    .map((each) => recordedMessage(each, { record, from, open }));
+  if (from !== side) {
+    const known = messages.filter(({ kind }) => kind !== "unknown");
+    return known.map((message) => ({ kind: "expect", record, t, message }));
+  }
+  // a blank line says nothing
+  return text.trim() === "" ? [] : [{ kind: "send", record, t, text, isBatch, messages }];
+}
+
+interface Place {
+  readonly record: number;
+  readonly from: TraceSide;
+  /** Requests that have no answer yet, by who asked and the id. */
+  readonly open: Map<string, RecordedMessage>;
+}
+
+function recordedMessage(value: Json, { record, from, open }: Place): RecordedMessage {
+  const { id, method } = value;
+  const other = from === "client" ? "agent" : "client";
+  if (typeof method === "string") {
+    const kind = id === undefined ? "notification" : "request";
+    const message = { record, kind, method, session: sessionOf(value), value, answers: undefined } as const;
+    if (kind === "request") open.set(`${from} ${JSON.stringify(id)}`, message);
+    return message;
+  }
+  const key = `${other} ${JSON.stringify(id)}`;
+  const answers = open.get(key);
+  open.delete(key);
+  // an answer to nothing, such as an error for a line that was no JSON, is sent again but never waited for
+  const kind = answers === undefined ? "unknown" : "response";
+  return { record, kind, method: answers?.method, session: answers?.session, value, answers };
+}
+
+/** The session that a request or a notification is about. */
+export function sessionOf(value: Json): string | undefined {
+  const { params } = value;
+  return isObject(params) && typeof params.sessionId === "string" ? params.sessionId : undefined;
+}
+
+/** As much of a message as its beginning tells. */
+function headOf(text: string): Json {
+  const { id, method, answers } = readEnvelopeHead(text);
+  const session = /"sessionId"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(text)?.[1];
+  return {
+    ...(id === undefined ? {} : { id: typeof id === "bigint" ? Number(id) : id }),
+    ...(method === undefined ? {} : { method }),
+    ...(answers ? { result: {} } : {}),
+    ...(session === undefined ? {} : { params: { sessionId: parse(session) } }),
+  };
+}
+
+function missing(record: number, why: string): TraceError {
+  return new TraceError(`this trace cannot be replayed: record ${record}: ${why}`, record + 1);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // no JSON: sent again as it is, and never waited for
+    return undefined;
+  }
+}
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
