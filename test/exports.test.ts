@@ -42,7 +42,16 @@ const promised = {
     "scriptedAgent",
     "scriptedClient",
   ],
-  "@parley/acp/internal": ["deadline", "readEnvelopeHead", "realClock"],
+  "@parley/acp/internal": [
+    "ByteTail",
+    "PromptQueue",
+    "deadline",
+    "isObject",
+    "optional",
+    "readEnvelopeHead",
+    "realClock",
+    "withTimeout",
+  ],
   "@parley/conformance": [
     "TraceError",
     "everyFeature",

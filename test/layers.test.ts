@@ -19,17 +19,18 @@ const entryPoints = [
 
 /** What each folder of the library may import besides itself. Imports point inward. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
-  jsonrpc: [],
-  wire: [],
-  redact: [],
+  base: [],
+  jsonrpc: ["base"],
+  wire: ["base"],
+  redact: ["base"],
   // The model is the second version's decoded JSON, so it is written in terms of its types.
-  model: ["wire", "jsonrpc"],
-  view: ["jsonrpc", "wire", "model"],
-  edition: ["jsonrpc", "wire", "model"],
-  transport: ["jsonrpc", "wire", "model"],
-  peer: ["jsonrpc", "wire", "model", "view", "edition", "transport"],
-  testing: ["jsonrpc", "wire", "model", "view", "edition", "transport", "peer"],
-  node: ["jsonrpc", "wire", "model", "view", "edition", "transport", "peer", "testing"],
+  model: ["base", "wire", "jsonrpc"],
+  view: ["base", "jsonrpc", "wire", "model"],
+  edition: ["base", "jsonrpc", "wire", "model"],
+  transport: ["base", "jsonrpc", "wire", "model"],
+  peer: ["base", "jsonrpc", "wire", "model", "view", "edition", "transport"],
+  testing: ["base", "jsonrpc", "wire", "model", "view", "edition", "transport", "peer"],
+  node: ["base", "jsonrpc", "wire", "model", "view", "edition", "transport", "peer", "testing"],
 };
 
 /** Folders that hold tests and what they need, such as programs that are started and never imported. */

@@ -1,5 +1,10 @@
 // Shared by Parley's own packages only: no promise of compatibility between versions.
 
-export { type Deadline, deadline } from "./jsonrpc/deadline.ts";
+export { ByteTail } from "./base/byte-tail.ts";
+export { type Deadline, deadline } from "./base/deadline.ts";
+export { isObject } from "./base/is-object.ts";
+export { optional } from "./base/optional.ts";
+export { withTimeout } from "./base/timeout.ts";
 export { readEnvelopeHead } from "./jsonrpc/message-id.ts";
+export { PromptQueue } from "./peer/base/prompt-queue.ts";
 export { type Clock, realClock } from "./testing/clock.ts";

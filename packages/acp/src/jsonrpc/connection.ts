@@ -2,6 +2,7 @@
 // Nothing is awaited between the arrival of a message and the start of its handler, so the order of
 // the wire is the order of the application.
 
+import { type Deadline, deadline, milliseconds } from "../base/deadline.ts";
 import { batchEntryTexts } from "./batch-entries.ts";
 import { type BatchReply, HeldBatches } from "./batch-reply.ts";
 import { claimTransport } from "./claimed-transport.ts";
@@ -11,7 +12,6 @@ import {
   type ConnectionOptions,
   newCounters,
 } from "./connection-options.ts";
-import { type Deadline, deadline, milliseconds } from "./deadline.ts";
 import { ConnectionError, RequestError, rpcCodes } from "./errors.ts";
 import { guardedLog, guardedTap } from "./guarded-callbacks.ts";
 import { InboundRequests, rateLimited } from "./inbound-requests.ts";

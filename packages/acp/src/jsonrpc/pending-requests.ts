@@ -1,7 +1,7 @@
 // Our own requests that wait for an answer. Each one settles exactly once: by its answer, by its
 // deadline, by its signal, or by the end of the connection.
 
-import { type Deadline, deadline, milliseconds, patience } from "./deadline.ts";
+import { type Deadline, deadline, milliseconds, patience } from "../base/deadline.ts";
 import { ConnectionError, RequestError } from "./errors.ts";
 
 export interface RequestOptions<Result> {

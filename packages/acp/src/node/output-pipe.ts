@@ -3,7 +3,7 @@
 
 import { Buffer } from "node:buffer";
 import type { Writable } from "node:stream";
-import { deadline } from "../jsonrpc/deadline.ts";
+import { deadline } from "../base/deadline.ts";
 
 export interface OutputPipeEvents {
   /** After `write` returned false: there is room again. */

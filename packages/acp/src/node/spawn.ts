@@ -6,10 +6,10 @@ import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_p
 import type { Readable, Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { setImmediate as immediate } from "node:timers/promises";
-import { type Deadline, deadline } from "../jsonrpc/deadline.ts";
+import { ByteTail } from "../base/byte-tail.ts";
+import { withTimeout } from "../base/timeout.ts";
 import type { EndReason } from "../jsonrpc/transport.ts";
 import type { ByteChannel, ByteReceiver } from "../transport/byte-channel.ts";
-import { ByteTail } from "./byte-tail.ts";
 import { groupMark } from "./group-mark.ts";
 import { OutputPipe } from "./output-pipe.ts";
 import { ProcessGroup } from "./process-group.ts";
@@ -203,7 +203,7 @@ class SpawnedAgent implements AgentProcess {
       child.stdout.resume();
       if (reason === undefined) child.stdin.end();
       else child.stdin.destroy();
-      await within(graceMs, this.#exit.promise);
+      await withTimeout(graceMs, this.#exit.promise);
       await this.#sweep(child, group);
     }
     if (this.#reason === undefined && this.#status === undefined && this.#child !== undefined) {
@@ -223,7 +223,7 @@ class SpawnedAgent implements AgentProcess {
       let seen: number;
       do {
         seen = this.#chunks;
-        await within(drainMs, this.#ended.promise);
+        await withTimeout(drainMs, this.#ended.promise);
         await immediate();
       } while (
         this.#reason === undefined &&
@@ -255,7 +255,7 @@ class SpawnedAgent implements AgentProcess {
   /** The usual reason for the end of a pipe is the end of its process, which says more: wait for it a moment. */
   #endUnlessExited(reason: EndReason): void {
     const wait = async (): Promise<void> => {
-      await within(exitWaitMs, this.#exit.promise);
+      await withTimeout(exitWaitMs, this.#exit.promise);
       if (this.#status === undefined && this.#closing === undefined) this.#end(reason);
     };
     // It cannot fail: neither promise rejects.
@@ -279,14 +279,4 @@ class SpawnedAgent implements AgentProcess {
 
 function hasPid<T extends ChildProcess>(child: T): child is T & { readonly pid: number } {
   return child.pid !== undefined;
-}
-
-/** Resolves with the promise, or after `ms`; the timer does not outlive the wait. */
-async function within(ms: number, promise: Promise<unknown>): Promise<void> {
-  let timer: Deadline;
-  const late = new Promise<void>((resolve) => {
-    timer = deadline(ms, resolve);
-  });
-  await Promise.race([promise, late]);
-  clearTimeout(timer);
 }

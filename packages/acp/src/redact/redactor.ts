@@ -1,6 +1,7 @@
 // Takes secrets, names and, if asked, contents out of messages and entries. The shape stays: keys, ids, methods,
 // kinds and the order of everything, so that what is left can be replayed.
 
+import { isObject } from "../base/is-object.ts";
 import { byteString } from "./secret-forms.ts";
 import { countKey, isDistinctive, isPlainVariable, secretKey, secretOption } from "./secret-patterns.ts";
 import { Secrets } from "./secrets.ts";
@@ -309,10 +310,6 @@ export class Redactor {
 /** The text where no longer word or path component has it. */
 function boundary(text: string): RegExp {
   return new RegExp(`(?<![\\w.-])${text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\w-])`, "g");
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Where the value of a variable or a header is looked for. */

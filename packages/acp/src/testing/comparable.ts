@@ -1,8 +1,8 @@
 // The part of a record that both versions can say, for tests that hold one version against the other, or a bridge
 // between them against none. What is left out here is what docs/versions.md lists as lost or made up.
 
+import { isObject } from "../base/is-object.ts";
 import { type ClientRecord, StableIds } from "./client-record.ts";
-import { isObject } from "./shape.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,7 @@
 // Checks of a scenario: what was got, what was wanted, and where. A scenario is written by hand, so the first thing
 // that is wrong is said as plainly as possible.
 
+import { isObject } from "../base/is-object.ts";
 import { type Failure, modes } from "../wire/failure.ts";
 import type { Validator } from "../wire/method-row.ts";
 
@@ -146,10 +147,6 @@ export function unknownKey(path: string, key: string, known: readonly string[]):
 
 export function member(path: string, key: string): string {
   return /^\w+$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Refers to a shape that is declared further down. */

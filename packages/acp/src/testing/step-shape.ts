@@ -1,6 +1,7 @@
 // A step is an object with one verb and what may stand beside it.
 
-import { fields, got, isObject, ScenarioError, type Shape } from "./shape.ts";
+import { isObject } from "../base/is-object.ts";
+import { fields, got, ScenarioError, type Shape } from "./shape.ts";
 
 export type VerbShapes = Readonly<Record<string, readonly [Shape, Readonly<Record<string, Shape>>?]>>;
 

@@ -5,7 +5,9 @@ import { endOfString } from "../jsonrpc/json-string.ts";
 import type { Fault, Sink } from "../jsonrpc/transport.ts";
 import type { FrameLimits } from "./frame-limits.ts";
 import { beginsLikeJson } from "./json-beginning.ts";
-import { tailChars } from "./tail-bytes.ts";
+
+/** How much of the end of a refused frame is kept, so that an id that was written last can be found. */
+export const tailChars = 2 * 1024;
 
 export const headChars = 64 * 1024;
 

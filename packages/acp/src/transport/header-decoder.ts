@@ -1,6 +1,7 @@
 // Content-Length framing, as language servers use it (L1-L3): headers, a blank line, then exactly
 // so many bytes.
 
+import { ByteTail } from "../base/byte-tail.ts";
 import type { TextPlatform } from "./byte-channel.ts";
 import type { FrameLimits } from "./frame-limits.ts";
 import {
@@ -11,10 +12,10 @@ import {
   headChars,
   lossyHead,
   lossyTail,
+  tailChars,
 } from "./frame-parser.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import type { DecoderSink, FrameDecoder } from "./line-decoder.ts";
-import { TailBytes } from "./tail-bytes.ts";
 
 const maxHeaderBytes = 8 * 1024;
 const newline = 0x0a;
@@ -31,7 +32,7 @@ export class HeaderDecoder implements FrameDecoder {
   #bodyBytes = 0;
   #headers: string[] = [];
   /** Of a body that is drained. */
-  #tail: TailBytes | undefined;
+  #tail: ByteTail | undefined;
   #dead = false;
 
   constructor(sink: DecoderSink, limits: FrameLimits, platform: TextPlatform) {
@@ -102,8 +103,8 @@ export class HeaderDecoder implements FrameDecoder {
     else if (this.#bodyBytes <= this.#limits.maxMessageBytes) this.#held.add(taken);
     else {
       if (this.#held.size < headChars) this.#held.add(taken.subarray(0, headChars));
-      this.#tail ??= new TailBytes();
-      this.#tail.add(taken);
+      this.#tail ??= new ByteTail(tailChars);
+      this.#tail.push(taken);
     }
     return bytes.subarray(taken.length);
   }
@@ -119,11 +120,11 @@ export class HeaderDecoder implements FrameDecoder {
   }
 
   #refuseBody(tail: Uint8Array): void {
-    const last = this.#tail ?? new TailBytes();
+    const last = this.#tail ?? new ByteTail(tailChars);
     this.#tail = undefined;
-    last.add(tail);
+    last.push(tail);
     const head = lossyHead(this.#held.take(tail.subarray(0, headChars)));
-    this.#sink.reject({ kind: "too_large", bytes: this.#bodyBytes, head, tail: lossyTail(last.value) });
+    this.#sink.reject({ kind: "too_large", bytes: this.#bodyBytes, head, tail: lossyTail(last.bytes) });
   }
 
   #fail(message: string): Uint8Array {

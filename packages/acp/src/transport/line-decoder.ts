@@ -1,6 +1,7 @@
 // NDJSON: one message per line, split on byte 0x0A only (U+2028 is not a line end). One decode per
 // chunk; only a line that spans chunks is joined first.
 
+import { ByteTail } from "../base/byte-tail.ts";
 import type { Fault, Sink } from "../jsonrpc/transport.ts";
 import type { TextPlatform } from "./byte-channel.ts";
 import type { FrameLimits } from "./frame-limits.ts";
@@ -11,9 +12,9 @@ import {
   headChars,
   lossyHead,
   lossyTail,
+  tailChars,
 } from "./frame-parser.ts";
 import { HeldBytes } from "./held-bytes.ts";
-import { TailBytes } from "./tail-bytes.ts";
 
 const newline = 0x0a;
 
@@ -38,7 +39,7 @@ export class LineDecoder implements FrameDecoder {
   /** Bytes of an oversized line that have been thrown away so far; 0 when none is being drained. */
   #drained = 0;
   #drainedHead = "";
-  #drainedTail: TailBytes | undefined;
+  #drainedTail: ByteTail | undefined;
   #dead = false;
   #passTo: ((lines: string) => void) | undefined;
 
@@ -115,15 +116,15 @@ export class LineDecoder implements FrameDecoder {
   #hold(chunk: Uint8Array): void {
     if (this.#drained > 0) {
       this.#drained += chunk.length;
-      this.#drainedTail?.add(chunk);
+      this.#drainedTail?.push(chunk);
     } else if (this.#held.size + chunk.length <= this.#limits.maxMessageBytes) this.#held.add(chunk);
     else {
       this.#drained = this.#held.size + chunk.length;
       if (this.#held.size < headChars) this.#held.add(chunk.subarray(0, headChars));
       this.#drainedHead = lossyHead(this.#held.head(headChars));
       this.#held.clear();
-      this.#drainedTail = new TailBytes();
-      this.#drainedTail.add(chunk);
+      this.#drainedTail = new ByteTail(tailChars);
+      this.#drainedTail.push(chunk);
     }
     if (this.#drained > 2 * this.#limits.maxMessageBytes) {
       this.#tooLarge({ kind: "too_large", bytes: this.#drained, head: "" });
@@ -134,12 +135,12 @@ export class LineDecoder implements FrameDecoder {
     if (this.#drained === 0) return this.#line(this.#held.take(tail));
     const head = this.#drainedHead;
     const bytes = this.#drained + tail.length;
-    const last = this.#drainedTail ?? new TailBytes();
-    last.add(tail);
+    const last = this.#drainedTail ?? new ByteTail(tailChars);
+    last.push(tail);
     this.#drained = 0;
     this.#drainedHead = "";
     this.#drainedTail = undefined;
-    this.#tooLarge({ kind: "too_large", bytes, head, tail: lossyTail(last.value) });
+    this.#tooLarge({ kind: "too_large", bytes, head, tail: lossyTail(last.bytes) });
   }
 
   #tooLarge(fault: Fault): void {

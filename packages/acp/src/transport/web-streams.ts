@@ -1,7 +1,7 @@
 // Adapters at the edge for code that thinks in web streams: a byte channel over a pair of byte
 // streams, and a transport seen as a pair of message streams (what the official SDK connects to).
 
-import { deadline, milliseconds } from "../jsonrpc/deadline.ts";
+import { deadline, milliseconds } from "../base/deadline.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
 import type { ByteChannel, ByteReceiver } from "./byte-channel.ts";
 import { type ByteTransportOptions, byteTransport } from "./byte-transport.ts";

@@ -1,7 +1,7 @@
 // One JSON-RPC message per text frame (W3), on the WebSocket of a browser, of Node, or of the `ws`
 // package. Whoever passes the socket has opened or accepted it and decides about URLs and headers.
 
-import { type Deadline, deadline, milliseconds } from "../jsonrpc/deadline.ts";
+import { type Deadline, deadline, milliseconds } from "../base/deadline.ts";
 import { limitsFrom } from "../jsonrpc/limits.ts";
 import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
 import { webPlatform } from "./byte-channel.ts";

@@ -1,6 +1,7 @@
 // Terminals: version 2's own, those that a tool call shows before anybody spoke of them (C52), and those that
 // some version 1 agents describe in the `_meta` of their tool calls. None is ever taken away (C33).
 
+import { isObject } from "../base/is-object.ts";
 import type { Meta } from "../model/content.ts";
 import type { Update } from "../model/update.ts";
 import { patched, patchedMeta } from "./patch.ts";
@@ -72,7 +73,7 @@ export function takeTerminalMeta(
   call: Mutable<ToolCallItem>,
   meta: Meta | null | undefined,
 ): Meta | null | undefined {
-  if (meta === undefined || meta === null || !terminalKeys.some((key) => isRecord(meta[key]))) return meta;
+  if (meta === undefined || meta === null || !terminalKeys.some((key) => isObject(meta[key]))) return meta;
   const info = take(state, call, meta["terminal_info"]);
   if (info !== undefined) {
     info.item.cwd = textOr(info.event["cwd"], info.item.cwd);
@@ -99,17 +100,13 @@ function take(
   call: Mutable<ToolCallItem>,
   event: unknown,
 ): { item: TerminalState; event: Readonly<Record<string, unknown>> } | undefined {
-  if (!isRecord(event)) return undefined;
+  if (!isObject(event)) return undefined;
   const [shown] = call.terminalIds;
   const terminalId = textOr(event["terminal_id"], shown) ?? call.toolCallId;
   call.terminalIds.add(terminalId);
   const item = terminal(state, terminalId);
   touch(state, item);
   return { item, event };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function textOr(value: unknown, otherwise: string | undefined): string | undefined {

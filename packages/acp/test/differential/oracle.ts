@@ -2,6 +2,7 @@
 // x-deserialize rules that JSON Schema validators do not know. Shares no code with the generator on purpose.
 
 import { Ajv2020 } from "ajv/dist/2020.js";
+import { isObject } from "../../src/base/is-object.ts";
 import type { SchemaEdit } from "./exceptions.ts";
 
 export interface Schema {
@@ -252,8 +253,4 @@ export class Oracle {
     if (schema.default !== undefined) return schema.default;
     return schema.type === "array" ? [] : undefined;
   }
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 // Values to try: generated from a schema, then damaged. Seeded, so that a failure can be repeated.
 
+import { isObject } from "../../src/base/is-object.ts";
 import type { Schema } from "./oracle.ts";
 
 export class Random {
@@ -130,9 +131,9 @@ function damage(holder: { root: unknown }, other: unknown, random: Random): void
     case 3: {
       const value = container[key];
       if (isObject(value))
-        value[random.pick(["custom", "type", "description", "_meta", "group", "value"])] = copy(
-          random.pick(junk),
-        );
+        (value as Record<string, unknown>)[
+          random.pick(["custom", "type", "description", "_meta", "group", "value"])
+        ] = copy(random.pick(junk));
       else if (Array.isArray(value)) value.splice(random.below(value.length + 1), 0, copy(random.pick(junk)));
       return;
     }
@@ -171,8 +172,4 @@ function copy<T>(value: T): T {
 
 function merged(parts: unknown[]): unknown {
   return parts.every(isObject) ? Object.assign({}, ...parts) : parts.at(-1);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 // Holds a value against a shape. What somebody wrote is repeated only where a few words were to choose from: anything
 // else may be a key in the wrong place.
 
+import { isObject } from "@parley/acp/internal";
 import type { ObjectShape, Shape } from "./shape.ts";
 
 export interface Problem {
@@ -68,10 +69,6 @@ function objectProblems(value: Readonly<Record<string, unknown>>, shape: ObjectS
 function at(path: string, name: string): string {
   const shown = /^[\w$-]{1,80}$/.test(name) ? name : JSON.stringify(name.slice(0, 80));
   return path === "" ? shown : `${path}.${shown}`;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function kindOf(value: unknown): string {

@@ -1,8 +1,8 @@
 // The ways to log in that an agent names, in the shapes that agents use, as one list for the user.
 
 import type { AuthMethod } from "@parley/acp";
+import { isObject } from "@parley/acp/internal";
 import type { AgentEntry, CommandEntry } from "../agents/agent-entry.ts";
-import { isRecord } from "../json-record.ts";
 import type { Asker, LoginCommand, LoginMethod, LoginVariable } from "./asker.ts";
 
 /** Where a login in a terminal runs: like the agent itself. */
@@ -48,7 +48,7 @@ function loginMethod(raw: Raw, place: LoginPlace): LoginMethod {
 function commandOf(raw: Raw, { entry, environment, cwd }: LoginPlace): LoginCommand | undefined {
   if (entry.transport !== "stdio") return undefined;
   const own = raw._meta?.["terminal-auth"];
-  if (isRecord(own) && typeof own["command"] === "string") {
+  if (isObject(own) && typeof own["command"] === "string") {
     const env = { ...environment, ...textsOf(own["env"]) };
     return { command: own["command"], args: listOf(own["args"]), env, cwd };
   }
@@ -72,7 +72,7 @@ function variablesOf(raw: Raw): readonly LoginVariable[] {
   const list: readonly unknown[] = Array.isArray(raw.vars) ? raw.vars : [];
   return list.flatMap((each): LoginVariable[] => {
     const variable = typeof each === "string" ? { name: each } : each;
-    if (!isRecord(variable) || typeof variable["name"] !== "string") return [];
+    if (!isObject(variable) || typeof variable["name"] !== "string") return [];
     const { name, label, secret, optional } = variable;
     // what becomes a name in an environment must be one
     if (!/^[A-Za-z_][A-Za-z0-9_]{0,200}$/.test(name as string)) return [];
@@ -92,7 +92,7 @@ function listOf(value: unknown): readonly string[] {
 }
 
 function textsOf(value: unknown): Record<string, string> {
-  if (!isRecord(value)) return {};
+  if (!isObject(value)) return {};
   return Object.fromEntries(
     Object.entries(value).filter((pair): pair is [string, string] => typeof pair[1] === "string"),
   );

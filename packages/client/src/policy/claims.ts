@@ -3,12 +3,14 @@
 
 import { isAbsolute, resolve } from "node:path";
 import type { PermissionAsk, ToolCallUpdate } from "@parley/acp";
-import { type JsonRecord as Input, isRecord } from "../json-record.ts";
+import { isObject } from "@parley/acp/internal";
 import { isFileOperation, type Operation, type Subject } from "../subject.ts";
 import { canonicalPath } from "./canonical-path.ts";
 import { commandSubject } from "./command-subject.ts";
 import { notableVariables } from "./steering-variables.ts";
 import { askedCall } from "./tool-calls.ts";
+
+type Input = Readonly<Record<string, unknown>>;
 
 type Call = Partial<Omit<ToolCallUpdate, "toolCallId">>;
 
@@ -40,7 +42,7 @@ function withoutEmpty(call: Call): Call {
 
 /** What a tool call says of itself. */
 export function claimsOfCall(call: Call, cwd: string): Subject[] {
-  const input = isRecord(call.rawInput) ? call.rawInput : {};
+  const input = isObject(call.rawInput) ? call.rawInput : {};
   const subjects = [
     ...commands(input, cwd),
     ...tools(call, input),
@@ -101,8 +103,8 @@ function commands(input: Input, cwd: string): Subject[] {
 function variablesOf(input: Input): Record<string, string> {
   const env = input["env"] ?? input["environment"];
   const pairs = Array.isArray(env)
-    ? env.map((each): [unknown, unknown] => (isRecord(each) ? [each["name"], each["value"]] : [each, ""]))
-    : isRecord(env)
+    ? env.map((each): [unknown, unknown] => (isObject(each) ? [each["name"], each["value"]] : [each, ""]))
+    : isObject(env)
       ? Object.entries(env)
       : [];
   return Object.fromEntries(pairs.map(([name, value]) => [String(name), String(value)]));
@@ -125,7 +127,7 @@ function tools(call: Call, input: Input): Subject[] {
   const tool = input["tool"] ?? input["tool_name"] ?? input["toolName"];
   if (typeof server === "string" && typeof tool === "string") add(`mcp__${server}__${tool}`);
   add(call.name);
-  add(isRecord(meta) ? meta["toolName"] : undefined);
+  add(isObject(meta) ? meta["toolName"] : undefined);
   // what it is titled is no more than a label
   add(call.title, { labelOnly: true });
   return [...found.values()];
@@ -172,7 +174,7 @@ function paths(call: Call, input: Input, cwd: string): Subject[] {
   if (isChange) meant.add("write");
   const changes: readonly ClaimedChange[] = [
     ...diffChanges(call),
-    ...(isRecord(input["changes"]) ? Object.keys(input["changes"]).map((path) => ({ path })) : []),
+    ...(isObject(input["changes"]) ? Object.keys(input["changes"]).map((path) => ({ path })) : []),
   ];
   const named = Object.entries(input).flatMap(([key, value]) => {
     if (!pathKeys.test(key) || directoryKeys.includes(key)) return [];
@@ -204,7 +206,7 @@ function diffChanges({ content }: Call): ClaimedChange[] {
   return (content ?? []).flatMap((each): ClaimedChange[] => {
     if (each.type !== "diff") return [];
     const { path, changes } = each as { readonly path?: unknown; readonly changes?: unknown }; // each is checked
-    const listed = Array.isArray(changes) ? changes.filter(isRecord) : [];
+    const listed = Array.isArray(changes) ? changes.filter(isObject) : [];
     return [
       ...textsIn(path).map((one) => ({ path: one })),
       ...listed.flatMap(({ operation, path: at, oldPath }): ClaimedChange[] => [
@@ -265,6 +267,6 @@ function isWords(value: unknown): value is readonly string[] {
 function textsIn(value: unknown): string[] {
   if (typeof value === "string") return value === "" ? [] : [value];
   return Array.isArray(value)
-    ? value.flatMap((each) => (isRecord(each) ? textsIn(each["path"]) : textsIn(each)))
+    ? value.flatMap((each) => (isObject(each) ? textsIn(each["path"]) : textsIn(each)))
     : [];
 }

@@ -3,7 +3,7 @@
 
 import { resolve } from "node:path";
 import { errorCodes, RequestError } from "@parley/acp";
-import { isRecord, type JsonRecord } from "../json-record.ts";
+import { isObject } from "@parley/acp/internal";
 import type { Operation, Subject } from "../subject.ts";
 import type { Authority } from "./authorize.ts";
 import { canonicalPath } from "./canonical-path.ts";
@@ -81,8 +81,8 @@ function subjectFrom(effect: unknown, cwd: string): Subject {
   }
 }
 
-function recordOf(value: unknown): JsonRecord {
-  return isRecord(value) ? value : {};
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isObject(value) ? value : {};
 }
 
 function invalid(path: string, wanted: string): RequestError {

@@ -1,7 +1,7 @@
 // A trace as a plan for one of its two sides: what it sends, what it waits for, and which answer belongs to which
 // request. Ids are the recording's own here; those of the live connection are known only while it is played.
 
-import { readEnvelopeHead } from "@parley/acp/internal";
+import { isObject, readEnvelopeHead } from "@parley/acp/internal";
 import {
   isTraceMessage,
   type Trace,
@@ -161,8 +161,4 @@ function parse(text: string): unknown {
     // no JSON: sent again as it is, and never waited for
     return undefined;
   }
-}
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

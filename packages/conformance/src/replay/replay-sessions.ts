@@ -1,6 +1,7 @@
 // Sessions have one name in the recording and another one now, where the live agent chooses it.
 
-import { isObject, type Json } from "./replay-plan.ts";
+import { isObject } from "@parley/acp/internal";
+import type { Json } from "./replay-plan.ts";
 
 export class SessionNames {
   readonly #live = new Map<string, string>();

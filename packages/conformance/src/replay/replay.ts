@@ -3,11 +3,10 @@
 // must come in the recorded order, session by session; the first that does not is the divergence that is reported.
 
 import type { EndReason, Sink, Transport } from "@parley/acp";
-import { type Clock, type Deadline, deadline, realClock } from "@parley/acp/internal";
+import { type Clock, type Deadline, deadline, isObject, realClock } from "@parley/acp/internal";
 import type { Trace, TraceSide } from "../trace/trace.ts";
 import {
   type ExpectStep,
-  isObject,
   type Json,
   type RecordedMessage,
   type ReplayPlan,

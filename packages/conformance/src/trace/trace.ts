@@ -2,6 +2,8 @@
 // JSON. The first line says what the file is; each further line is one message or one event. A reader
 // ignores fields and events that it does not know, so that a newer minor version can add some.
 
+import { isObject } from "@parley/acp/internal";
+
 /** The one major version that there is. A file with another one is refused. */
 export const traceVersion = 1;
 
@@ -179,8 +181,4 @@ function parse(line: string): unknown {
     // the caller says what was wanted
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

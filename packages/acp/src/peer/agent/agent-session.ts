@@ -1,5 +1,6 @@
 // One session at the agent: its face, its history, and its prompts, one turn at a time.
 
+import { withTimeout } from "../../base/timeout.ts";
 import type { AgentSessionEdition } from "../../edition/agent-edition.ts";
 import type { Activation, ClientFeatures } from "../../edition/agent-ops.ts";
 import type {
@@ -13,7 +14,6 @@ import type {
 import type { Entry } from "../../model/entry.ts";
 import type { Outcome, Update } from "../../model/update.ts";
 import { newId } from "../base/new-id.ts";
-import { within } from "../base/within.ts";
 import type { TurnEnd } from "./agent-definition.ts";
 import type { AgentLink } from "./agent-link.ts";
 import { DisplayTerminal, type DisplayTerminalOptions } from "./display-terminal.ts";
@@ -354,15 +354,15 @@ export class AgentSession {
     this.#output.goOn();
     // a handler that does not heed its signal is left to itself
     const running = Promise.allSettled([this.#prompts.running, ...this.#background]);
-    if ((await within(closeGraceMs, running)) === undefined) {
+    if ((await withTimeout(closeGraceMs, running)) === undefined) {
       this.link.log("warn", "a handler goes on after its session was closed", {
         sessionId: this.sessionId,
       });
-      await within(closeGraceMs, this.#prompts.abandon());
+      await withTimeout(closeGraceMs, this.#prompts.abandon());
     }
     this.#closed = true;
     this.#output.close();
     const stored = this.log.close().catch((error: unknown) => this.storeFailed(error));
-    await within(closeGraceMs, stored);
+    await withTimeout(closeGraceMs, stored);
   }
 }

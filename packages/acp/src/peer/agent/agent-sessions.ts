@@ -1,5 +1,6 @@
 // The sessions of one connection: opened, loaded, listed, closed, deleted, forked. Their history is the store's.
 
+import { withTimeout } from "../../base/timeout.ts";
 import type { AgentOpResult } from "../../edition/agent-edition.ts";
 import type { Activation, AgentOp, SessionFace } from "../../edition/agent-ops.ts";
 import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
@@ -9,7 +10,6 @@ import type { SessionRecord } from "../../model/store.ts";
 import { methodNotFound } from "../base/bound-wire.ts";
 import { sessionNotFound } from "../base/extensions.ts";
 import { newId } from "../base/new-id.ts";
-import { within } from "../base/within.ts";
 import { checkedActivation } from "./activation-rules.ts";
 import type { SessionOrigin } from "./agent-definition.ts";
 import type { AgentLink } from "./agent-link.ts";
@@ -108,7 +108,7 @@ export class AgentSessions {
     this.#isEnding = true;
     // nobody reads the answers of what runs: it need not wait for what is being opened
     for (const session of this.#live.values()) session.cancel();
-    await within(openGraceMs, Promise.allSettled([...this.#busy.values(), ...this.#opening]));
+    await withTimeout(openGraceMs, Promise.allSettled([...this.#busy.values(), ...this.#opening]));
     await Promise.all([...this.#live.keys()].map((sessionId) => this.#close(sessionId)));
   }
 

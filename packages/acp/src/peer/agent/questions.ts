@@ -1,6 +1,7 @@
 // What a turn asks of the user. A cancelled turn stops waiting and takes no answer for a yes (A63, A89).
 
-import { argumentText, isObject } from "../../jsonrpc/argument.ts";
+import { isObject } from "../../base/is-object.ts";
+import { argumentText } from "../../jsonrpc/argument.ts";
 import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../../model/ask.ts";
 import type { PermissionOption } from "../../model/content.ts";

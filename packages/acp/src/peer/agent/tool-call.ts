@@ -1,6 +1,7 @@
 // One tool call while it runs. Its status always ends, also on a throw and on cancel.
 
-import { argumentText, isObject } from "../../jsonrpc/argument.ts";
+import { isObject } from "../../base/is-object.ts";
+import { argumentText } from "../../jsonrpc/argument.ts";
 import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { PermissionOption, ToolCallLocation, ToolKind } from "../../model/content.ts";
 import { gitPatch } from "../../model/git-patch.ts";

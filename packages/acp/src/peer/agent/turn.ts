@@ -1,6 +1,7 @@
 // One turn of an agent: what it can say and ask while it works on a prompt, and how that ends.
 
-import { argumentText, isObject } from "../../jsonrpc/argument.ts";
+import { isObject } from "../../base/is-object.ts";
+import { argumentText } from "../../jsonrpc/argument.ts";
 import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { ElicitationAnswer, ElicitationAsk, PermissionAsk } from "../../model/ask.ts";
 import type { AvailableCommand, ContentBlock, Cost, Meta, PlanEntry, Usage } from "../../model/content.ts";

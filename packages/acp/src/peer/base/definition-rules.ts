@@ -1,8 +1,9 @@
 // What agent() and client() refuse at once: a definition that could not be served.
 
+import { milliseconds } from "../../base/deadline.ts";
+import { isObject } from "../../base/is-object.ts";
 import { protocolVersions } from "../../edition/negotiate.ts";
-import { argumentText, isObject } from "../../jsonrpc/argument.ts";
-import { milliseconds } from "../../jsonrpc/deadline.ts";
+import { argumentText } from "../../jsonrpc/argument.ts";
 import type { AgentDefinition } from "../agent/agent-definition.ts";
 import type { ClientDefinition } from "../client/client-definition.ts";
 import { meantKey } from "./meant-key.ts";

@@ -1,8 +1,9 @@
 // What a session needs of its connection, and no more.
 
+import { isObject } from "../../base/is-object.ts";
 import type { AgentFeatures } from "../../edition/agent-ops.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
-import { argumentText, isObject } from "../../jsonrpc/argument.ts";
+import { argumentText } from "../../jsonrpc/argument.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { Log } from "../../jsonrpc/log.ts";
 import type { ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";

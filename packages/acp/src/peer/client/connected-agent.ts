@@ -1,9 +1,10 @@
 // One agent at a client: the handshake, its sessions, and what it asks of us.
 
+import { isObject } from "../../base/is-object.ts";
 import type { Activation, AgentFeatures, SessionFace } from "../../edition/agent-ops.ts";
 import type { SessionListing } from "../../edition/client-edition.ts";
 import { listingFromWire } from "../../edition/client-shared.ts";
-import { argumentText, isObject } from "../../jsonrpc/argument.ts";
+import { argumentText } from "../../jsonrpc/argument.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";

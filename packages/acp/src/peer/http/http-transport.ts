@@ -1,7 +1,7 @@
 // The door to agents behind an address: ACP's Streamable HTTP, on the fetch of a browser or of Node. What is
 // wrong with an address or a header is said at once; the rest is loaded when it is used.
 
-import { milliseconds } from "../../jsonrpc/deadline.ts";
+import { milliseconds } from "../../base/deadline.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { HttpClientOptions } from "../../transport/http/http-client.ts";
 import { lateTransport } from "../../transport/late-transport.ts";

@@ -1,7 +1,7 @@
 // What Streamable HTTP has to know about ACP: which session a message is about, which answers begin and end a
 // session, and what is told to whom when the server does not take a message.
 
-import { patience } from "../../jsonrpc/deadline.ts";
+import { patience } from "../../base/deadline.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import type { HttpLink, HttpRouting } from "../../transport/http/http-client.ts";
 import type { HttpFailure } from "../../transport/http/http-failure.ts";

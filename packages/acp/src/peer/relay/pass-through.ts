@@ -1,6 +1,6 @@
 // Two peers of one version: what one says goes to the other as it is, unread. Slow readers slow their writers.
 
-import { type Deadline, deadline } from "../../jsonrpc/deadline.ts";
+import { type Deadline, deadline } from "../../base/deadline.ts";
 import { rpcCodes } from "../../jsonrpc/errors.ts";
 import type { Log } from "../../jsonrpc/log.ts";
 import type { EndReason, Sink } from "../../jsonrpc/transport.ts";

@@ -1,6 +1,7 @@
 // Between a client and an agent that may speak different versions. Where they speak the same one, what they
 // say is passed on unread; where they do not, two editions stand back to back.
 
+import { type Deadline, deadline } from "../../base/deadline.ts";
 import {
   answeredVersion,
   chooseVersion,
@@ -8,7 +9,6 @@ import {
   protocolVersions,
 } from "../../edition/negotiate.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
-import { type Deadline, deadline } from "../../jsonrpc/deadline.ts";
 import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import { defaultConnectionLimits } from "../../jsonrpc/limits.ts";
 import type { Log } from "../../jsonrpc/log.ts";

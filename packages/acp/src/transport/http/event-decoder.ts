@@ -2,6 +2,7 @@
 // Lines end with LF, CR or CRLF, wherever chunks are cut. A line that is no data is never kept whole, so an
 // endless comment costs nothing.
 
+import { ByteTail } from "../../base/byte-tail.ts";
 import type { TextPlatform } from "../byte-channel.ts";
 import type { FrameLimits } from "../frame-limits.ts";
 import {
@@ -11,10 +12,10 @@ import {
   headChars,
   lossyHead,
   lossyTail,
+  tailChars,
 } from "../frame-parser.ts";
 import { HeldBytes } from "../held-bytes.ts";
 import type { DecoderSink, FrameDecoder } from "../line-decoder.ts";
-import { TailBytes } from "../tail-bytes.ts";
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
@@ -52,7 +53,7 @@ export class EventDecoder implements FrameDecoder {
   #hasData = false;
   #size = 0;
   /** Set when the data is too large and only counted. */
-  #drained: { readonly head: string; readonly tail: TailBytes } | undefined;
+  #drained: { readonly head: string; readonly tail: ByteTail } | undefined;
   #isMessage = true;
   /** Undefined until this stream gives one: what is known from the one before stays. */
   #nextId: string | undefined;
@@ -184,11 +185,11 @@ export class EventDecoder implements FrameDecoder {
     }
     if (this.#drained === undefined && this.#size > maxMessageBytes) {
       if (this.#data.size < headChars) this.#data.add(bytes.subarray(0, headChars));
-      this.#drained = { head: lossyHead(this.#data.head(headChars)), tail: new TailBytes() };
+      this.#drained = { head: lossyHead(this.#data.head(headChars)), tail: new ByteTail(tailChars) };
       this.#data.clear();
     }
     if (this.#drained === undefined) this.#data.add(bytes);
-    else this.#drained.tail.add(bytes);
+    else this.#drained.tail.push(bytes);
   }
 
   /** The chunk may be used again by whoever read it. */
@@ -220,7 +221,7 @@ export class EventDecoder implements FrameDecoder {
     if (!isMessage) return;
     if (drained !== undefined) {
       const { head, tail } = drained;
-      return this.#sink.reject({ kind: "too_large", bytes: size, head, tail: lossyTail(tail.value) });
+      return this.#sink.reject({ kind: "too_large", bytes: size, head, tail: lossyTail(tail.bytes) });
     }
     const text = this.#platform.decode(bytes);
     if (text === undefined) this.#sink.reject(bytesFault("utf8", bytes));

@@ -1,7 +1,7 @@
 // The client's side of Streamable HTTP: messages go out by POST, one after the other, and come in on event
 // streams, one for the connection and one for each session. What is about which session is told from above.
 
-import { deadline, milliseconds } from "../../jsonrpc/deadline.ts";
+import { deadline, milliseconds } from "../../base/deadline.ts";
 import { limitsFrom } from "../../jsonrpc/limits.ts";
 import type { EndReason, Sink, Transport } from "../../jsonrpc/transport.ts";
 import { webPlatform } from "../byte-channel.ts";

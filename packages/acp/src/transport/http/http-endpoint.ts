@@ -1,7 +1,7 @@
 // One address of a server: every request to it has the user's headers and the server's cookies, goes nowhere
 // else, ends in time, and fails with a sentence that holds none of them.
 
-import { type Deadline, deadline } from "../../jsonrpc/deadline.ts";
+import { type Deadline, deadline } from "../../base/deadline.ts";
 import { CookieJar } from "./cookie-jar.ts";
 import { HttpFailure, networkWords, plainLine, retryAfter, serverWords } from "./http-failure.ts";
 

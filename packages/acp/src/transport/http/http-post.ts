@@ -1,7 +1,7 @@
 // The two kinds of POST: the first one, which opens a connection and is answered at once (H5), and all others,
 // which are accepted and answered elsewhere (H6).
 
-import { deadline } from "../../jsonrpc/deadline.ts";
+import { deadline } from "../../base/deadline.ts";
 import { type Call, type HttpEndpoint, readText } from "./http-endpoint.ts";
 import { HttpFailure, networkWords } from "./http-failure.ts";
 import type { Pacing } from "./http-stream.ts";

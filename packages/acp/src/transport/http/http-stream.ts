@@ -2,7 +2,7 @@
 // order, or gave its events ids. A stream that was cut without ids may have lost events, and nobody would know
 // which: that ends the connection, and the client comes back with a new one (H18).
 
-import { type Deadline, deadline } from "../../jsonrpc/deadline.ts";
+import { type Deadline, deadline } from "../../base/deadline.ts";
 import type { Fault } from "../../jsonrpc/transport.ts";
 import { webPlatform } from "../byte-channel.ts";
 import type { FrameLimits } from "../frame-limits.ts";

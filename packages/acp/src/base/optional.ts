@@ -1,0 +1,11 @@
+// Builds objects with optional fields.
+
+/** The fields without those that are undefined: `{ limit, ...optional({ cwd, cursor }) }`. */
+export function optional<Fields extends object>(
+  fields: Fields,
+): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
+  const given: Partial<Fields> = {};
+  for (const key in fields) if (fields[key] !== undefined) given[key] = fields[key];
+  // fields that are undefined are gone, which the compiler cannot see
+  return given as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
+}
