@@ -13,6 +13,15 @@ export type { AuditEntry, AuditFacts, AuditKind } from "./audit/audit-entry.ts";
 export { auditFiles } from "./audit/audit-files.ts";
 export { type AuditLog, type AuditOptions, auditLog } from "./audit/audit-log.ts";
 export { type AuditFolderReport, type AuditReport, verifyAudit, verifyAuditFolder } from "./audit/verify.ts";
+export type { Decision } from "./gate/decision.ts";
+export { type Gate, permissionGate } from "./gate/gate.ts";
+export type { GateOptions, PermissionAsker } from "./gate/gate-options.ts";
+export { directoryIdentity, type GatedSession } from "./gate/gate-state.ts";
+export type { GatedFiles, GatedReadOptions, GatedWriteOptions } from "./gate/gated-files.ts";
+export type { GatedTerminals } from "./gate/gated-terminals.ts";
+export type { PermissionChoice, PermissionQuestion, PermissionReply } from "./gate/question.ts";
+export type { Overlay, ServiceOptions } from "./gate/service-options.ts";
+export type { VetoAnswer } from "./gate/veto.ts";
 export { type Found, findProgram } from "./launch/find-program.ts";
 export {
   type LaunchEvent,
@@ -29,11 +38,11 @@ export type {
   LoginMethod,
   LoginVariable,
   RecoveryContext,
-} from "./live/asker.ts";
-export { beginsWork } from "./live/entry-filter.ts";
-export { liveAgent } from "./live/kept-agent.ts";
-export type { AgentSession, AgentSessions, AgentSessionsQuery } from "./live/list-all.ts";
-export type { LiveAgent, LiveSession } from "./live/live-agent.ts";
+} from "./managed/asker.ts";
+export { beginsWork } from "./managed/entry-filter.ts";
+export { liveAgent } from "./managed/kept-agent.ts";
+export type { AgentSession, AgentSessions, AgentSessionsQuery } from "./managed/list-all.ts";
+export type { LiveAgent, LiveSession } from "./managed/live-agent.ts";
 export type {
   LiveEvent,
   LiveGate,
@@ -42,28 +51,11 @@ export type {
   PromptContent,
   RecordedSession,
   Recorder,
-} from "./live/live-options.ts";
-export type { LivePrompt } from "./live/live-prompt.ts";
-export { loginCommandFor } from "./live/log-in.ts";
-export { type Problem, type ProblemKind, problemOf } from "./live/problem.ts";
-export type { SessionSetup, SetupProblem } from "./live/session-setup.ts";
-export { canonicalPath } from "./policy/canonical-path.ts";
-export { commandSubject } from "./policy/command-subject.ts";
-export { describeRule, type Verdict } from "./policy/decide.ts";
-export { permissionGate } from "./policy/gate.ts";
-export type { Decision, Gate, GateOptions, PermissionAsker } from "./policy/gate-options.ts";
-export { directoryIdentity, type GatedSession } from "./policy/gate-session.ts";
-export { type ParsedPolicy, parsePolicy } from "./policy/policy-text.ts";
-export type { PermissionChoice, PermissionQuestion, PermissionReply } from "./policy/question.ts";
-export {
-  type NewRememberedRule,
-  type RememberedRule,
-  type RememberedRules,
-  rememberedRules,
-} from "./policy/remembered.ts";
-export { type Rule, RuleError, type RuleOrigin, type RuleTarget } from "./policy/rule.ts";
-export { parseRule, type RuleContext, ruleText } from "./policy/rule-text.ts";
-export type { VetoAnswer } from "./policy/veto.ts";
+} from "./managed/live-options.ts";
+export type { LivePrompt } from "./managed/live-prompt.ts";
+export { loginCommandFor } from "./managed/log-in.ts";
+export { type Problem, type ProblemKind, problemOf } from "./managed/problem.ts";
+export type { SessionSetup, SetupProblem } from "./managed/session-setup.ts";
 export type { AcceptedContent } from "./prompt-input/mentioned-file.ts";
 export {
   type PromptBlocks,
@@ -72,7 +64,16 @@ export {
   type PromptTarget,
   promptContent,
 } from "./prompt-input/prompt-content.ts";
-export type { GatedFiles, GatedReadOptions, GatedWriteOptions } from "./services/gated-files.ts";
-export type { GatedTerminals } from "./services/gated-terminals.ts";
-export type { Overlay, ServiceOptions } from "./services/service-options.ts";
-export type { Effect, Operation, Scope, Subject, SubjectOrigin } from "./subject.ts";
+export { describeRule, type Verdict } from "./rules/decide.ts";
+export { type ParsedPolicy, parsePolicy } from "./rules/policy-text.ts";
+export {
+  type NewRememberedRule,
+  type RememberedRule,
+  type RememberedRules,
+  rememberedRules,
+} from "./rules/remembered.ts";
+export { type Rule, RuleError, type RuleOrigin, type RuleTarget } from "./rules/rule.ts";
+export { parseRule, type RuleContext, ruleText } from "./rules/rule-text.ts";
+export { canonicalPath } from "./subjects/canonical-path.ts";
+export { commandSubject } from "./subjects/command-subject.ts";
+export type { Effect, Operation, Scope, Subject, SubjectOrigin } from "./subjects/subject.ts";

@@ -2,8 +2,8 @@
 
 import { createHash } from "node:crypto";
 import type { Redactor } from "@parley/acp/redact";
-import { joinWords } from "../policy/command-words.ts";
-import type { Subject } from "../subject.ts";
+import { joinWords } from "../subjects/command-words.ts";
+import type { Subject } from "../subjects/subject.ts";
 
 /**
  * `intent`: something is about to be done, and was allowed. `outcome`: what came of it. `refused`: it was not done.

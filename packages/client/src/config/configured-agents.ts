@@ -2,7 +2,7 @@
 
 import type { McpServer } from "@parley/acp";
 import type { AgentEntry, CommandEntry } from "../agents/agent-entry.ts";
-import type { SessionSetup } from "../live/session-setup.ts";
+import type { SessionSetup } from "../managed/session-setup.ts";
 import { ConfigError } from "./parse-config.ts";
 
 /** One agent of the section `agents`, as it was checked. */

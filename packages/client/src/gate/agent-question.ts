@@ -1,0 +1,112 @@
+// What an agent asks before it uses a tool of its own: read as claims, decided, and answered with one of its options.
+
+import type { PermissionAnswer, PermissionAsk, ToolCallUpdate } from "@parley/acp";
+import { canonicalPath } from "../subjects/canonical-path.ts";
+import { claimsOf } from "../subjects/claims.ts";
+import { shownLine } from "../subjects/shown-text.ts";
+import type { Subject } from "../subjects/subject.ts";
+import { askedCall } from "../subjects/tool-calls.ts";
+import type { Authority, Shown } from "./authorize.ts";
+import type { Decision } from "./decision.ts";
+import type { GateState } from "./gate-state.ts";
+import { choicesFor, optionOf } from "./question.ts";
+
+export interface Answering {
+  readonly authority: Authority;
+  readonly signal: AbortSignal;
+  /** Writes down what was decided, before it is answered. */
+  settle(decision: Decision): void;
+}
+
+export async function answerQuestion(
+  ask: PermissionAsk,
+  state: GateState,
+  { authority, signal, settle }: Answering,
+): Promise<PermissionAnswer> {
+  const call = callOf(ask, state);
+  const subjects = claimsOf(ask, call, state.session.cwd);
+  // as it is now: what is said of the call afterwards was seen by nobody
+  const diffs = diffsOf(call);
+  const shown: Shown = {
+    claimed: claimOf(ask),
+    ...(diffs[0] === undefined ? patchOf(call) : { diff: diffs[0] }),
+    choices: (verdict) => choicesFor(ask, subjects, verdict),
+  };
+  const { title } = shown.claimed ?? {};
+  const { decision, choice } = await authority.decide(state, subjects, () => shown, signal, {
+    ...(title === undefined ? {} : { title }),
+  });
+  const answer = answerFor(ask, decision, choice?.optionId);
+  const isAllowed = decision.effect === "allow";
+  // only an option of the agent's own says yes
+  if (isAllowed && answer.outcome !== "selected")
+    settle({ ...decision, effect: "deny", reason: "the agent offers no way to allow just this" });
+  else {
+    settle(decision);
+    if (isAllowed && decision.by === "user") approve(state, diffs, subjects, authority.now);
+  }
+  return answer;
+}
+
+function claimOf({ title, description }: PermissionAsk): NonNullable<Shown["claimed"]> {
+  return {
+    title: shownLine(title),
+    ...(description == null ? {} : { description: shownLine(description, 1_000) }),
+  };
+}
+
+function answerFor(
+  ask: PermissionAsk,
+  { effect, by }: Decision,
+  chosen: string | undefined,
+): PermissionAnswer {
+  if (effect === "cancelled") return { outcome: "cancelled" };
+  const optionId = by === "user" ? chosen : optionOf(ask.options, effect === "allow" ? "allow" : "deny");
+  return optionId === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId };
+}
+
+/** All that is known of the tool call that a question is about. */
+function callOf(ask: PermissionAsk, state: GateState): Partial<ToolCallUpdate> | undefined {
+  const call = askedCall(ask);
+  if (call === undefined) return undefined;
+  state.noteCall(call);
+  state.judged(call.toolCallId);
+  return state.call(call.toolCallId);
+}
+
+/** What the call would change, by itself or by what was said of it before. */
+function diffsOf(call: Partial<ToolCallUpdate> | undefined) {
+  return (call?.content ?? []).flatMap((each) =>
+    each.type === "diff" && typeof each.path === "string" && typeof each.newText === "string"
+      ? [
+          {
+            path: each.path,
+            newText: each.newText,
+            ...(each.oldText == null ? {} : { oldText: each.oldText }),
+          },
+        ]
+      : [],
+  );
+}
+
+/** Of an agent that gives no texts; a person sees it, and nothing else is concluded from it. */
+function patchOf(call: Partial<ToolCallUpdate> | undefined): { readonly patch?: string } {
+  for (const each of call?.content ?? []) {
+    if (each.type === "diff" && typeof each.patch?.text === "string") return { patch: each.patch.text };
+  }
+  return {};
+}
+
+/** What a person has just allowed need not be asked again when the agent has us do it. */
+function approve(
+  state: GateState,
+  diffs: ReturnType<typeof diffsOf>,
+  subjects: readonly Subject[],
+  now: number,
+): void {
+  const contents = new Map(diffs.map(({ path, newText }) => [canonicalPath(path), newText]));
+  for (const subject of subjects) {
+    if (subject.labelOnly) continue;
+    state.approve(subject, subject.path === undefined ? undefined : contents.get(subject.path), now);
+  }
+}

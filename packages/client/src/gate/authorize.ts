@@ -1,0 +1,271 @@
+// From what is about to happen to a decision: the rules, then what a person has just allowed, then a person.
+
+import { type Circumstances, decide, strictest, type Verdict } from "../rules/decide.ts";
+import { isInForce } from "../rules/match.ts";
+import type { RememberedRule } from "../rules/remembered.ts";
+import type { Rule } from "../rules/rule.ts";
+import { ruleFor, targetOf } from "../rules/scopes.ts";
+import { type Effect, type Operation, operations, type Subject } from "../subjects/subject.ts";
+import { summaryOfAll } from "../subjects/summary.ts";
+import type { Decision } from "./decision.ts";
+import type { GateOptions } from "./gate-options.ts";
+import type { GateState } from "./gate-state.ts";
+import { ownChoices, type PermissionChoice, type PermissionQuestion } from "./question.ts";
+
+const defaultAnswerMs = 10 * 60_000;
+/** Questions that one session may have open. */
+const maxOpen = 16;
+
+/** What a person is shown beside the subjects. */
+export interface Shown extends Pick<PermissionQuestion, "claimed" | "diff" | "env"> {
+  choices(verdict: Verdict): PermissionChoice[];
+}
+
+export interface Authorized {
+  readonly decision: Decision;
+  /** What a person chose. */
+  readonly choice?: PermissionChoice;
+}
+
+export class Authority {
+  readonly #options: GateOptions;
+  readonly #isProtected: Circumstances["isProtected"];
+
+  constructor(options: GateOptions, isProtected: Circumstances["isProtected"]) {
+    this.#options = options;
+    this.#isProtected = isProtected;
+  }
+
+  get now(): number {
+    return (this.#options.now ?? Date.now)();
+  }
+
+  verdict(state: GateState, subjects: readonly Subject[]): Verdict {
+    const nothing: Verdict = { effect: "ask", reason: "nothing is said of what it is" };
+    return strictest(this.#verdicts(state, subjects).map(({ verdict }) => verdict)) ?? nothing;
+  }
+
+  #rules(state: GateState): readonly Rule[] {
+    const { rules = [], remembered } = this.#options;
+    const workspace = this.#options.workspaceRules?.(state.roots[0] ?? state.session.cwd) ?? [];
+    return [...rules, ...workspace, ...(remembered?.list() ?? []), ...state.answers];
+  }
+
+  /** What rules may forbid an agent that runs its own tools, or want asked. */
+  restricts(state: GateState): readonly Operation[] {
+    const context = state.context(this.now);
+    const strict = this.#rules(state).filter(
+      (rule) => rule.effect !== "allow" && rule.of !== "op" && isInForce(rule, context),
+    );
+    const named = new Set(strict.map(({ operation }) => operation));
+    return named.has("*") ? operations : operations.filter((operation) => named.has(operation));
+  }
+
+  #verdicts(state: GateState, subjects: readonly Subject[]): { subject: Subject; verdict: Verdict }[] {
+    const { own = [] } = this.#options;
+    const circumstances: Circumstances = {
+      ...state.context(this.now),
+      rules: this.#rules(state),
+      own,
+      isProtected: this.#isProtected,
+      wide: state.wide,
+    };
+    return subjects.map((subject) => ({ subject, verdict: decide(subject, circumstances) }));
+  }
+
+  /** For whoever was not there to be asked: what to write so that it need not be asked. */
+  #allowedBy(state: GateState, subjects: readonly Subject[]): Pick<Decision, "allowedBy"> {
+    const asked = this.#verdicts(state, subjects).filter(({ verdict }) => verdict.effect === "ask");
+    const rules = asked.map(({ subject, verdict }) =>
+      verdict.always ? undefined : ruleFor(subject, state.roots),
+    );
+    return rules.length > 0 && rules.every((rule) => rule !== undefined)
+      ? { allowedBy: [...new Set(rules)] }
+      : {};
+  }
+
+  /** `content`: what a write would write. */
+  async decide(
+    state: GateState,
+    subjects: readonly Subject[],
+    show: () => Promise<Shown> | Shown,
+    signal: AbortSignal,
+    { content, title }: { readonly content?: string | undefined; readonly title?: string } = {},
+  ): Promise<Authorized> {
+    const summary = summaryOfAll(subjects, title);
+    const verdict = this.verdict(state, subjects);
+    const decided = (effect: Decision["effect"], by: Decision["by"], reason = verdict.reason): Decision => ({
+      sessionId: state.session.sessionId,
+      workspace: state.workspace.path,
+      subjects,
+      summary,
+      effect,
+      by,
+      reason,
+      ...(verdict.rule === undefined ? {} : { rule: verdict.rule }),
+    });
+    if (isTooLate(state, subjects)) {
+      const reason = "the user has cancelled, and nothing more is done until the next prompt";
+      return { decision: decided("cancelled", "user", reason) };
+    }
+    if (verdict.effect !== "ask") {
+      return { decision: decided(verdict.effect, verdict.rule === undefined ? "default" : "rule") };
+    }
+    const [only] = subjects;
+    if (only?.origin === "op" && subjects.length === 1 && state.takeApproval(only, content, this.now)) {
+      return { decision: decided("allow", "approval", "you have just allowed the agent exactly this") };
+    }
+    return this.#ask(state, subjects, { show, verdict, signal, summary, decided });
+  }
+
+  /**
+   * Of an agent that would do it without asking: only what forbids or has asked counts. Nothing is remembered of it, and
+   * nothing is allowed by it that the agent would have us do.
+   */
+  async veto(state: GateState, subjects: readonly Subject[], signal: AbortSignal): Promise<Decision> {
+    const verdict = this.verdict(state, subjects);
+    if (verdict.effect === "ask" && !verdict.always && !isTooLate(state, subjects)) {
+      return {
+        sessionId: state.session.sessionId,
+        workspace: state.workspace.path,
+        subjects,
+        summary: summaryOfAll(subjects),
+        effect: "allow",
+        by: "agent",
+        reason: "no rule is about it, and the agent allows it to itself",
+      };
+    }
+    const show = (): Shown => ({ choices: (given) => ownChoices(subjects, given) });
+    return (await this.decide(state, subjects, show, signal)).decision;
+  }
+
+  async #ask(
+    state: GateState,
+    subjects: readonly Subject[],
+    { show, verdict, signal, summary, decided }: Question,
+  ): Promise<Authorized> {
+    if (this.#options.asker?.permission === undefined) {
+      const decision = decided("deny", "nobody", `nobody is there to ask: ${verdict.reason}`);
+      return { decision: { ...decision, ...this.#allowedBy(state, subjects) } };
+    }
+    if (state.open >= maxOpen) {
+      return {
+        decision: decided("deny", "default", `${maxOpen} questions of this session are open already`),
+      };
+    }
+    // before anything is waited for: questions that come all at once are as many as others
+    state.open++;
+    const choice = await this.#reply(state, subjects, { show, verdict, signal, summary, decided }).finally(
+      () => state.open--,
+    );
+    if (signal.aborted) return { decision: decided("cancelled", "nobody", "it was cancelled") };
+    if (choice === undefined) return { decision: decided("cancelled", "nobody", "nobody answered") };
+    // the rules may have changed while the question was open: what is forbidden now is
+    const since = this.verdict(state, subjects);
+    if (since.effect === "deny") {
+      const { rule } = since;
+      return {
+        decision: { ...decided("deny", "rule", since.reason), ...(rule === undefined ? {} : { rule }) },
+      };
+    }
+    const kept = this.#remember(state, subjects, choice);
+    const decision: Decision = {
+      ...decided(choice.effect, "user", `you answered: ${choice.name}`),
+      scope: choice.scope,
+      ...(kept === undefined ? {} : { remembered: kept }),
+    };
+    return { decision, choice };
+  }
+
+  /** What a person chose; undefined where nobody did. */
+  async #reply(
+    state: GateState,
+    subjects: readonly Subject[],
+    { show, verdict, signal, summary }: Question,
+  ): Promise<PermissionChoice | undefined> {
+    const { asker, remembered, answerMs = defaultAnswerMs } = this.#options;
+    const { choices: choicesOf, ...beside } = await show();
+    // without a place to keep answers none is offered that would have to be kept
+    const choices = choicesOf(verdict).filter(
+      ({ scope }) => remembered !== undefined || scope === "once" || scope === "session",
+    );
+    const closing = new AbortController();
+    const question: PermissionQuestion = {
+      sessionId: state.session.sessionId,
+      summary,
+      subjects,
+      reason: verdict.reason,
+      ...beside,
+      choices,
+      signal: AbortSignal.any([signal, closing.signal]),
+    };
+    const ask = () => asker?.permission?.(question);
+    const reply = await withinTime(ask, question.signal, closing, answerMs);
+    return choices.find(({ id }) => id === reply);
+  }
+
+  /** The first rule that was written for it. */
+  #remember(
+    state: GateState,
+    subjects: readonly Subject[],
+    { effect, scope }: PermissionChoice,
+  ): RememberedRule | undefined {
+    if (scope === "once") return undefined;
+    const kept = subjects.map((subject) => {
+      const target = targetOf(subject);
+      if (target === undefined || subject.labelOnly) return undefined;
+      // what an agent may do itself it may have done by us; the other way round nobody could enforce it
+      const of = subject.origin === "claim" ? "any" : "op";
+      return this.#keep(state, { ...target, of }, effect, scope);
+    });
+    return kept.find((rule) => rule !== undefined);
+  }
+
+  #keep(
+    state: GateState,
+    target: NonNullable<ReturnType<typeof targetOf>>,
+    effect: Exclude<Effect, "ask">,
+    scope: "session" | "workspace" | "always",
+  ): RememberedRule | undefined {
+    const { remembered } = this.#options;
+    if (scope === "session" || remembered === undefined) {
+      state.answers.push({ ...target, effect, origin: "remembered", scope: "session" });
+      return undefined;
+    }
+    const { workspace } = state;
+    return remembered.add({ ...target, effect, scope, ...(scope === "workspace" ? { workspace } : {}) });
+  }
+}
+
+/** The user has cancelled, and what is more than reading is not done any more. */
+function isTooLate({ isStopped }: GateState, subjects: readonly Subject[]): boolean {
+  return isStopped && subjects.some(({ operation }) => operation !== "read");
+}
+
+interface Question {
+  show(): Promise<Shown> | Shown;
+  readonly verdict: Verdict;
+  readonly signal: AbortSignal;
+  readonly summary: string;
+  decided(effect: Decision["effect"], by: Decision["by"], reason?: string): Decision;
+}
+
+/** The answer, or nothing where it took too long, nobody waits for it, or whoever asks has failed. */
+async function withinTime(
+  ask: () => Promise<string | undefined> | string | undefined,
+  signal: AbortSignal,
+  closing: AbortController,
+  milliseconds: number,
+): Promise<string | undefined> {
+  if (signal.aborted) return undefined;
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  const end = (): void => resolve(undefined);
+  signal.addEventListener("abort", end, { once: true });
+  const timer = setTimeout(() => closing.abort(), milliseconds);
+  try {
+    return await Promise.race([promise, Promise.resolve(ask())]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", end);
+  }
+}

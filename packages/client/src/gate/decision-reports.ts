@@ -1,0 +1,25 @@
+// What a gate has decided, for whoever wants to know: all of it as it happens, and what was refused to look at later.
+
+import type { Decision } from "./decision.ts";
+
+/** As many are kept; all are counted. */
+const maxKept = 1_000;
+
+export class DecisionReports {
+  readonly refusals: Decision[] = [];
+  readonly violations: Decision[] = [];
+  refused = 0;
+  readonly #listeners = new Set<(decision: Decision) => void>();
+
+  report(decision: Decision): void {
+    const { effect, by } = decision;
+    if (effect === "violation" && this.violations.length < maxKept) this.violations.push(decision);
+    if (effect === "deny" && by !== "user" && ++this.refused <= maxKept) this.refusals.push(decision);
+    for (const listener of this.#listeners) listener(decision);
+  }
+
+  listen(listener: (decision: Decision) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}

@@ -1,0 +1,193 @@
+// One effect on this machine: decided, announced in the audit log, done, and its outcome written down. What a person
+// had to be asked about is looked at again after the wait: if it is no longer what was shown, it is asked again.
+
+import { ConnectionError, errorCodes, RequestError } from "@parley/acp";
+import { Redactor } from "@parley/acp/redact";
+import { type AuditFacts, targetText } from "../audit/audit-entry.ts";
+import type { AuditLog } from "../audit/audit-log.ts";
+import { ruleText } from "../rules/rule-text.ts";
+import type { Subject } from "../subjects/subject.ts";
+import { summaryOf } from "../subjects/summary.ts";
+import type { Authority, Shown } from "./authorize.ts";
+import type { Decision } from "./decision.ts";
+import { contentHash, type GateState } from "./gate-state.ts";
+import { ownChoices } from "./question.ts";
+
+/** What a person is shown, and what must still be so when the answer has come: the version of a file, say. */
+export interface Look {
+  readonly stamp?: string | undefined;
+  readonly shown: Omit<Shown, "choices">;
+}
+
+/** Something that is about to be done, as it is now. */
+export interface Prepared<Result> {
+  readonly subject: Subject;
+  /** Only where somebody is asked. */
+  look?(): Promise<Look> | Look;
+  /** What a write would write. */
+  readonly content?: string;
+  /** `stamp` is that of the look that a person was given. */
+  run(stamp: string | undefined): Promise<Result>;
+}
+
+const maxRounds = 3;
+
+export class Effects {
+  readonly #authority: Authority;
+  readonly #audit: AuditLog | undefined;
+  readonly #agent: string | undefined;
+  readonly #report: (decision: Decision) => void;
+
+  constructor(
+    authority: Authority,
+    audit: AuditLog | undefined,
+    agent: string | undefined,
+    report: (decision: Decision) => void,
+  ) {
+    this.#authority = authority;
+    this.#audit = audit;
+    this.#agent = agent;
+    this.#report = report;
+  }
+
+  async perform<Result>(
+    state: GateState,
+    /** What the agent asks for, in its own words: for the log, where that leads outside. */
+    wanted: Subject,
+    prepare: () => Promise<Prepared<Result>>,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<Result> {
+    const prepareInside = () => prepare().catch((error: unknown) => this.#impossible(state, wanted, error));
+    let prepared = await prepareInside();
+    for (let round = 0; round < maxRounds; round++) {
+      const { subject, content } = prepared;
+      let look: Look | undefined;
+      const show = async (): Promise<Shown> => {
+        look = await prepared.look?.();
+        return { ...look?.shown, choices: (verdict) => ownChoices([subject], verdict) };
+      };
+      const { decision } = await this.#authority.decide(state, [subject], show, signal, { content });
+      this.#report(decision);
+      if (decision.effect !== "allow") {
+        state.refused([subject]);
+        throw this.#refused(decision, signal);
+      }
+      if (decision.by === "user") {
+        const shownStamp: string | undefined = look?.stamp;
+        prepared = await prepareInside();
+        const isSame =
+          JSON.stringify(prepared.subject) === JSON.stringify(subject) &&
+          (await prepared.look?.())?.stamp === shownStamp;
+        if (!isSame) continue;
+        return await this.#announced(decision, prepared, shownStamp);
+      }
+      return await this.#announced(decision, prepared, undefined);
+    }
+    const data = { reason: "conflict" };
+    throw new RequestError(
+      errorCodes.conflict,
+      "it changed each time that it was asked about; try again",
+      data,
+    );
+  }
+
+  /** Of an agent that runs its own tools: there is nothing to announce, only an answer. */
+  answered(decision: Decision): void {
+    for (const subject of decision.subjects) this.#write(decision, subject, "decision");
+  }
+
+  /** No rule is asked about what lies outside; that it was tried is worth knowing. */
+  #impossible(state: GateState, subject: Subject, error: unknown): never {
+    if (error instanceof RequestError && error.code === errorCodes.outsideWorkspace) {
+      const { sessionId } = state.session;
+      const reason = "it leads outside the workspace";
+      const decision: Decision = {
+        sessionId,
+        workspace: state.workspace.path,
+        subjects: [subject],
+        summary: summaryOf(subject),
+        effect: "deny",
+        by: "boundary",
+        reason,
+      };
+      this.#report(decision);
+      this.#write(decision, subject, "refused");
+    }
+    throw error;
+  }
+
+  async #announced<Result>(
+    decision: Decision,
+    { subject, content, run }: Prepared<Result>,
+    stamp: string | undefined,
+  ): Promise<Result> {
+    const size =
+      content === undefined ? {} : { bytes: Buffer.byteLength(content), content: contentHash(content) };
+    const seq = this.#write(decision, subject, "intent", size);
+    const ended = (result: string): void => {
+      if (seq !== undefined) this.#audit?.write({ kind: "outcome", of: seq, result });
+    };
+    try {
+      const result = await run(stamp);
+      ended("done");
+      return result;
+    } catch (error) {
+      ended(outcomeOf(error));
+      throw error;
+    }
+  }
+
+  #write(
+    decision: Decision,
+    subject: Subject,
+    kind: AuditFacts["kind"],
+    more: Partial<AuditFacts> = {},
+  ): number | undefined {
+    if (this.#audit === undefined) return undefined;
+    const { sessionId, effect, by, reason } = decision;
+    try {
+      return this.#audit.write({
+        kind,
+        sessionId,
+        ...(this.#agent === undefined ? {} : { agent: this.#agent }),
+        origin: subject.origin,
+        operation: subject.operation,
+        target: targetText(subject, new Redactor({ names: false })),
+        ...(subject.cwd === undefined ? {} : { cwd: subject.cwd }),
+        ...more,
+        effect,
+        by,
+        reason,
+        ...ruleFacts(decision),
+      });
+    } catch (error) {
+      // what cannot be written down is not done
+      const message = `the audit log cannot be written, so nothing was done: ${error instanceof Error ? error.message : ""}`;
+      throw new RequestError(errorCodes.unavailable, message, { reason: "unavailable" });
+    }
+  }
+
+  #refused(decision: Decision, signal: AbortSignal): Error {
+    for (const subject of decision.subjects) this.#write(decision, subject, "refused");
+    if (decision.effect === "cancelled" && signal.aborted) {
+      return new ConnectionError("aborted", `${decision.summary}: aborted before it was decided`);
+    }
+    const message = `${decision.summary} was not permitted: ${decision.reason}`;
+    return new RequestError(errorCodes.permissionDenied, message, { reason: "permission_denied" });
+  }
+}
+
+function outcomeOf(error: unknown): string {
+  if (error instanceof RequestError) return `failed ${error.code}`;
+  return error instanceof ConnectionError ? error.kind : "failed";
+}
+
+/** Which rule it was or became, how far it reaches, and until when. */
+function ruleFacts({ rule, remembered, scope = rule?.scope }: Decision): Partial<AuditFacts> {
+  const fired = remembered ?? rule;
+  return {
+    ...(fired === undefined ? {} : { rule: fired.id ?? ruleText(fired) }),
+    ...(scope === undefined ? {} : { scope }),
+    ...(fired?.expires === undefined ? {} : { expires: new Date(fired.expires).toISOString() }),
+  };
+}

@@ -1,0 +1,31 @@
+// Options of a permission gate.
+
+import type { AuditLog } from "../audit/audit-log.ts";
+import type { RememberedRules } from "../rules/remembered.ts";
+import type { Rule } from "../rules/rule.ts";
+import type { PermissionQuestion, PermissionReply } from "./question.ts";
+import type { ServiceOptions } from "./service-options.ts";
+
+/** The person who answers, where there is one. */
+export interface PermissionAsker {
+  permission?(question: PermissionQuestion): Promise<PermissionReply> | PermissionReply;
+}
+
+export interface GateOptions extends ServiceOptions {
+  /** Of files and flags; those of a workspace come from `workspaceRules`. */
+  readonly rules?: readonly Rule[];
+  /** What a workspace says: only what forbids or has asked counts. */
+  workspaceRules?(root: string): readonly Rule[];
+  /** Answers that outlive a session. Without it `workspace` and `always` are not offered. */
+  readonly remembered?: RememberedRules;
+  readonly audit?: AuditLog;
+  /** Without one, everything that would be asked is refused at once. */
+  readonly asker?: PermissionAsker;
+  /** The agent's name, for the audit log. */
+  readonly agent?: string;
+  /** Folders that hold rules, keys and logs of Parley: agents never write there. */
+  readonly own?: readonly string[];
+  /** How long a question may stay open. Default 10 minutes, then nobody has decided. */
+  readonly answerMs?: number;
+  readonly now?: () => number;
+}

@@ -1,0 +1,189 @@
+// The state that a gate keeps per session: its directories, its answers, and what an agent was allowed to
+// do next. Nothing of it is inherited by a session that is loaded or forked.
+
+import { createHash } from "node:crypto";
+import { statSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { parse } from "node:path";
+import type { ClientSession, ToolCallUpdate, Update } from "@parley/acp";
+import type { MatchContext } from "../rules/match.ts";
+import type { Rule } from "../rules/rule.ts";
+import { canonicalPath } from "../subjects/canonical-path.ts";
+import type { Subject } from "../subjects/subject.ts";
+import { isToolCallUpdate } from "../subjects/tool-calls.ts";
+
+/** What a gate needs of a session. */
+export type GatedSession = Pick<ClientSession, "sessionId" | "cwd" | "roots">;
+
+const maxCalls = 256;
+const maxJudged = 10_000;
+/** What is shown of a call beyond that is not looked at. */
+const maxContents = 256;
+/** A person said yes to exactly this; it is done soon, or it was something else. */
+const approvalMs = 10 * 60_000;
+const maxApprovals = 64;
+
+interface Approval {
+  readonly key: string;
+  readonly expires: number;
+}
+
+export class GateState {
+  readonly session: GatedSession;
+  /** Canonical. */
+  readonly roots: readonly string[];
+  /** Answers for this session. */
+  readonly answers: Rule[] = [];
+  /** Of the roots, those that hold everything. */
+  readonly wide: readonly string[];
+  readonly #identity: string;
+  readonly #calls = new Map<string, Partial<ToolCallUpdate>>();
+  /** Calls that were asked about, or have been looked at when they were done. */
+  readonly #judged = new Set<string>();
+  readonly #refused = new Set<string>();
+  #approvals: Approval[] = [];
+  #isStopped = false;
+  /** Questions that wait for an answer. */
+  open = 0;
+
+  constructor(session: GatedSession, extraRoots: readonly string[]) {
+    this.session = session;
+    this.roots = [...new Set([session.cwd, ...session.roots, ...extraRoots].map(canonicalPath))];
+    this.#identity = directoryIdentity(session.cwd);
+    this.wide = this.roots.filter(isWide);
+  }
+
+  context(now: number): MatchContext {
+    return { sessionId: this.session.sessionId, roots: this.roots, identity: this.#identity, now };
+  }
+
+  get workspace(): { readonly path: string; readonly identity: string } {
+    return { path: this.roots[0] ?? this.session.cwd, identity: this.#identity };
+  }
+
+  /** Keeps what is said of tool calls: a question may name one by its id alone. */
+  observe(update: Update): void {
+    if (update.sessionUpdate === "state_update" && "state" in update && update["state"] === "idle") {
+      // what was allowed in a turn is not for the next one
+      this.#approvals = [];
+      this.#calls.clear();
+      this.#judged.clear();
+      this.#refused.clear();
+    } else if (isToolCallUpdate(update)) this.noteCall(update);
+    else if (update.sessionUpdate === "tool_call_content_chunk" && !("unknown" in update)) {
+      const { toolCallId, content } = update;
+      const known = this.#calls.get(toolCallId)?.content ?? [];
+      if (known.length < maxContents) this.noteCall({ toolCallId, content: [...known, content] });
+    }
+  }
+
+  noteCall(call: Partial<ToolCallUpdate> & Pick<ToolCallUpdate, "toolCallId">): void {
+    const { toolCallId } = call;
+    const said = Object.entries(call).filter(([, value]) => value !== undefined && value !== null);
+    this.#calls.set(toolCallId, { ...this.#calls.get(toolCallId), ...Object.fromEntries(said) });
+    if (this.#calls.size <= maxCalls) return;
+    const [oldest] = this.#calls.keys();
+    if (oldest !== undefined) this.#calls.delete(oldest);
+  }
+
+  call(toolCallId: string): Partial<ToolCallUpdate> | undefined {
+    return this.#calls.get(toolCallId);
+  }
+
+  /** Of the calls that nobody was asked about, those; each is given once. */
+  takeCalls(
+    isWanted: (call: Partial<ToolCallUpdate>, toolCallId: string) => boolean,
+  ): Partial<ToolCallUpdate>[] {
+    const found = [...this.#calls].filter(([id, call]) => !this.#judged.has(id) && isWanted(call, id));
+    for (const [id] of found) this.judged(id);
+    return found.map(([, call]) => call);
+  }
+
+  /** It was asked about. */
+  judged(toolCallId: string): void {
+    if (this.#judged.size < maxJudged) this.#judged.add(toolCallId);
+  }
+
+  refused(subjects: readonly Subject[]): void {
+    for (const subject of subjects)
+      if (this.#refused.size < maxJudged) this.#refused.add(refusalKey(subject));
+  }
+
+  /** In this turn. */
+  wasRefused(subject: Subject): boolean {
+    return this.#refused.has(refusalKey(subject));
+  }
+
+  /** A person allowed an agent to do this. If it then asks us to, nobody is asked a second time: once, and soon. */
+  approve(subject: Subject, content: string | undefined, now: number): void {
+    const key = approvalKey(subject, content);
+    if (key !== undefined)
+      this.#approvals = [...this.#approvals.slice(1 - maxApprovals), { key, expires: now + approvalMs }];
+  }
+
+  /** Uses an approval up. */
+  takeApproval(subject: Subject, content: string | undefined, now: number): boolean {
+    const key = approvalKey(subject, content);
+    const at = this.#approvals.findIndex((approval) => approval.key === key && approval.expires > now);
+    if (key === undefined || at < 0) return false;
+    this.#approvals.splice(at, 1);
+    return true;
+  }
+
+  /** The user has cancelled, and has asked for nothing since. */
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#approvals = [];
+  }
+
+  goOn(): void {
+    this.#isStopped = false;
+  }
+}
+
+/** Undefined where what was seen does not say all of it: a write whose text nobody saw, say. */
+function approvalKey(subject: Subject, content: string | undefined): string | undefined {
+  const { operation, path, argv, shellLine, cwd, env = [] } = subject;
+  switch (operation) {
+    case "read":
+      return path === undefined ? undefined : `read ${path}`;
+    case "write":
+      return path === undefined || content === undefined
+        ? undefined
+        : `write ${path} ${contentHash(content)}`;
+    case "exec":
+      // the shell that reads a line is a detail; where it runs and with which variables is not
+      return env.length > 0 || (argv === undefined && shellLine === undefined)
+        ? undefined
+        : `exec ${JSON.stringify(shellLine ?? argv)} ${cwd ?? ""}`;
+    default:
+      return undefined;
+  }
+}
+
+/** What it was about, whoever would have done it. */
+function refusalKey({ operation, path, argv, shellLine, host, tool }: Subject): string {
+  return JSON.stringify([operation, path, shellLine ?? argv, host, tool]);
+}
+
+export function contentHash(content: string | Uint8Array): string {
+  return createHash("sha256").update(content).digest("hex");
+}
+
+/** Which directory it is, whatever stands at its name later. */
+export function directoryIdentity(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false, bigint: true });
+  const which = stat === undefined ? "missing" : `${stat.dev}:${stat.ino}`;
+  return `${canonicalPath(path)}#${which}`;
+}
+
+/** Directories that hold everything: being below one says nothing. */
+function isWide(root: string): boolean {
+  return [parse(root).root, homedir(), tmpdir(), "/tmp", "/home", "/Users", "/root", "/etc", "/usr", "/var"]
+    .map(canonicalPath)
+    .includes(root);
+}

@@ -1,0 +1,126 @@
+// The permission gate: decides and performs every question, file access and command of an agent.
+
+import type { ClientDefinition, Update } from "@parley/acp";
+import { isProtectedPath } from "@parley/acp/node";
+import type { Verdict } from "../rules/decide.ts";
+import { canonicalPath } from "../subjects/canonical-path.ts";
+import type { Subject } from "../subjects/subject.ts";
+import { answerQuestion } from "./agent-question.ts";
+import { Authority } from "./authorize.ts";
+import type { Decision } from "./decision.ts";
+import { DecisionReports } from "./decision-reports.ts";
+import { Effects } from "./effects.ts";
+import type { GateOptions } from "./gate-options.ts";
+import { type GatedSession, GateState } from "./gate-state.ts";
+import { type GatedFiles, gatedFiles } from "./gated-files.ts";
+import { type GatedTerminals, gatedTerminals } from "./gated-terminals.ts";
+import { readVeto, refusedSearches, type VetoAnswer } from "./veto.ts";
+import { violationsIn } from "./violations.ts";
+
+/** Stands between agents and this machine: every question and every effect goes through it. */
+export interface Gate {
+  /** For a client's definition: answers `session/request_permission`. */
+  readonly permission: NonNullable<ClientDefinition["permission"]>;
+  /** For a client's definition. The same for the same session object. */
+  readonly files: Extract<NonNullable<ClientDefinition["files"]>, (...args: never[]) => unknown>;
+  readonly terminals: Extract<NonNullable<ClientDefinition["terminals"]>, (...args: never[]) => unknown>;
+  services(session: GatedSession): { readonly files: GatedFiles; readonly terminals: GatedTerminals };
+  /** Answers `_parley.dev/veto` of a session: what an agent would do without asking. Rejects with -32602. */
+  veto(session: GatedSession, params: unknown, signal: AbortSignal): Promise<VetoAnswer>;
+  /** What the rules say, without asking anybody and without doing anything. */
+  check(session: GatedSession, subjects: readonly Subject[]): Verdict;
+  /** Tells the gate what a session says: a question may name a tool call by its id alone. */
+  observe(session: GatedSession, update: Update): void;
+  /**
+   * The user cancelled: what was allowed and not yet done is not allowed any more, and nothing but reading is done for the
+   * session until it is `prompted` again.
+   */
+  cancelled(session: GatedSession): void;
+  /** The user wants something of it again. */
+  prompted(session: GatedSession): void;
+  /** What policy refused, or nobody was there to allow; not what a person refused. The first 1,000. */
+  readonly refusals: readonly Decision[];
+  /** How many there were. */
+  readonly refused: number;
+  /** What agents say they have done by themselves against a rule. The first 1,000. */
+  readonly violations: readonly Decision[];
+  onDecision(listener: (decision: Decision) => void): () => void;
+}
+
+export function permissionGate(given: GateOptions = {}): Gate {
+  const own = (given.own ?? []).map(canonicalPath);
+  const options: GateOptions = { ...given, own };
+  const authority = new Authority(options, (path, access) => isProtectedPath(path, access, own));
+  const reports = new DecisionReports();
+  const effects = new Effects(authority, options.audit, options.agent, (decision) =>
+    reports.report(decision),
+  );
+  const { stateOf, services } = gatedSessions(options, effects);
+  const settle = (decision: Decision): void => {
+    effects.answered(decision);
+    reports.report(decision);
+  };
+  return {
+    async permission(ask, { session, signal }) {
+      if (session === undefined) return { outcome: "cancelled" };
+      return answerQuestion(ask, stateOf(session), { authority, signal, settle });
+    },
+    async veto(session, params, signal) {
+      const { subjects, isSearch } = readVeto(params, session.cwd);
+      const state = stateOf(session);
+      const restricts = authority.restricts(state);
+      if (isSearch) return { refused: refusedSearches(subjects, state, authority), restricts };
+      const decision = await authority.veto(state, subjects, signal);
+      settle(decision);
+      const { effect, reason } = decision;
+      if (effect === "allow") return { refused: [], restricts };
+      state.refused(subjects);
+      return { refused: subjects.map((_, at) => ({ effect: at, reason })), restricts };
+    },
+    files: (session) => services(session).files,
+    terminals: (session) => services(session).terminals,
+    services,
+    check: (session, subjects) => authority.verdict(stateOf(session), subjects),
+    observe(session, update) {
+      const state = stateOf(session);
+      // what this update says of a call counts, too; what ends the turn makes it forgotten
+      const isEnd = update.sessionUpdate === "state_update";
+      if (!isEnd) state.observe(update);
+      for (const violation of violationsIn(state, update, authority)) {
+        // it has been done: nobody waits for the log
+        reports.report(violation);
+        effects.answered(violation);
+      }
+      if (isEnd) state.observe(update);
+    },
+    cancelled: (session) => stateOf(session).stop(),
+    prompted: (session) => stateOf(session).goOn(),
+    refusals: reports.refusals,
+    violations: reports.violations,
+    get refused() {
+      return reports.refused;
+    },
+    onDecision: (listener) => reports.listen(listener),
+  };
+}
+
+/** What is known of each session, and what it is served, as long as anybody has it. */
+function gatedSessions(options: GateOptions, effects: Effects) {
+  const states = new WeakMap<GatedSession, GateState>();
+  const served = new WeakMap<GatedSession, ReturnType<Gate["services"]>>();
+  const stateOf = (session: GatedSession): GateState => {
+    const state = states.get(session) ?? new GateState(session, options.extraRoots ?? []);
+    states.set(session, state);
+    return state;
+  };
+  const services: Gate["services"] = (session) => {
+    const state = stateOf(session);
+    const made = served.get(session) ?? {
+      files: gatedFiles(state, effects, options),
+      terminals: gatedTerminals(state, effects, options),
+    };
+    served.set(session, made);
+    return made;
+  };
+  return { stateOf, services };
+}

@@ -1,0 +1,104 @@
+// The commands of a session. What is decided about is the exact argv, where it runs and with which variables; a
+// whole line in place of a program, as some agents send it, is given to a shell and never matches an allowed argv.
+
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import {
+  type CreateTerminalOptions,
+  errorCodes,
+  RequestError,
+  type TerminalHandle,
+  type Terminals,
+} from "@parley/acp";
+import { type LocalTerminals, localFiles, localTerminals } from "@parley/acp/node";
+import { commandSubject } from "../subjects/command-subject.ts";
+import { notableVariables } from "../subjects/steering-variables.ts";
+import type { Effects, Prepared } from "./effects.ts";
+import type { GateState } from "./gate-state.ts";
+import { holdDirectory } from "./held-directory.ts";
+import type { ServiceOptions } from "./service-options.ts";
+
+/** Rejects with -32060 where it is not permitted, else as `localTerminals` does. */
+export interface GatedTerminals extends Terminals {
+  close(): Promise<void>;
+}
+
+export function gatedTerminals(state: GateState, effects: Effects, options: ServiceOptions): GatedTerminals {
+  let opened: LocalTerminals | undefined;
+  let isClosed = false;
+  const local = (): LocalTerminals => {
+    if (isClosed)
+      throw new RequestError(errorCodes.unavailable, "the session has ended", { reason: "unavailable" });
+    const { pty, onOutput } = options;
+    opened ??= localTerminals({
+      cwd: state.session.cwd,
+      env: environmentChanges(options.environment),
+      ...(pty === undefined ? {} : { pty }),
+      ...(onOutput === undefined ? {} : { onOutput }),
+    });
+    return opened;
+  };
+
+  const prepare = async (given: CreateTerminalOptions): Promise<Prepared<TerminalHandle>> => {
+    const { command, args = [], env = {} } = given;
+    const cwd = await directoryOf(state, given.cwd ?? state.session.cwd, options);
+    const isLine = isShellLine(command, args, cwd);
+    const subject = commandSubject("op", command, isLine ? undefined : args, cwd, notableVariables(env));
+    const shell = process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c"] : ["/bin/sh", "-c"];
+    const [program = command, ...words] = isLine ? [...shell, command] : [command, ...args];
+    return {
+      subject,
+      look: () => ({ shown: Object.keys(env).length === 0 ? {} : { env } }),
+      async run() {
+        // whoever makes a pseudo-terminal opens the directory by its name
+        if (options.pty !== undefined)
+          return local().create({ ...given, command: program, args: words, cwd });
+        const held = holdDirectory(cwd);
+        try {
+          return await local().create({ ...given, command: program, args: words, cwd: held.path });
+        } finally {
+          held.release();
+        }
+      },
+    };
+  };
+
+  return {
+    create(given) {
+      const { command, args, cwd = state.session.cwd, signal } = given;
+      return effects.perform(state, commandSubject("op", command, args, cwd), () => prepare(given), signal);
+    },
+    async close() {
+      isClosed = true;
+      await opened?.close();
+    },
+  };
+}
+
+/** Arguments are missing, there is a blank, and no program is called that. */
+function isShellLine(command: string, args: readonly string[], cwd: string): boolean {
+  return args.length === 0 && /\s|[|&;<>()$`]/.test(command.trim()) && !existsSync(resolve(cwd, command));
+}
+
+/** Where it leads; -32061 outside the roots. */
+async function directoryOf(
+  state: GateState,
+  path: string,
+  { extraRoots = [] }: ServiceOptions,
+): Promise<string> {
+  const files = localFiles({ roots: [state.session.cwd, ...state.session.roots, ...extraRoots] });
+  try {
+    return await files.locate(path);
+  } finally {
+    await files.close();
+  }
+}
+
+/** What differs from ours; what is ours alone never reaches a command. */
+function environmentChanges(wanted: ServiceOptions["environment"]): Record<string, string | undefined> {
+  const changes: Record<string, string | undefined> = {};
+  for (const name of Object.keys(process.env)) {
+    if (wanted === undefined ? name.startsWith("PARLEY_") : !(name in wanted)) changes[name] = undefined;
+  }
+  return { ...changes, ...wanted };
+}

@@ -1,0 +1,91 @@
+// What an agent would do without asking anybody, told before it is done. Rules may forbid it or have a person asked;
+// what none is about is the agent's own affair. Whoever asks this way gets nothing that it would not have by not asking.
+
+import { resolve } from "node:path";
+import { errorCodes, RequestError } from "@parley/acp";
+import { isObject } from "@parley/acp/internal";
+import { canonicalPath } from "../subjects/canonical-path.ts";
+import { commandSubject } from "../subjects/command-subject.ts";
+import type { Operation, Subject } from "../subjects/subject.ts";
+import type { Authority } from "./authorize.ts";
+import type { GateState } from "./gate-state.ts";
+
+/** In `_meta` of a client's capabilities: it wants to be asked. */
+export const vetoKey = "parley.dev/veto";
+export const vetoMethod = "_parley.dev/veto";
+const maxEffects = 1_000;
+
+export interface VetoRequest {
+  readonly subjects: readonly Subject[];
+  /** Files that a search would look into: nobody is asked about each, and each is answered for itself. */
+  readonly isSearch: boolean;
+}
+
+export interface VetoAnswer {
+  /** By their place in the request. */
+  readonly refused: readonly { readonly effect: number; readonly reason: string }[];
+  /** The operations that any rule might forbid: others need not be asked about one by one. */
+  readonly restricts: readonly Operation[];
+}
+
+/** Of the files that a search would look into: those it must not. */
+export function refusedSearches(
+  subjects: readonly Subject[],
+  state: GateState,
+  authority: Authority,
+): VetoAnswer["refused"] {
+  return subjects.flatMap((subject, at) => {
+    const { effect, always, reason } = authority.verdict(state, [subject]);
+    return effect === "deny" || (effect === "ask" && always) ? [{ effect: at, reason }] : [];
+  });
+}
+
+/** The session that a request is about. */
+export function vetoSession(params: unknown): string {
+  const { sessionId } = recordOf(params);
+  if (typeof sessionId !== "string") throw invalid("sessionId", "text");
+  return sessionId;
+}
+
+/** Throws -32602 for what cannot be understood: it is not for the agent to decide what was meant. */
+export function readVeto(params: unknown, cwd: string): VetoRequest {
+  const { effects, search } = recordOf(params);
+  if (!Array.isArray(effects) || effects.length === 0 || effects.length > maxEffects)
+    throw invalid("effects", `a list of 1 to ${maxEffects}`);
+  return { subjects: effects.map((effect) => subjectFrom(effect, cwd)), isSearch: search === true };
+}
+
+function subjectFrom(effect: unknown, cwd: string): Subject {
+  const given = recordOf(effect);
+  const text = (name: string): string => {
+    const value = given[name];
+    if (typeof value !== "string" || value === "") throw invalid(`effects/${name}`, "text");
+    return value;
+  };
+  const { operation } = given;
+  switch (operation) {
+    case "read":
+    case "write":
+    case "delete":
+      return { origin: "claim", operation, path: canonicalPath(resolve(cwd, text("path"))) };
+    case "exec": {
+      const where = typeof given["cwd"] === "string" ? resolve(cwd, given["cwd"]) : cwd;
+      return commandSubject("claim", text("command"), undefined, canonicalPath(where));
+    }
+    case "network":
+      return { origin: "claim", operation, host: text("host") };
+    case "mcp":
+      return { origin: "claim", operation, tool: { server: text("server"), name: text("tool") } };
+    default:
+      throw invalid("effects/operation", "read, write, delete, exec, network or mcp");
+  }
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isObject(value) ? value : {};
+}
+
+function invalid(path: string, wanted: string): RequestError {
+  const message = `${vetoMethod}: ${path} must be ${wanted}`;
+  return new RequestError(errorCodes.invalidParams, message, { reason: "invalid_params", path: `/${path}` });
+}

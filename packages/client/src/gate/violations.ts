@@ -1,0 +1,49 @@
+// What an agent that runs its own tools says it has done, without asking, against a rule. Nobody can stop it; it can be
+// told. Only what forbids counts: what would have been asked is the agent's own affair.
+
+import type { ToolCallUpdate, Update } from "@parley/acp";
+import { claimsOfCall } from "../subjects/claims.ts";
+import { summaryOfAll } from "../subjects/summary.ts";
+import { isToolCallUpdate } from "../subjects/tool-calls.ts";
+import type { Authority } from "./authorize.ts";
+import type { Decision } from "./decision.ts";
+import type { GateState } from "./gate-state.ts";
+
+/** Before the session has taken note of the update that ends a turn. */
+export function violationsIn(state: GateState, update: Update, authority: Authority): Decision[] {
+  return doneCalls(state, update).flatMap((call) => {
+    const subjects = claimsOfCall(call, state.session.cwd)
+      // a no of ours is not broken by saying what it was about
+      .filter((subject) => !state.wasRefused(subject));
+    const broken = subjects.flatMap((subject) => {
+      const verdict = authority.verdict(state, [subject]);
+      return verdict.effect === "deny" ? [{ subject, verdict }] : [];
+    });
+    const [first] = broken;
+    if (first === undefined) return [];
+    const those = broken.map(({ subject }) => subject);
+    const { rule, reason } = first.verdict;
+    const decision: Decision = {
+      sessionId: state.session.sessionId,
+      workspace: state.workspace.path,
+      subjects: those,
+      summary: summaryOfAll(those),
+      effect: "violation",
+      by: "agent",
+      reason,
+      ...(rule === undefined ? {} : { rule }),
+    };
+    return [decision];
+  });
+}
+
+type Call = Partial<ToolCallUpdate>;
+
+/** Calls that have come to an end with this, each once, and that nobody was asked about. */
+function doneCalls(state: GateState, update: Update): Call[] {
+  if (update.sessionUpdate === "state_update" && "state" in update && update["state"] === "idle")
+    return state.takeCalls((call) => call.status === "in_progress");
+  if (!isToolCallUpdate(update) || update.status !== "completed") return [];
+  const { toolCallId } = update;
+  return state.takeCalls((_, id) => id === toolCallId);
+}

@@ -1,0 +1,115 @@
+// Logging in to an agent without leaving the client: the user chooses a way, and the agent, a terminal or a few variables
+// do it. Afterwards an agent that read its credentials at its start is started anew.
+
+import { ConnectionError } from "@parley/acp";
+import type { AgentEntry } from "../agents/agent-entry.ts";
+import { agentEnvironment } from "../agents/environment.ts";
+import type { LaunchedAgent } from "../launch/launch-agent.ts";
+import { LaunchError } from "../launch/launch-error.ts";
+import { joinWords } from "../subjects/command-words.ts";
+import type { Asker, LoginMethod } from "./asker.ts";
+import { within } from "./deadline.ts";
+import type { LiveOptions } from "./live-options.ts";
+import { loginMethods, usableMethods } from "./login-methods.ts";
+
+/** What a login needs of the agent that it is for. */
+export interface LoginTarget {
+  readonly entry: AgentEntry;
+  readonly options: LiveOptions;
+  respawn(reason: string, credentials?: Readonly<Record<string, string>>): Promise<void>;
+}
+
+/** The ways to log in that the agent names, for whoever shows them. */
+export function methodsOf(target: LoginTarget, { agent }: LaunchedAgent): readonly LoginMethod[] {
+  const { entry, options } = target;
+  const { environment = process.env, cwd = process.cwd() } = options;
+  const passed = entry.transport === "stdio" ? agentEnvironment(entry, environment) : {};
+  return loginMethods(agent.authMethods, { entry, environment: passed, cwd });
+}
+
+/** Rejects with a LaunchError of kind `login_needed` when nobody is there, nobody wants to, or it fails. */
+export async function logIn(target: LoginTarget, launched: LaunchedAgent, wanted?: string): Promise<void> {
+  const { asker = {}, onEvent } = target.options;
+  const method = await chosen(target, methodsOf(target, launched), asker, wanted);
+  onEvent?.({ kind: "login", method: method.name });
+  if (method.kind === "agent") return byAgent(target, launched, method);
+  if (method.kind === "terminal") return inTerminal(target, asker, method);
+  return byVariables(target, asker, method);
+}
+
+async function chosen(
+  target: LoginTarget,
+  all: readonly LoginMethod[],
+  asker: Asker,
+  wanted: string | undefined,
+): Promise<LoginMethod> {
+  const usable = usableMethods(all, asker);
+  const needed = (why: string) => loginNeeded(target.entry, why, all);
+  if (wanted === undefined && asker.chooseLogin === undefined) throw needed("nobody is logged in");
+  if (usable.length === 0) throw needed("it names no way to log in that can be used here");
+  const id = wanted ?? (await asker.chooseLogin?.(usable, target.entry.name));
+  if (id === undefined) throw needed("no way to log in was chosen");
+  const method = usable.find((each) => each.id === id);
+  if (method === undefined) throw needed(`it has no way to log in called ${id} that can be used here`);
+  return method;
+}
+
+async function byAgent(target: LoginTarget, { agent }: LaunchedAgent, method: LoginMethod): Promise<void> {
+  const { loginTimeoutMs = 300_000 } = target.options;
+  try {
+    await within(loginTimeoutMs, agent.login(method.id), `the login did not end within ${loginTimeoutMs} ms`);
+  } catch (error) {
+    const isLate = error instanceof ConnectionError && error.kind === "timeout";
+    const why = error instanceof Error ? error.message : String(error);
+    // one that hangs in its login is of no use any more
+    if (isLate) await target.respawn("its login did not end");
+    throw loginNeeded(target.entry, why, [method], error);
+  }
+}
+
+async function inTerminal(target: LoginTarget, asker: Asker, method: LoginMethod): Promise<void> {
+  const { command } = method;
+  if (command === undefined || asker.terminalLogin === undefined)
+    throw new TypeError("not a login in a terminal");
+  const exitCode = await asker.terminalLogin(command, target.entry.name);
+  if (exitCode !== 0) {
+    throw loginNeeded(target.entry, `the login in the terminal ended with code ${exitCode}`, [method]);
+  }
+  await target.respawn("somebody has logged in");
+}
+
+async function byVariables(target: LoginTarget, asker: Asker, method: LoginMethod): Promise<void> {
+  const values: Record<string, string> = {};
+  for (const variable of method.variables ?? []) {
+    const value = await asker.credential?.(variable, target.entry.name);
+    if (value === undefined || value === "") {
+      if (variable.isOptional) continue;
+      throw loginNeeded(target.entry, `${variable.name} was not given`, [method]);
+    }
+    values[variable.name] = value;
+  }
+  await target.respawn("it was given credentials", values);
+}
+
+/** What to type to log in to it. */
+export function loginCommandFor(entry: AgentEntry): string {
+  const { name, origin, transport } = entry;
+  const isTyped = origin === "command" && transport === "stdio";
+  return `parley agents login ${isTyped ? `-- ${joinWords([entry.command, ...entry.args])}` : name}`;
+}
+
+function loginNeeded(
+  entry: AgentEntry,
+  why: string,
+  methods: readonly LoginMethod[],
+  cause?: unknown,
+): LaunchError {
+  const ways = methods.map((method) => `${method.id} (${method.name})`).join(", ");
+  return new LaunchError("login_needed", `${entry.name} wants a login: ${why}`, {
+    hint:
+      ways === ""
+        ? "log in with the agent's own command"
+        : `log in with: ${loginCommandFor(entry)}\nits ways: ${ways}`,
+    cause,
+  });
+}

@@ -1,0 +1,58 @@
+// A file of rules: one to a line, the effect first, `#` begins a comment.
+
+import type { Effect } from "../subjects/subject.ts";
+import { type Rule, RuleError, type RuleOrigin } from "./rule.ts";
+import { parseRule } from "./rule-text.ts";
+
+export interface ParsedPolicy {
+  readonly rules: readonly Rule[];
+  /** Of a workspace's file: what was left out, and why, one line each. */
+  readonly warnings: readonly string[];
+}
+
+/** A repository brings its file; it must not be able to keep us busy. */
+const maxRules = 1_000;
+
+/**
+ * Throws RuleError with every line that cannot be meant. A workspace's file never does: what it allows is left out,
+ * and so is what nobody understands.
+ */
+export function parsePolicy(text: string, origin: RuleOrigin, source: string): ParsedPolicy {
+  const rules: Rule[] = [];
+  const problems: string[] = [];
+  for (const [at, line] of text.split(/\r\n?|[\n\u2028\u2029]/).entries()) {
+    const [, effect = "", rest = ""] = /^(\S+)\s*([\s\S]*)$/.exec(withoutComment(line).trim()) ?? [];
+    if (effect === "") continue;
+    const where = `${source}:${at + 1}`;
+    if (rules.length >= maxRules) {
+      problems.push(`${where}: there are more than ${maxRules} rules`);
+      break;
+    }
+    const parsed = parseLine(effect, rest, origin, where);
+    if (typeof parsed === "string") problems.push(`${where}: ${parsed}`);
+    else rules.push(parsed);
+  }
+  if (problems.length > 0 && origin !== "workspace") throw new RuleError(problems.join("\n"));
+  return { rules, warnings: problems };
+}
+
+function parseLine(effect: string, text: string, origin: RuleOrigin, source: string): Rule | string {
+  if (!isEffect(effect))
+    return `a line begins with allow, ask or deny, got ${JSON.stringify(effect.slice(0, 50))}`;
+  if (effect === "allow" && origin === "workspace") return "a workspace can forbid and have asked, not allow";
+  try {
+    return parseRule(text, { effect, origin, source });
+  } catch (error) {
+    if (error instanceof RuleError) return error.message;
+    throw error;
+  }
+}
+
+function isEffect(word: string): word is Effect {
+  return word === "allow" || word === "ask" || word === "deny";
+}
+
+/** A `#` at the beginning or after a blank; inside a word it is part of it. */
+function withoutComment(line: string): string {
+  return line.replace(/(?:^|\s)#[\s\S]*$/, "");
+}

@@ -1,0 +1,145 @@
+// Answers that outlive a session. One file that only grows: an answer is a line, and so is taking it back. A line is
+// one write, so processes that share the file need no lock, and a rule that is revoked in one counts in all at once.
+
+import { appendFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Effect } from "../subjects/subject.ts";
+import { type Rule, RuleError, type RuleTarget } from "./rule.ts";
+import { parseRule, ruleText } from "./rule-text.ts";
+
+/** What is remembered, and until when. */
+export interface RememberedRule extends Rule {
+  readonly id: string;
+  readonly scope: "workspace" | "always";
+  readonly expires: number;
+  /** Milliseconds since 1970. */
+  readonly since: number;
+}
+
+export interface RememberedRules {
+  readonly path: string;
+  /** Those that are in force now, the oldest first. Throws RuleError where the file cannot be understood. */
+  list(): readonly RememberedRule[];
+  add(rule: NewRememberedRule): RememberedRule;
+  /** False: there is none of that id. */
+  revoke(id: string): boolean;
+}
+
+export interface NewRememberedRule extends RuleTarget, Pick<Rule, "cwd" | "workspace"> {
+  readonly effect: Effect;
+  readonly scope: "workspace" | "always";
+  /** Default: 30 days in a workspace, 90 days always. */
+  readonly expires?: number;
+}
+
+const day = 24 * 60 * 60 * 1000;
+const lasts = { workspace: 30 * day, always: 90 * day };
+const header = { parley: "permissions", version: 1 };
+
+export function rememberedRules(path: string, clock: () => number = Date.now): RememberedRules {
+  let read = { stamp: "", rules: [] as readonly RememberedRule[] };
+  const current = (): readonly RememberedRule[] => {
+    const stamp = stampOf(path);
+    if (stamp !== read.stamp) read = { stamp, rules: stamp === "" ? [] : parseFile(path) };
+    return read.rules;
+  };
+  const append = (record: object): void => {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    try {
+      writeFileSync(path, `${JSON.stringify(header)}\n`, { flag: "wx", mode: 0o600 });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+    // a line end in front: what a process that was killed left of its line must not swallow this one
+    appendFileSync(path, `\n${JSON.stringify(record)}\n`, { mode: 0o600 });
+  };
+  return {
+    path,
+    list: () => current().filter(({ expires }) => expires > clock()),
+    add(given) {
+      const now = clock();
+      const rule: RememberedRule = {
+        ...given,
+        origin: "remembered",
+        id: crypto.randomUUID().slice(0, 8),
+        expires: given.expires ?? now + lasts[given.scope],
+        since: now,
+      };
+      // what could not be read again is not written
+      parseRule(ruleText(rule), { effect: rule.effect, origin: "remembered" });
+      const { id, effect, scope, expires, since, cwd, workspace } = rule;
+      append({ add: { id, effect, rule: ruleText(rule), scope, expires, since, cwd, workspace } });
+      return rule;
+    },
+    revoke(id) {
+      if (!current().some((rule) => rule.id === id)) return false;
+      append({ revoke: id, time: clock() });
+      return true;
+    },
+  };
+}
+
+/** Empty: there is no file. */
+function stampOf(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return stat === undefined ? "" : `${stat.ino}/${stat.size}/${stat.mtimeNs}`;
+}
+
+function parseFile(path: string): RememberedRule[] {
+  const rules = new Map<string, RememberedRule>();
+  const [first, ...lines] = readFileSync(path, "utf8").split("\n");
+  const version = (parseLine(first ?? "") as { version?: unknown } | undefined)?.version;
+  if (version !== header.version) {
+    const got = `version ${JSON.stringify(version)}, wanted ${header.version}`;
+    throw new RuleError(`${path} cannot be read: ${got}; update Parley, or move the file away`);
+  }
+  for (const line of lines) {
+    // half a line is of a process that was killed before anybody was told
+    const record = parseLine(line) as { add?: StoredRule; revoke?: string } | undefined;
+    if (record?.add !== undefined) {
+      const rule = decodeRule(record.add);
+      if (rule !== undefined) rules.set(rule.id, rule);
+    } else if (typeof record?.revoke === "string") rules.delete(record.revoke);
+  }
+  return [...rules.values()];
+}
+
+interface StoredRule {
+  readonly id: string;
+  readonly effect: Effect;
+  readonly rule: string;
+  readonly scope: "workspace" | "always";
+  readonly expires: number;
+  readonly since: number;
+  readonly cwd?: string;
+  readonly workspace?: { readonly path: string; readonly identity: string };
+}
+
+function parseLine(line: string): unknown {
+  if (line.trim() === "") return undefined;
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function decodeRule(stored: StoredRule): RememberedRule | undefined {
+  const { id, effect, scope, expires, since, cwd, workspace } = stored;
+  const isWhole =
+    typeof id === "string" &&
+    ["allow", "ask", "deny"].includes(effect) &&
+    (scope === "always" || (scope === "workspace" && typeof workspace?.identity === "string")) &&
+    typeof expires === "number";
+  if (!isWhole) return undefined;
+  const rule = parseRule(stored.rule, { effect, origin: "remembered" });
+  return {
+    ...rule,
+    id,
+    scope,
+    expires,
+    since,
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(workspace === undefined ? {} : { workspace }),
+  };
+}

@@ -1,0 +1,50 @@
+// What would happen, in one line of our own words: built from what we know, never from an agent's title.
+
+import { joinWords } from "./command-words.ts";
+import { shownLine } from "./shown-text.ts";
+import type { Subject } from "./subject.ts";
+
+export function summaryOf(subject: Subject): string {
+  const { operation, path, argv, shellLine, host, tool, mode, cwd } = subject;
+  const where = cwd === undefined ? "" : ` (in ${shownLine(cwd, 2_000)})`;
+  switch (operation) {
+    case "exec": {
+      const command = shellLine ?? (argv === undefined ? undefined : joinWords(argv));
+      return command === undefined ? "run a command" : `run ${shownCommand(command)}${where}`;
+    }
+    case "network":
+      return shownLine(`connect to ${host ?? "an address that is not named"}`);
+    case "mcp":
+      return shownLine(tool === undefined ? "call a tool" : `call ${tool.server}/${tool.name}`);
+    case "mode":
+      return shownLine(mode === undefined ? "switch the mode" : `switch to mode ${mode}`);
+    case "other":
+      return "do something that is not said";
+    default:
+      return shownLine(`${operation} ${path ?? "a file that is not named"}`, 2_000);
+  }
+}
+
+const longestCommand = 2_000;
+
+/** A line end is another command, and what matters may stand at the end. */
+function shownCommand(command: string): string {
+  const line = (part: string): string =>
+    shownLine(part.trim().replaceAll(/\r\n?|\n/g, " ↵ "), 4 * longestCommand);
+  if (command.length <= longestCommand) return line(command);
+  const half = longestCommand / 2;
+  const left = command.length - longestCommand;
+  return `${line(command.slice(0, half))} … ${left} more characters … ${line(command.slice(-half))}`;
+}
+
+/** As many are told one by one. */
+const mostSummaries = 20;
+
+/** `title` is the agent's own, safe to show: for what nothing else is said of. */
+export function summaryOfAll(subjects: readonly Subject[], title?: string): string {
+  const isUnsaid = subjects.every(({ operation }) => operation === "other");
+  if (isUnsaid && title !== undefined && title !== "") return `do what it calls "${title}"`;
+  const all = [...new Set(subjects.map(summaryOf))];
+  const more = all.length - mostSummaries;
+  return [...all.slice(0, mostSummaries), ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
+}
