@@ -44,12 +44,15 @@ const promised = {
   ],
   "@parley/acp/internal": [
     "ByteTail",
+    "PromptHandle",
     "PromptQueue",
+    "SessionEvents",
     "deadline",
     "isObject",
     "optional",
     "readEnvelopeHead",
     "realClock",
+    "unreadLimits",
     "withTimeout",
   ],
   "@parley/conformance": [
@@ -66,7 +69,6 @@ const promised = {
   "@parley/acp/node": [
     "ProcessGroup",
     "StoreError",
-    "agentProgram",
     "groupMark",
     "isProtectedPath",
     "localFiles",

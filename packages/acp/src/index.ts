@@ -97,8 +97,8 @@ export type { TurnClient } from "./peer/agent/turn-client.ts";
 export { authRequired, type ExtensionContext, sessionNotFound } from "./peer/base/extensions.ts";
 export { type Client, client } from "./peer/client/client.ts";
 export type { AskContext, ClientDefinition } from "./peer/client/client-definition.ts";
+export type { AgentCounters } from "./peer/client/client-dispatch.ts";
 export type { ClientSession, Prompt } from "./peer/client/client-session.ts";
-export type { AgentCounters } from "./peer/client/client-wire.ts";
 export type {
   ConnectedAgent,
   KnownSession,

@@ -7,4 +7,8 @@ export { optional } from "./base/optional.ts";
 export { withTimeout } from "./base/timeout.ts";
 export { readEnvelopeHead } from "./jsonrpc/message-id.ts";
 export { PromptQueue } from "./peer/base/prompt-queue.ts";
+export type { InternalPromptOptions } from "./peer/client/open-session.ts";
+export { PromptHandle } from "./peer/client/prompt-handle.ts";
+export { SessionEvents } from "./peer/client/session-events.ts";
+export { type UnreadLimits, unreadLimits } from "./peer/client/unread-updates.ts";
 export { type Clock, realClock } from "./testing/clock.ts";

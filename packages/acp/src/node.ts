@@ -1,11 +1,5 @@
 // What the library needs of Node: stdio, processes, files, terminals, the store.
 
-export {
-  type AgentProgram,
-  type AgentProgramOptions,
-  agentProgram,
-  type LoginCommand,
-} from "./node/agent-program.ts";
 export type { DirectoryEntry, RemoveOptions } from "./node/files/directory-entries.ts";
 export type { FileErrorData, FileErrorReason } from "./node/files/file-error.ts";
 export { type LocalFiles, type LocalFilesOptions, localFiles } from "./node/files/local-files.ts";

@@ -40,9 +40,8 @@ export type {
   RecoveryContext,
 } from "./managed/asker.ts";
 export { beginsWork } from "./managed/entry-filter.ts";
-export { liveAgent } from "./managed/kept-agent.ts";
 export type { AgentSession, AgentSessions, AgentSessionsQuery } from "./managed/list-all.ts";
-export type { LiveAgent, LiveSession } from "./managed/live-agent.ts";
+export { type LiveAgent, liveAgent } from "./managed/live-agent.ts";
 export type {
   LiveEvent,
   LiveGate,
@@ -52,7 +51,7 @@ export type {
   RecordedSession,
   Recorder,
 } from "./managed/live-options.ts";
-export type { LivePrompt } from "./managed/live-prompt.ts";
+export type { LivePrompt, LiveSession } from "./managed/live-session.ts";
 export { loginCommandFor } from "./managed/log-in.ts";
 export { type Problem, type ProblemKind, problemOf } from "./managed/problem.ts";
 export type { SessionSetup, SetupProblem } from "./managed/session-setup.ts";

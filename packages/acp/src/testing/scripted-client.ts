@@ -1,14 +1,16 @@
 // A client that does what a scenario says, and keeps a record of all that it saw. It is written on client().
 
+import { RequestError } from "../jsonrpc/errors.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
 import type { PermissionAsk } from "../model/ask.ts";
+import { errorCodes } from "../model/error-codes.ts";
 import { client } from "../peer/client/client.ts";
 import type { AskContext, ClientDefinition } from "../peer/client/client-definition.ts";
 import type { ConnectedAgent } from "../peer/client/connected-agent.ts";
 import { checkClientScenario } from "./check-client-scenario.ts";
 import { type ClientRecord, StableIds, sessionRecord } from "./client-record.ts";
 import { type ClientRun, stepError } from "./client-run.ts";
-import type { ClientScenario, ElicitationRule, PermissionRule } from "./client-scenario.ts";
+import type { ClientScenario, ClientStep, ElicitationRule, PermissionRule } from "./client-scenario.ts";
 import { runClientStep, verbOf } from "./client-steps.ts";
 import { type Clock, realClock } from "./clock.ts";
 import { Gates, untilAborted } from "./gates.ts";
@@ -101,7 +103,6 @@ async function run(
     ...(terminals === undefined
       ? {}
       : { terminals: scriptedTerminals(terminals, (event) => services.push(event)) }),
-    ...(login === undefined ? {} : { authenticate: () => login }),
   };
 
   let agent: ConnectedAgent | undefined;
@@ -114,7 +115,7 @@ async function run(
     const place: ClientRun = { ...state, agent, wire, gates, clock, ended: ended.signal };
     for (const step of scenario.steps) {
       try {
-        await runClientStep(step, place);
+        await runWithLogin(step, place, login);
       } catch (error) {
         state.steps.push({ step: verbOf(step), error: stepError(error) });
       }
@@ -149,6 +150,20 @@ async function run(
       files: Object.fromEntries(texts),
     };
     return JSON.parse(JSON.stringify(record)) as ClientRecord; // built above
+  }
+}
+
+/** The steps whose request a scripted client repeats after a login. */
+const repeatable: ReadonlySet<string> = new Set(["open", "load", "resume", "fork", "list", "delete"]);
+
+async function runWithLogin(step: ClientStep, run: ClientRun, login: string | undefined): Promise<void> {
+  try {
+    await runClientStep(step, run);
+  } catch (error) {
+    const needsLogin = error instanceof RequestError && error.code === errorCodes.authRequired;
+    if (login === undefined || !needsLogin || !repeatable.has(verbOf(step))) throw error;
+    await run.agent.login(login);
+    await runClientStep(step, run);
   }
 }
 

@@ -55,7 +55,7 @@ for (const [name, { version, sdk, way, start }] of Object.entries(agents)) {
       const [program, ...args] = start;
       app = await connectApp(programCommand(program, ...args), versions, way);
       // refused with -32000, then logged in, then tried once more
-      session = await app.agent.open({ cwd, additionalDirectories: ["/other"] });
+      session = await app.open({ cwd, additionalDirectories: ["/other"] });
     }, deadline);
 
     after(async () => {
@@ -361,7 +361,7 @@ for (const [name, { version, sdk, way, start }] of Object.entries(agents)) {
     test("after a logout the agent wants a login again", deadline, async () => {
       const mark = app.log.events.length;
       await app.agent.logout();
-      await app.agent.open({ cwd });
+      await app.open({ cwd });
       assert.equal(app.log.of("authenticate", mark).length, 1);
     });
   });

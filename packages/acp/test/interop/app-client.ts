@@ -5,9 +5,12 @@ import {
   type ClientSession,
   type ConnectedAgent,
   client,
+  errorCodes,
   httpTransport,
   type Outcome,
   type ProtocolVersion,
+  RequestError,
+  type SessionPlace,
   type Update,
   webSocketTransport,
 } from "@parley/acp";
@@ -24,6 +27,8 @@ import { EventLog } from "./wire-script.ts";
 
 export interface AppClient {
   readonly agent: ConnectedAgent;
+  /** Opens a session, after a login where the agent wants one. */
+  open(place: SessionPlace): Promise<ClientSession>;
   /** Permission asks, elicitations, logins, and the notifications of extensions. */
   readonly log: EventLog;
   readonly exited: Promise<ProcessExit>;
@@ -75,11 +80,7 @@ export async function connectApp(
       return files;
     },
     terminals: (session) => localTerminals({ cwd: session.cwd }),
-    authenticate(methods) {
-      log.add("authenticate", methods);
-      return methods.find((method) => method.type === "agent")?.methodId;
-    },
-    terminalLogin: async () => undefined,
+    terminalAuth: true,
     requests: { "_parley.test/echo": (params) => params },
     notifications: { "_parley.test/note": (params) => log.add("_parley.test/note", params) },
     log: (level, message, details) => {
@@ -89,6 +90,16 @@ export async function connectApp(
   return {
     agent,
     log,
+    async open(place) {
+      try {
+        return await agent.open(place);
+      } catch (error) {
+        if (!(error instanceof RequestError) || error.code !== errorCodes.authRequired) throw error;
+        log.add("authenticate", agent.authMethods);
+        await agent.login(agent.authMethods.find(({ type }) => type === "agent")?.methodId ?? "");
+        return agent.open(place);
+      }
+    },
     exited: process.exited,
     complaints: () => warnings.join("\n") + process.stderrTail(),
     close: async () => {

@@ -36,9 +36,7 @@ for (const version of [1, 2] as const) {
             providers: { anthropic: { baseUrl: `${fake.url}/v1` } },
           },
         });
-        const { agent, output } = await start(t, place, version, {
-          terminalLogin: async () => assert.fail("nobody asked for it"),
-        });
+        const { agent, output } = await start(t, place, version, { terminalAuth: true });
         assert.deepEqual(
           agent.authMethods.map(({ methodId, type }) => [methodId, type]),
           [
@@ -142,7 +140,7 @@ test("A14 C12 the terminal login is the agent's command with its arguments appen
 }, async (t) => {
   const place = home(t);
   place.configure({ agent: { model: "anthropic" } });
-  const { agent } = await start(t, place, 1, { terminalLogin: async () => undefined });
+  const { agent } = await start(t, place, 1, { terminalAuth: true });
   const method = agent.authMethods.find(({ type }) => type === "terminal");
   assert.ok(method?.type === "terminal");
   const args = ["agent", "--mode", "code", ...((method.args ?? []) as string[])];

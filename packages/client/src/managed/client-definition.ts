@@ -43,15 +43,8 @@ export function clientDefinition(
       : {
           elicit: (ask: ElicitationAsk, context: AskContext) => elicit(asker, ask, context, { warn, visits }),
         }),
-    ...(runsLogins ? { terminalLogin: noLogin } : {}),
+    terminalAuth: runsLogins,
   };
-}
-
-/** Its presence tells the agent that logins in a terminal are possible; logIn() runs them, and starts the agent anew. */
-function noLogin(): Promise<void> {
-  return Promise.reject(
-    new TypeError("log in through the live agent, which starts the agent anew afterwards"),
-  );
 }
 
 function vetoes(

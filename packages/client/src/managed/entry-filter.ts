@@ -26,7 +26,7 @@ export class EntryFilter {
   #early: Entry[] | undefined;
   #isRecording = false;
   #isStopped = false;
-  #hasSpoken = false;
+  #hasBegun = false;
 
   constructor(what: "new" | "history" | "silent", tell: (entry: Entry, isRecorded: boolean) => void) {
     this.#tell = tell;
@@ -36,8 +36,8 @@ export class EntryFilter {
   }
 
   /** Whether the agent has done something since the last prompt was sent. */
-  get hasSpoken(): boolean {
-    return this.#hasSpoken;
+  get hasBegun(): boolean {
+    return this.#hasBegun;
   }
 
   entry(entry: Entry): void {
@@ -45,14 +45,14 @@ export class EntryFilter {
     if (entry.kind === "update") {
       const kind = String(entry.update.sessionUpdate);
       if (this.#isMuted && !facts.has(kind)) return;
-      if (beginsWork(entry.update)) this.#hasSpoken = true;
+      if (beginsWork(entry.update)) this.#hasBegun = true;
     }
     if (this.#early === undefined) this.#tell(entry, this.#isRecording);
     else this.#early.push(entry);
   }
 
   activated(): void {
-    this.#hasSpoken = false;
+    this.#hasBegun = false;
   }
 
   /** From now on entries are kept by whoever records; those of a new session from its beginning. */
@@ -65,7 +65,7 @@ export class EntryFilter {
 
   beginPrompt(): void {
     this.#isMuted = false;
-    this.#hasSpoken = false;
+    this.#hasBegun = false;
   }
 
   /** Another one has taken its place. */

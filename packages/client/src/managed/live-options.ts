@@ -77,10 +77,7 @@ export type LiveEvent =
 export interface LiveOptions
   extends Omit<LaunchOptions, "definition" | "onProgress" | "onStderr" | "onUnread"> {
   /** Who we are, and anything else that `client()` takes; questions, files and terminals come from below. */
-  readonly client: Omit<
-    ClientDefinition,
-    "permission" | "files" | "terminals" | "elicit" | "authenticate" | "terminalLogin"
-  >;
+  readonly client: Omit<ClientDefinition, "permission" | "files" | "terminals" | "elicit" | "terminalAuth">;
   readonly gate?: LiveGate;
   readonly asker?: Asker;
   readonly recorder?: Recorder;

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
-import type { Entry, Update } from "@parley/acp";
+import type { ClientSession, Entry, Prompt, Update } from "@parley/acp";
 import { live, patience, say, scripted } from "../../test/support/live-probe.ts";
 import type { RecordedSession } from "../index.ts";
 
@@ -180,7 +180,7 @@ test("an agent that dies again and again is given up with what it wrote", patien
   await assert.rejects(session.prompt("hi").outcome, {
     name: "LaunchError",
     kind: "crash_loop",
-    message: "scripted died 3 times in five minutes",
+    message: "scripted crashed 3 times in five minutes",
     stderr: /no disk left/,
     hint: "what it wrote to stderr says why",
   });
@@ -386,4 +386,35 @@ test("an agent that says nothing for long is told of, once for each silence (F4)
   await quiet.promise;
   prompt.cancel();
   assert.equal((await prompt.outcome).stopReason, "cancelled");
+});
+
+test("a managed session and its prompts are used like any other session", patience, async (t) => {
+  const sessions = [{ sessionId: "old", cwd, entries: [] }];
+  const { entry } = scripted(
+    t,
+    { play: { sessions, otherwise: [{ crash: {} }] } },
+    { play: { sessions, otherwise: say("again") } },
+  );
+  const { agent } = await live(t, entry);
+  const session: ClientSession = await agent.reopen("old", { cwd });
+  session.data = { mine: true };
+  assert.deepEqual([session.roots, session.data], [[cwd], { mine: true }]);
+  const prompt: Prompt = session.prompt("hi");
+  const updates: Update[] = [];
+  for await (const update of prompt) updates.push(update);
+  assert.equal(texts(updates), "again", "the updates of every attempt");
+  assert.equal(typeof (await prompt.accepted), "string");
+  assert.equal((await prompt.outcome).stopReason, "end_turn");
+  // what came before the first listener is kept for it
+  const seen: Update[] = [];
+  session.onUpdate((update) => seen.push(update));
+  assert.equal(texts(seen), "again");
+  await assert.rejects(session.cancelToolCall("none"), TypeError);
+  await assert.rejects(session.cancelTerminal("none"), TypeError);
+  await session.close();
+  const closed = session.prompt("late");
+  await assert.rejects(closed.accepted, { kind: "closed" });
+  await assert.rejects(async () => {
+    for await (const update of closed) assert.fail(String(update));
+  }, /has been closed/);
 });

@@ -1,14 +1,13 @@
 // Logging in to an agent without leaving the client: the user chooses a way, and the agent, a terminal or a few variables
 // do it. Afterwards an agent that read its credentials at its start is started anew.
 
-import { ConnectionError } from "@parley/acp";
+import { withTimeout } from "@parley/acp/internal";
 import type { AgentEntry } from "../agents/agent-entry.ts";
 import { agentEnvironment } from "../agents/environment.ts";
 import type { LaunchedAgent } from "../launch/launch-agent.ts";
 import { LaunchError } from "../launch/launch-error.ts";
 import { joinWords } from "../subjects/command-words.ts";
 import type { Asker, LoginMethod } from "./asker.ts";
-import { within } from "./deadline.ts";
 import type { LiveOptions } from "./live-options.ts";
 import { loginMethods, usableMethods } from "./login-methods.ts";
 
@@ -16,15 +15,15 @@ import { loginMethods, usableMethods } from "./login-methods.ts";
 export interface LoginTarget {
   readonly entry: AgentEntry;
   readonly options: LiveOptions;
-  respawn(reason: string, credentials?: Readonly<Record<string, string>>): Promise<void>;
+  restart(reason: string, credentials?: Readonly<Record<string, string>>): Promise<void>;
 }
 
 /** The ways to log in that the agent names, for whoever shows them. */
 export function methodsOf(target: LoginTarget, { agent }: LaunchedAgent): readonly LoginMethod[] {
   const { entry, options } = target;
-  const { environment = process.env, cwd = process.cwd() } = options;
+  const { environment = process.env, env, cwd = process.cwd() } = options;
   const passed = entry.transport === "stdio" ? agentEnvironment(entry, environment) : {};
-  return loginMethods(agent.authMethods, { entry, environment: passed, cwd });
+  return loginMethods(agent.authMethods, { entry, environment: { ...passed, ...env }, cwd });
 }
 
 /** Rejects with a LaunchError of kind `login_needed` when nobody is there, nobody wants to, or it fails. */
@@ -56,15 +55,17 @@ async function chosen(
 
 async function byAgent(target: LoginTarget, { agent }: LaunchedAgent, method: LoginMethod): Promise<void> {
   const { loginTimeoutMs = 300_000 } = target.options;
-  try {
-    await within(loginTimeoutMs, agent.login(method.id), `the login did not end within ${loginTimeoutMs} ms`);
-  } catch (error) {
-    const isLate = error instanceof ConnectionError && error.kind === "timeout";
-    const why = error instanceof Error ? error.message : String(error);
-    // one that hangs in its login is of no use any more
-    if (isLate) await target.respawn("its login did not end");
-    throw loginNeeded(target.entry, why, [method], error);
-  }
+  const work = agent.login(method.id).then(
+    () => "done" as const,
+    (error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      throw loginNeeded(target.entry, why, [method], error);
+    },
+  );
+  if ((await withTimeout(loginTimeoutMs, work)) === "done") return;
+  // an agent that hangs in its login cannot be used any more
+  await target.restart("its login did not end");
+  throw loginNeeded(target.entry, `the login did not end within ${loginTimeoutMs} ms`, [method]);
 }
 
 async function inTerminal(target: LoginTarget, asker: Asker, method: LoginMethod): Promise<void> {
@@ -75,7 +76,7 @@ async function inTerminal(target: LoginTarget, asker: Asker, method: LoginMethod
   if (exitCode !== 0) {
     throw loginNeeded(target.entry, `the login in the terminal ended with code ${exitCode}`, [method]);
   }
-  await target.respawn("somebody has logged in");
+  await target.restart("somebody has logged in");
 }
 
 async function byVariables(target: LoginTarget, asker: Asker, method: LoginMethod): Promise<void> {
@@ -88,7 +89,7 @@ async function byVariables(target: LoginTarget, asker: Asker, method: LoginMetho
     }
     values[variable.name] = value;
   }
-  await target.respawn("it was given credentials", values);
+  await target.restart("it was given credentials", values);
 }
 
 /** What to type to log in to it. */

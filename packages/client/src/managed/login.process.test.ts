@@ -125,7 +125,10 @@ test(
       },
     });
     const { agent } = await live(t, entry, { asker, env: {} });
-    assert.notEqual((await agent.open({ cwd })).sessionId, "");
+    // refused at the same time: one login is enough for all
+    const [first, second] = await Promise.all([agent.open({ cwd }), agent.open({ cwd })]);
+    assert.notEqual(first.sessionId, second.sessionId);
+    assert.equal((await first.prompt("hi").outcome).stopReason, "end_turn");
     assert.equal(shown[0]?.[0]?.kind, "terminal");
     assert.partialDeepStrictEqual(commands, [
       { command: entry.command, args: [...entry.args, "--login"], env: { LOGIN: "1" } },
@@ -134,6 +137,40 @@ test(
     assert.equal(starts().length, 2);
   },
 );
+
+test("a login that does not help is not repeated", patience, async (t) => {
+  const { entry, starts } = scripted(t, { play: { ...locked, wire: { replies: [refused] } } });
+  const { asker, shown } = choosing("web");
+  const { agent } = await live(t, entry, { asker });
+  await assert.rejects(agent.open({ cwd }), { name: "RequestError", code: -32000 });
+  assert.equal(shown.length, 1);
+  // some agents read their credentials only when they start
+  assert.equal(starts().length, 2);
+});
+
+test(
+  "an agent that does not start again after a login rejects with the reason (C12)",
+  patience,
+  async (t) => {
+    const method = { type: "terminal", id: "tty", name: "Terminal" };
+    const { entry } = scripted(t, { play: offering(method) }, { exit: 4 });
+    const { asker } = choosing("tty", { terminalLogin: async () => 0 });
+    const { agent } = await live(t, entry, { asker });
+    await assert.rejects(agent.open({ cwd }), { name: "LaunchError", kind: "exited", exitCode: 4 });
+  },
+);
+
+test("a login that failed is asked for again by the next request", patience, async (t) => {
+  const method = { type: "terminal", id: "tty", name: "Terminal" };
+  const { entry, starts } = scripted(t, { play: offering(method) }, { play: open });
+  const codes = [1, 0];
+  const { asker, shown } = choosing("tty", { terminalLogin: async () => codes.shift() ?? 1 });
+  const { agent } = await live(t, entry, { asker });
+  await assert.rejects(agent.open({ cwd }), { kind: "login_needed" });
+  assert.equal(starts().length, 1);
+  assert.notEqual((await agent.open({ cwd })).sessionId, "");
+  assert.equal(shown.length, 2);
+});
 
 test("a login in a terminal that fails is told with its exit code", patience, async (t) => {
   const method = { type: "terminal", id: "tty", name: "Terminal" };

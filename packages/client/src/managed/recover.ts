@@ -1,90 +1,92 @@
-// What is done about a prompt that failed. It is sent again by itself only where the agent has not begun to work on it:
-// otherwise things would be done twice, and the user is asked.
+// Decides what to do about a prompt that failed.
 
-import { pause } from "./deadline.ts";
 import type { LiveOptions } from "./live-options.ts";
+import { pause } from "./pause.ts";
 import type { Problem } from "./problem.ts";
 
-/** What has been tried for one prompt. */
+/** How often each remedy was tried for one prompt. */
 export interface RecoveryCounts {
   pauses: number;
   timeouts: number;
   crashes: number;
-  takenUp: number;
+  reopened: number;
   logins: number;
 }
 
 export interface Recovery {
   readonly options: LiveOptions;
   readonly counts: RecoveryCounts;
-  /** Aborts when the user does not want the prompt any more. */
+  /** Aborts when the prompt is cancelled. */
   readonly signal: AbortSignal;
   /** The session has been closed. */
   readonly isOver: boolean;
-  canTakeUp(): boolean;
-  takeUp(): Promise<void>;
+  canReopen(): boolean;
+  reopen(): Promise<void>;
   replace(): Promise<void>;
   login(): Promise<void>;
 }
 
-/** Nobody waits longer than this because an agent says so. */
+/** The longest pause that an agent may ask for. */
 const longestPauseMs = 300_000;
 
-/** Whether the prompt is to be sent again. */
-export async function recover(recovery: Recovery, problem: Problem, hasSpoken: boolean): Promise<boolean> {
+/**
+ * Whether the prompt is to be sent again. That happens without asking only when the agent has not begun to work on it:
+ * otherwise it could do things twice, so the user is asked.
+ */
+export async function recover(recovery: Recovery, problem: Problem, hasBegun: boolean): Promise<boolean> {
   const { counts, isOver } = recovery;
   if (isOver) return false;
   switch (problem.kind) {
     case "crash":
-      if (counts.crashes++ === 0 && !hasSpoken) return true;
-      return wantsRetry(recovery, problem);
+      if (counts.crashes++ === 0 && !hasBegun) return true;
+      return askToRetry(recovery, problem);
     case "session_not_found":
-      // it knew the session when it began to work: what it did not find is something else
-      return hasSpoken ? wantsRetry(recovery, problem) : found(recovery, problem);
+      // the agent knew the session when it began to work, so something else was not found
+      return hasBegun ? askToRetry(recovery, problem) : restoreSession(recovery, problem);
     case "rate_limited":
-      return paused(recovery, problem, hasSpoken);
+      return waitAndRetry(recovery, problem, hasBegun);
     case "timeout":
-      if (counts.timeouts++ === 0 && !hasSpoken) {
+      if (counts.timeouts++ === 0 && !hasBegun) {
         recovery.options.onEvent?.({ kind: "retrying", problem, delayMs: 0, attempt: 1 });
         return true;
       }
-      return wantsRetry(recovery, problem);
+      return askToRetry(recovery, problem);
     case "login_needed":
       if (counts.logins++ > 0) return false;
       await recovery.login();
       return true;
     default:
-      return wantsRetry(recovery, problem);
+      return askToRetry(recovery, problem);
   }
 }
 
-async function wantsRetry({ options, signal }: Recovery, problem: Problem): Promise<boolean> {
+async function askToRetry({ options, signal }: Recovery, problem: Problem): Promise<boolean> {
   return (await options.asker?.retry?.(problem, { signal })) ?? false;
 }
 
-/** The agent may have put it away; one that has no such session any more gets a new one, where the user agrees. */
-async function found(recovery: Recovery, problem: Problem): Promise<boolean> {
+/** Reopens a session that the agent unloaded; opens a new one in its place when the user agrees. */
+async function restoreSession(recovery: Recovery, problem: Problem): Promise<boolean> {
   const { counts, options, signal } = recovery;
-  if (counts.takenUp++ === 0 && recovery.canTakeUp()) {
-    const isBack = await recovery.takeUp().then(
+  if (counts.reopened++ === 0 && recovery.canReopen()) {
+    const isBack = await recovery.reopen().then(
       () => true,
       () => false,
     );
     if (isBack) return true;
   }
-  if (counts.takenUp > 2) return false;
+  if (counts.reopened > 2) return false;
   if (!((await options.asker?.newSession?.(problem, { signal })) ?? false)) return false;
-  counts.takenUp = 2;
+  counts.reopened = 2;
   await recovery.replace();
   return true;
 }
 
-async function paused(recovery: Recovery, problem: Problem, hasSpoken: boolean): Promise<boolean> {
+async function waitAndRetry(recovery: Recovery, problem: Problem, hasBegun: boolean): Promise<boolean> {
   const { counts, options, signal } = recovery;
   const { maxRetries = 4, backoffMs = 1_000 } = options;
-  if (hasSpoken || counts.pauses >= maxRetries) return wantsRetry(recovery, problem);
+  if (hasBegun || counts.pauses >= maxRetries) return askToRetry(recovery, problem);
   const delayMs = problem.retryAfterMs ?? backoffMs * 2 ** counts.pauses * (0.75 + Math.random() / 2);
-  if (delayMs > longestPauseMs) return wantsRetry(recovery, problem);
+  if (delayMs > longestPauseMs) return askToRetry(recovery, problem);
   counts.pauses += 1;
   options.onEvent?.({ kind: "retrying", problem, delayMs, attempt: counts.pauses });
   return pause(delayMs, signal);

@@ -1,23 +1,22 @@
-// Between a session and the agent that it belongs to; nobody else calls any of it.
+// The interface that a managed agent offers to its sessions.
 
 import type { AgentEntry } from "../agents/agent-entry.ts";
 import type { LaunchedAgent } from "../launch/launch-agent.ts";
-import type { LiveSession } from "./live-agent.ts";
 import type { LiveOptions } from "./live-options.ts";
+import type { LiveSession } from "./live-session.ts";
 
-/** What a session needs of the agent that it belongs to. */
 export interface SessionHost {
   readonly entry: AgentEntry;
   readonly options: LiveOptions;
   readonly isPaused: boolean;
-  /** The agent as it runs, started (again) where it does not. */
-  ready(): Promise<LaunchedAgent>;
-  /** Does something, and once more after a login where the agent wants one. */
+  /** The running agent; starts it when it does not run. */
+  running(): Promise<LaunchedAgent>;
+  /** Runs the work, and once more after a login when the agent wants one. */
   authenticated<Result>(work: (launched: LaunchedAgent) => Promise<Result>): Promise<Result>;
-  /** Ends the agent; the next who needs it starts it anew. */
-  respawn(reason: string): Promise<void>;
+  /** Stops the agent; the next request starts it again. */
+  restart(reason: string): Promise<void>;
   login(): Promise<void>;
   forget(session: LiveSession): void;
-  /** Something came from it. */
-  heard(): void;
+  /** Counts an entry that came from the agent. */
+  noteActivity(): void;
 }

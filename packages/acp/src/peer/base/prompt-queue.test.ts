@@ -84,3 +84,19 @@ test("items without a promise start in the order in which they are added, at onc
   assert.deepEqual(started, ["a", "b"]);
   assert.equal(queue.running, undefined);
 });
+
+test("an item that is added while another one starts waits for it", async () => {
+  const started: string[] = [];
+  const first = Promise.withResolvers<undefined>();
+  const queue: PromptQueue<string> = new PromptQueue((item) => {
+    started.push(item);
+    if (item !== "first") return undefined;
+    queue.add("second");
+    return first.promise;
+  });
+  queue.add("first");
+  assert.deepEqual(started, ["first"]);
+  first.resolve(undefined);
+  await queue.running;
+  assert.deepEqual(started, ["first", "second"]);
+});

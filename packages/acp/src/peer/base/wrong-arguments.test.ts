@@ -85,7 +85,7 @@ test("connect() says what a transport is, and where one is hidden", async () => 
 inEveryVersion("open() and prompt() say what they need, and nothing is sent", async (pair) => {
   const { agent: connected, session, wire } = await openSession(pair, { prompt });
   const before = wire.length;
-  const needsPlace = wrong(/^a session needs a place .*\{ cwd: "\/absolute\/path" \}, got nothing$/);
+  const needsPlace = wrong(/^expected an object with `cwd` .*\{ cwd: "\/absolute\/path" \}, got nothing$/);
   await assert.rejects(connected.open(undefined as never), needsPlace);
   await assert.rejects(connected.load("s", undefined as never), needsPlace);
   for (const [given, got] of [
@@ -95,7 +95,7 @@ inEveryVersion("open() and prompt() say what they need, and nothing is sent", as
     [[null], "null"],
     [["x"], '"x"'],
   ]) {
-    const message = `prompt: wanted text or a list of content blocks, got ${got}`;
+    const message = `prompt: expected text or a list of content blocks, got ${got}`;
     assert.throws(() => session.prompt(given as never), { name: "TypeError", message });
   }
   assert.equal(wire.length, before);

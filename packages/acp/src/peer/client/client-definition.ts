@@ -2,9 +2,8 @@
 
 import type { ProtocolVersion } from "../../edition/negotiate.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
-import type { Transport } from "../../jsonrpc/transport.ts";
 import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../../model/ask.ts";
-import type { AuthMethod, Meta } from "../../model/content.ts";
+import type { Meta } from "../../model/content.ts";
 import type { Files } from "../../model/files.ts";
 import type { Terminals } from "../../model/terminals.ts";
 import type { UnstableMethods } from "../../wire/decode.ts";
@@ -42,16 +41,11 @@ export interface ClientDefinition
   /** Files for v1 agents. Without them the client offers none. */
   readonly files?: Files | ((session: ClientSession) => Files);
   readonly terminals?: Terminals | ((session: ClientSession) => Terminals);
-  /** The agent wants a login: choose a method, or nothing to give up. Then the call that failed is tried once more. */
-  authenticate?(methods: readonly AuthMethod[]): Promise<string | undefined> | string | undefined;
-  /** Runs the agent's own login in a terminal; rejects when it failed. Without it such methods are not offered. */
-  terminalLogin?(method: Extract<AuthMethod, { type: "terminal" }>): Promise<void>;
   /**
-   * Starts the agent anew after a login in a terminal: an agent may look who is logged in only when it starts (C12).
-   * The old connection closes, its sessions with it; the handshake and the call that failed are done on the new one.
-   * Without it that call is tried again on the same connection.
+   * Tells the agent that this client runs terminal logins. Run the agent's program with the arguments of the method, then
+   * start the agent again; `@parley/client` does both. Default false: agents do not offer such methods.
    */
-  restart?(): Transport | Promise<Transport>;
+  readonly terminalAuth?: boolean;
   /**
    * Freezes every update before a listener sees it, so that changing one throws instead of changing what other
    * listeners see. For development: it costs as much as reading the update. Default false.

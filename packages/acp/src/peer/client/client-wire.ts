@@ -1,100 +1,35 @@
-// The wire of one agent, once its version is known: routes what it sends to sessions and handlers.
+// Sends validated requests and notifications to one agent, once its version is known.
 
-import type { ClientEdition, ServiceOp } from "../../edition/client-edition.ts";
+import type { ClientEdition } from "../../edition/client-edition.ts";
 import type { Connection } from "../../jsonrpc/connection.ts";
 import type { ConnectionCounters } from "../../jsonrpc/connection-options.ts";
-import { type ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
-import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
-import type { Log } from "../../jsonrpc/log.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
-import type { ElicitationAnswer, PermissionAnswer, PermissionAsk } from "../../model/ask.ts";
-import { errorCodes } from "../../model/error-codes.ts";
-import { type BoundMethod, Failure } from "../../wire/decode.ts";
-import { type BoundWire, methodNotFound } from "../base/bound-wire.ts";
+import type { BoundWire } from "../base/bound-wire.ts";
 import { extensionName } from "../base/extension-name.ts";
 import type { ExtensionContext } from "../base/extensions.ts";
-import { newId } from "../base/new-id.ts";
-import type { ClientDefinition } from "./client-definition.ts";
-import { offeredFeatures } from "./client-features.ts";
-import { LargeAnswers } from "./large-answers.ts";
-import type { LiveSession } from "./live-session.ts";
-import { ClientServices } from "./local-services.ts";
-import { OrphanUpdates } from "./orphan-updates.ts";
-
-/** What was counted instead of answered or shown. */
-export interface AgentCounters extends Readonly<ConnectionCounters> {
-  /** Updates for sessions that nobody knows. */
-  readonly orphanUpdates: number;
-}
 
 export class ClientWire {
-  readonly log: Log;
-  readonly closed: Promise<ConnectionError>;
   readonly #connection: Connection;
-  readonly #large: LargeAnswers;
-  readonly #definition: ClientDefinition;
   readonly #bound: BoundWire;
   readonly #edition: ClientEdition;
-  readonly #sessions = new Map<string, LiveSession>();
-  readonly #services = new Map<string, ClientServices>();
-  /** Of sessions that have been closed. */
-  readonly #ending = new Set<Promise<void>>();
-  readonly #orphans: OrphanUpdates;
-  #updateRow: BoundMethod | undefined;
-  /** Addresses that the user was asked to visit, and whose flow is not over as far as we know. */
-  readonly #elicitations = new Set<string>();
 
-  constructor(
-    connection: Connection,
-    definition: ClientDefinition,
-    bound: BoundWire,
-    edition: ClientEdition,
-  ) {
-    this.log = definition.log ?? (() => undefined);
-    this.#orphans = new OrphanUpdates(this.log);
+  constructor(connection: Connection, bound: BoundWire, edition: ClientEdition) {
     this.#connection = connection;
-    this.#large = new LargeAnswers(() => connection.room);
-    this.#definition = definition;
     this.#bound = bound;
     this.#edition = edition;
-    this.closed = connection.closed.then(async (reason) => {
-      for (const session of this.#sessions.values()) session.connectionEnded(reason);
-      await Promise.all([...[...this.#services.values()].map((each) => each.close()), ...this.#ending]);
-      return reason;
-    });
   }
 
   get isOpen(): boolean {
     return this.#connection.isOpen;
   }
 
-  get counters(): AgentCounters {
-    return { ...this.#connection.counters, orphanUpdates: this.#orphans.dropped };
+  get counters(): Readonly<ConnectionCounters> {
+    return this.#connection.counters;
   }
 
-  find(sessionId: string): LiveSession | undefined {
-    return this.#sessions.get(sessionId);
-  }
-
-  install(session: LiveSession): void {
-    this.#sessions.set(session.sessionId, session);
-    for (const { update, chars } of this.#orphans.adopt(session.sessionId)) session.receive(update, chars);
-  }
-
-  forget(sessionId: string): void {
-    this.#sessions.delete(sessionId);
-    const services = this.#services.get(sessionId);
-    this.#services.delete(sessionId);
-    if (services === undefined) return;
-    const ending = services
-      .close()
-      .catch((error: unknown) => this.log("error", "closing a session's terminals failed", { error }))
-      .finally(() => this.#ending.delete(ending));
-    this.#ending.add(ending);
-  }
-
-  naming<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#orphans.during(work);
+  /** Resolves when the agent has read what was sent; undefined when it keeps up. */
+  get room(): Promise<void> | undefined {
+    return this.#connection.room;
   }
 
   async request<Result = object>(
@@ -136,184 +71,16 @@ export class ClientWire {
     return this.#connection.notify(extensionName(method), params);
   }
 
-  /** With all that its sessions ran here. */
-  async close(reason?: string): Promise<void> {
-    await this.#connection.close(reason);
-    await this.closed;
-  }
-
-  // ---- what the agent sends
-
-  notified(method: string, params: unknown, chars: number): void {
-    if (method === "session/update") return this.#updated(params, chars);
-    if (method.startsWith("_")) return this.#extensionNotified(method, params);
-    const row = this.#bound.receivedNotification(method);
-    if (row === undefined) return;
-    this.#edition.repair(method, params);
-    const decoded = this.#bound.notificationParams(row, params);
-    if (decoded instanceof Failure || method !== "elicitation/complete") return;
-    const { elicitationId } = decoded as { elicitationId: string }; // validated by the method's row
-    // unknown, or over already (C44)
-    if (this.#elicitations.delete(elicitationId)) this.#definition.elicitationCompleted?.(elicitationId);
-  }
-
-  /** Nearly everything that an agent sends: its row is looked up once. */
-  #updated(params: unknown, chars: number): void {
-    this.#updateRow ??= this.#bound.receivedNotification("session/update");
-    if (this.#updateRow === undefined) return;
-    this.#edition.repair("session/update", params);
-    const decoded = this.#bound.notificationParams(this.#updateRow, params);
-    if (decoded instanceof Failure) return;
-    const { sessionId, update } = decoded as { sessionId: string; update: object };
-    const session = this.#sessions.get(sessionId);
-    if (session === undefined) this.#orphans.add(sessionId, update, chars);
-    else session.receive(update, chars);
-  }
-
-  requested(method: string, params: unknown, request: IncomingRequest): unknown {
-    if (method.startsWith("_")) return this.#extensionRequested(method, params, request);
-    const row = this.#bound.receivedRequest(method);
-    if (row === undefined) throw methodNotFound(method);
-    const decoded = this.#bound.requestParams(row, params) as object; // every row of the table is an object
-    return this.#answer(method, decoded, request).then((result) => this.#bound.result(row, result));
-  }
-
-  async #answer(method: string, params: object, request: IncomingRequest): Promise<object> {
-    if (method === "session/request_permission") return this.#permission(params, request);
-    if (method === "elicitation/create") return this.#elicitation(params, request);
-    const service = this.#edition.service(method, params);
-    if (service === undefined) throw methodNotFound(method);
-    // what was not offered does not exist (N126)
-    if (!this.#offers(service.op)) throw methodNotFound(method);
-    const session = this.#sessions.get(service.sessionId);
-    if (session === undefined) throw noSession();
-    const run = () => this.#servicesOf(session).run(service.op, request.signal);
-    return service.op.op === "read" || service.op.op === "output" ? this.#large.give(run) : run();
-  }
-
-  #offers({ op }: ServiceOp): boolean {
-    const { readFiles, writeFiles, terminals } = offeredFeatures(this.#definition);
-    if (op === "read") return readFiles;
-    return op === "write" ? writeFiles : terminals;
-  }
-
-  #servicesOf(session: LiveSession): ClientServices {
-    let services = this.#services.get(session.sessionId);
-    if (services === undefined) {
-      const { files, terminals } = this.#definition;
-      services = new ClientServices(files, terminals, session);
-      this.#services.set(session.sessionId, services);
-    }
-    return services;
-  }
-
-  async #permission(params: object, request: IncomingRequest): Promise<object> {
-    const { sessionId, ask } = this.#edition.permission(params, (id, toolCallId) =>
-      this.#sessions.get(id)?.parts.titleOf(toolCallId),
-    );
-    refuseTwins(ask);
-    const session = this.#sessions.get(sessionId);
-    const askId = newId();
-    session?.record({ kind: "ask", askId, permission: ask });
-    const cancelled: PermissionAnswer = { outcome: "cancelled" };
-    const handle = async (signal: AbortSignal): Promise<PermissionAnswer> => {
-      if (ask.options.length === 0 || this.#definition.permission === undefined) return cancelled;
-      return permissionAnswer(ask, await this.#definition.permission(ask, { session, signal }), this.log);
-    };
-    let answer: PermissionAnswer = cancelled;
-    try {
-      if (session !== undefined) answer = await session.answer(request.signal, cancelled, handle);
-    } finally {
-      // also when the handler fails: what nobody waits for any more is not open
-      session?.record({ kind: "answer", askId, permission: answer });
-    }
-    return this.#edition.permissionResult(answer);
-  }
-
-  async #elicitation(params: object, request: IncomingRequest): Promise<object> {
-    const known = this.#edition.elicitation(params);
-    const { elicit, elicitationModes = ["form", "url"] } = this.#definition;
-    if (elicit === undefined) throw methodNotFound("elicitation/create");
-    if (known === undefined || !elicitationModes.includes(known.ask.mode)) {
-      const message = `this client offers these modes of elicitation: ${elicitationModes.join(", ")}`;
-      throw new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path: "/mode" });
-    }
-    const { ask, sessionId, requestId } = known;
-    const session = sessionId === undefined ? undefined : this.#sessions.get(sessionId);
-    const askId = newId();
-    session?.record({ kind: "ask", askId, elicitation: ask });
-    if (ask.mode === "url") this.#elicitations.add(ask.elicitationId);
-    const cancelled: ElicitationAnswer = { action: "cancel" };
-    const named = requestId === undefined ? {} : { requestId };
-    const handle = (signal: AbortSignal) => elicit.call(this.#definition, ask, { session, signal, ...named });
-    let answer: ElicitationAnswer = cancelled;
-    try {
-      answer =
-        session === undefined
-          ? await handle(request.signal)
-          : await session.answer(request.signal, cancelled, handle);
-    } finally {
-      // there is no flow to wait for
-      if (ask.mode === "url" && answer.action !== "accept") this.#elicitations.delete(ask.elicitationId);
-      session?.record({ kind: "answer", askId, elicitation: answer });
-    }
-    return this.#edition.elicitationResult(answer);
-  }
-
-  #extensionRequested(method: string, params: unknown, request: IncomingRequest): unknown {
-    const { requests = {} } = this.#definition;
-    const context = this.#context(request.signal);
-    if (Object.hasOwn(requests, method)) return requests[method as `_${string}`]?.(params, context);
-    if (this.#definition.otherRequest === undefined) throw methodNotFound(method);
-    return this.#definition.otherRequest(method, params, context);
-  }
-
-  #extensionNotified(method: string, params: unknown): void {
-    const { notifications = {} } = this.#definition;
-    if (!Object.hasOwn(notifications, method)) return this.#definition.otherNotification?.(method, params);
-    notifications[method as `_${string}`]?.(params, this.#context(new AbortController().signal));
-  }
-
-  #context(signal: AbortSignal): ExtensionContext {
+  /** For handlers of extension requests and notifications. */
+  extensionContext(signal: AbortSignal): ExtensionContext {
     return {
       signal,
       request: (method, params, options = {}) => this.extension(method, params, { signal, ...options }),
       notify: (method, params) => this.notifyExtension(method, params),
     };
   }
-}
 
-/** Two options with one id: whichever the user chooses, the agent could take it for the other (N132). */
-function refuseTwins({ options }: PermissionAsk): void {
-  const ids = new Set<string>();
-  for (const [at, { optionId }] of options.entries()) {
-    if (!ids.has(optionId)) ids.add(optionId);
-    else {
-      const path = `/options/${at}/optionId`;
-      const message = `session/request_permission: params${path} must be its own, got that of another option`;
-      throw new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path });
-    }
+  close(reason?: string): Promise<void> {
+    return this.#connection.close(reason);
   }
-}
-
-function permissionAnswer(
-  ask: PermissionAsk,
-  given: PermissionAnswer | string | undefined,
-  log: Log,
-): PermissionAnswer {
-  if (given === undefined) return { outcome: "cancelled" };
-  const answer: PermissionAnswer =
-    typeof given === "string" ? { outcome: "selected", optionId: given } : given;
-  if (answer.outcome !== "selected") return { outcome: "cancelled" };
-  if (ask.options.some(({ optionId }) => optionId === answer.optionId)) return answer;
-  log("error", "the permission handler chose an option that was not offered", {
-    offered: ask.options.length,
-  });
-  return { outcome: "cancelled" };
-}
-
-function noSession(): RequestError {
-  return new RequestError(errorCodes.notFound, "this client has no such session", {
-    reason: "session_not_found",
-  });
 }

@@ -1,5 +1,6 @@
-// client(): written once, speaks every version.
+// Creates clients and performs their handshake.
 
+import { optional } from "../../base/optional.ts";
 import {
   answeredVersion,
   initializeParams,
@@ -14,19 +15,19 @@ import { refuseBatch } from "../base/batch-rules.ts";
 import { BoundWire, sessionOf } from "../base/bound-wire.ts";
 import { checkClientDefinition } from "../base/definition-rules.ts";
 import { HeldInput } from "../base/held-input.ts";
-import { AgentBinding } from "./agent-binding.ts";
 import type { ClientDefinition } from "./client-definition.ts";
+import { ClientDispatch } from "./client-dispatch.ts";
 import { offeredFeatures } from "./client-features.ts";
 import { ClientWire } from "./client-wire.ts";
 import { ConnectedAgent } from "./connected-agent.ts";
 
 export interface Client {
   readonly definition: ClientDefinition;
-  /** Shakes hands with an agent. Rejects with the reason when it cannot be reached or speaks another language. */
+  /** Connects to an agent and negotiates the version. Rejects with the reason when that fails. */
   connect(transport: Transport): Promise<ConnectedAgent>;
 }
 
-/** A client from what it does with questions, files and terminals. */
+/** Creates a client from its handlers for questions, files and terminals. */
 export function client(definition: ClientDefinition): Client {
   checkClientDefinition(definition);
   return {
@@ -36,39 +37,29 @@ export function client(definition: ClientDefinition): Client {
   };
 }
 
-/** With a handshake of one's own: it resolves with the agent's answer to `initialize`. */
+/** Connects with a custom handshake, which resolves with the agent's answer to `initialize`. */
 export async function connectWith(
   transport: Transport,
   definition: ClientDefinition,
   shakeHands: (connection: Connection) => Promise<unknown>,
 ): Promise<ConnectedAgent> {
-  const again = (next: Transport) =>
-    bind(next, definition, (connection) => handshake(connection, definition));
-  return new ConnectedAgent(definition, await bind(transport, definition, shakeHands), again);
-}
-
-async function bind(
-  transport: Transport,
-  definition: ClientDefinition,
-  shakeHands: (connection: Connection) => Promise<unknown>,
-): Promise<AgentBinding> {
   const held = new HeldInput();
-  let wire: ClientWire | undefined;
+  let dispatch: ClientDispatch | undefined;
   const connection = new Connection(transport, {
-    // an agent's stdout may carry other people's prints
+    // an agent's stdout may carry prints of its libraries
     noise: "skip",
     ...definition,
     scopeOf: sessionOf,
     refuseBatch,
     handlers: {
-      // what comes before the version is known waits for it, in order
+      // messages that come before the version is known wait for it, in order
       request: (method, params, request) =>
-        wire === undefined
-          ? held.request(() => wire?.requested(method, params, request))
-          : wire.requested(method, params, request),
+        dispatch === undefined
+          ? held.request(() => dispatch?.requested(method, params, request))
+          : dispatch.requested(method, params, request),
       notification(method, params, text) {
-        if (wire === undefined) held.notification(() => wire?.notified(method, params, text.length));
-        else wire.notified(method, params, text.length);
+        if (dispatch === undefined) held.notification(() => dispatch?.notified(method, params, text.length));
+        else dispatch.notified(method, params, text.length);
       },
     },
   });
@@ -84,13 +75,14 @@ async function bind(
       definition.log ?? (() => undefined),
     );
     // an agent may echo another number than the language that it speaks
-    const said = { ...(result as object), protocolVersion: version };
+    const answer = { ...(result as object), protocolVersion: version };
     const { receive } = bound.prepare("initialize", initialize(definition, [version]));
-    const introduction = edition.agent(receive(said) as object); // every result of the table is an object
-    const bindings = new ClientWire(connection, definition, bound, edition);
-    wire = bindings;
+    const introduction = edition.agent(receive(answer) as object); // every result of the table is an object
+    const wire = new ClientWire(connection, bound, edition);
+    const incoming = new ClientDispatch(wire, connection.closed, definition, bound, edition);
+    dispatch = incoming;
     held.release();
-    return new AgentBinding(definition, bindings, edition, introduction);
+    return new ConnectedAgent({ wire, dispatch: incoming, edition, introduction }, definition);
   } catch (error) {
     held.drop(new RequestError(rpcCodes.cancelled, "cancelled: the handshake failed"));
     await connection.close("the handshake failed");
@@ -130,7 +122,7 @@ export async function offerInTurn(
 
 function initialize(definition: ClientDefinition, versions: readonly ProtocolVersion[]): object {
   const { name, version, title, meta } = definition;
-  const info = { name, version, ...(title === undefined ? {} : { title }) };
+  const info = { name, version, ...optional({ title }) };
   return initializeParams({ info, features: offeredFeatures(definition), meta }, versions);
 }
 

@@ -1,13 +1,13 @@
-// One agent at a client: the handshake, its sessions, and what it asks of us.
+// The API of one connected agent: its sessions, its login, and requests outside the protocol.
 
 import { isObject } from "../../base/is-object.ts";
-import type { Activation, AgentFeatures, SessionFace } from "../../edition/agent-ops.ts";
-import type { SessionListing } from "../../edition/client-edition.ts";
+import { optional } from "../../base/optional.ts";
+import type { Activation, AgentFeatures, AgentIntroduction, SessionFace } from "../../edition/agent-ops.ts";
+import type { ClientEdition, SessionListing } from "../../edition/client-edition.ts";
 import { listingFromWire } from "../../edition/client-shared.ts";
 import { argumentText } from "../../jsonrpc/argument.ts";
-import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
+import { ConnectionError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
-import type { Transport } from "../../jsonrpc/transport.ts";
 import type {
   AuthMethod,
   AvailableCommand,
@@ -18,13 +18,14 @@ import type {
   SystemPrompt,
 } from "../../model/content.ts";
 import type { Entry } from "../../model/entry.ts";
-import { errorCodes } from "../../model/error-codes.ts";
 import type { Update } from "../../model/update.ts";
-import type { AgentBinding } from "./agent-binding.ts";
 import type { ClientDefinition } from "./client-definition.ts";
+import type { AgentCounters, ClientDispatch } from "./client-dispatch.ts";
 import type { ClientSession } from "./client-session.ts";
-import type { AgentCounters } from "./client-wire.ts";
-import { LiveSession } from "./live-session.ts";
+import type { ClientWire } from "./client-wire.ts";
+import { OpenSession, type OpenSessionSettings } from "./open-session.ts";
+import { SessionRequests } from "./session-requests.ts";
+import { type UnreadLimits, unreadLimits } from "./unread-updates.ts";
 
 /** Everything a session needs to live here; nothing is inherited from an earlier time (C16). */
 export interface SessionPlace {
@@ -56,59 +57,71 @@ export interface SessionList {
   readonly nextCursor?: string;
 }
 
+/** The parts of a connection whose version is known. */
+export interface AgentConnectionParts {
+  readonly wire: ClientWire;
+  readonly dispatch: ClientDispatch;
+  readonly edition: ClientEdition;
+  readonly introduction: AgentIntroduction;
+}
+
 export class ConnectedAgent {
   /** Resolves when the connection has closed, with the reason; never rejects. */
   readonly closed: Promise<ConnectionError>;
-  readonly #definition: ClientDefinition;
-  readonly #connect: (transport: Transport) => Promise<AgentBinding>;
-  readonly #ended = Promise.withResolvers<ConnectionError>();
-  #now: AgentBinding;
-  /** Whoever is refused while somebody logs in waits for that. */
-  #loggingIn: Promise<boolean> | undefined;
-  #isRestarting = false;
-  #isClosed = false;
+  readonly #wire: ClientWire;
+  readonly #dispatch: ClientDispatch;
+  readonly #edition: ClientEdition;
+  readonly #introduction: AgentIntroduction;
+  readonly #requests: SessionRequests;
+  readonly #settings: OpenSessionSettings;
 
   /** @internal Made by client().connect(). */
   constructor(
-    definition: ClientDefinition,
-    binding: AgentBinding,
-    connect: (transport: Transport) => Promise<AgentBinding>,
+    { wire, dispatch, edition, introduction }: AgentConnectionParts,
+    definition: Pick<ClientDefinition, "log" | "strict"> & Partial<UnreadLimits>,
   ) {
-    this.#definition = definition;
-    this.#connect = connect;
-    this.#now = binding;
-    this.closed = this.#ended.promise;
-    this.#follow(binding);
+    this.#wire = wire;
+    this.#dispatch = dispatch;
+    this.#edition = edition;
+    this.#introduction = introduction;
+    this.#requests = new SessionRequests(wire, edition, introduction.features);
+    this.#settings = {
+      log: definition.log ?? (() => undefined),
+      unread: unreadLimits(definition),
+      isStrict: definition.strict === true,
+      closed: (sessionId) => dispatch.end(sessionId),
+    };
+    this.closed = dispatch.closed;
   }
 
   get info(): Implementation | undefined {
-    return this.#now.introduction.info;
+    return this.#introduction.info;
   }
 
   /** What the agent offers; what it does not say, it does not offer (C5). */
   get features(): AgentFeatures {
-    return this.#now.introduction.features;
+    return this.#introduction.features;
   }
 
   get authMethods(): readonly AuthMethod[] {
-    return this.#now.introduction.authMethods;
+    return this.#introduction.authMethods;
   }
 
   /** The version that was agreed on. */
   get version(): number {
-    return this.#now.edition.version;
+    return this.#edition.version;
   }
 
   /** What was counted instead of answered or shown, up to now: noise, stray answers, updates of unknown sessions. */
   get counters(): AgentCounters {
-    return this.#now.wire.counters;
+    return this.#dispatch.counters;
   }
 
   /** A new session. */
   async open(place: SessionPlace): Promise<ClientSession> {
     this.#needs(this.features.sessions, "have sessions");
     const activation = this.#activation(place);
-    return this.#named(place, () => this.#now.edition.open(activation));
+    return this.#named(place, () => this.#edition.open(activation));
   }
 
   /** An old session with its history, which arrives as updates before this resolves. */
@@ -128,7 +141,7 @@ export class ConnectedAgent {
     this.#needs(this.features.fork, "fork sessions");
     const activation = this.#activation(place);
     return this.#named(place, () => {
-      const { params } = this.#now.edition.open(activation);
+      const { params } = this.#edition.open(activation);
       return { method: "session/fork", params: { ...(params as object), sessionId } };
     });
   }
@@ -136,13 +149,13 @@ export class ConnectedAgent {
   /** One page of the agent's sessions; pass `nextCursor` on as it is. */
   async list(query: { readonly cwd?: string; readonly cursor?: string } = {}): Promise<SessionList> {
     this.#needs(this.features.list, "list sessions");
-    return listingFromWire(await this.#call("session/list", query));
+    return listingFromWire(await this.#wire.request("session/list", query));
   }
 
   async delete(sessionId: string): Promise<void> {
     this.#needs(this.features.delete, "delete sessions");
-    await this.#call("session/delete", { sessionId });
-    this.#now.link.endSession(sessionId);
+    await this.#wire.request("session/delete", { sessionId });
+    this.#dispatch.end(sessionId);
   }
 
   async login(methodId: string): Promise<void> {
@@ -151,43 +164,43 @@ export class ConnectedAgent {
       const known = this.authMethods.map((each) => String(each.methodId)).join(", ");
       throw new TypeError(`login: the agent has no method ${methodId}; it has: ${known || "none"}`);
     }
+    // never sent to the agent (C11)
     if (method.type === "terminal") {
-      // never passed to the agent: it is run, and the agent is started anew afterwards (C11, C12)
-      if (this.#definition.terminalLogin === undefined)
-        throw new TypeError("login: this client runs no terminal logins");
-      await this.#definition.terminalLogin(method);
-      return this.#restart();
+      throw new TypeError(
+        `login: ${methodId} is a terminal login: run the agent's program with its arguments, then connect again`,
+      );
     }
-    const { method: name, params } = this.#now.edition.login(methodId);
-    await this.#now.wire.request(name, params);
+    const { method: name, params } = this.#edition.login(methodId);
+    await this.#wire.request(name, params);
   }
 
   async logout(): Promise<void> {
     this.#needs(this.features.logout, "log out");
-    const { method, params } = this.#now.edition.logout();
-    await this.#now.wire.request(method, params);
+    const { method, params } = this.#edition.logout();
+    await this.#wire.request(method, params);
   }
 
   /** A request outside the protocol; its name begins with `_`. */
   request(method: `_${string}`, params?: unknown, options?: RequestOptions<unknown>): Promise<unknown> {
-    return this.#now.wire.extension(method, params, options);
+    return this.#wire.extension(method, params, options);
   }
 
   /** A notification outside the protocol; its name begins with `_`. */
   notify(method: `_${string}`, params?: unknown): Promise<void> | undefined {
-    return this.#now.wire.notifyExtension(method, params);
+    return this.#wire.notifyExtension(method, params);
   }
 
-  close(reason?: string): Promise<void> {
-    this.#isClosed = true;
-    return this.#now.wire.close(reason);
+  /** Ends the connection and all that its sessions were served. */
+  async close(reason?: string): Promise<void> {
+    await this.#wire.close(reason);
+    await this.closed;
   }
 
   // ----
 
   #activate(sessionId: string, place: SessionPlace, replay: boolean): Promise<ClientSession> {
     const activation = this.#activation(place);
-    return this.#named(place, () => this.#now.edition.activate(sessionId, activation, replay), sessionId);
+    return this.#named(place, () => this.#edition.activate(sessionId, activation, replay), sessionId);
   }
 
   /** Sends a request whose answer names a session, which is there before any later message is handled. */
@@ -196,114 +209,52 @@ export class ConnectedAgent {
     call: () => { readonly method: string; readonly params: unknown },
     sessionId?: string,
   ): Promise<ClientSession> {
-    return this.#authenticated(() =>
-      this.#now.wire.naming(async () => {
-        const { method, params } = call();
-        // history comes before the answer: the session is there to receive it
-        const known = sessionId === undefined ? undefined : this.#now.wire.find(sessionId);
-        const { options, commands } = place.known ?? { options: [], commands: [] };
-        const early =
-          sessionId === undefined
-            ? undefined
-            : this.#install({ sessionId, configOptions: options, availableCommands: commands }, place);
-        const receive = (result: object) => {
-          const face = this.#now.edition.face(result, sessionId);
-          // nobody could tell such a session from none
-          if (face.sessionId === "") throw namelessSession(method);
-          const session =
-            early ?? this.#install({ ...face, configOptions: [], availableCommands: [] }, place);
-          // what came before the answer is older than what the answer says
-          session.setFace(face);
-          return session;
-        };
-        const send = () => this.#now.wire.request(method, params, { receive });
-        if (early === undefined) return send();
-        return early.replaying(send).catch((error: unknown) => {
-          // one that was open before is still open
-          if (known === undefined) this.#now.wire.forget(early.sessionId);
-          throw error;
-        });
-      }),
-    );
+    return this.#dispatch.naming(async () => {
+      const { method, params } = call();
+      // history comes before the answer: the session is there to receive it
+      const isKnown = sessionId !== undefined && this.#dispatch.find(sessionId) !== undefined;
+      const { options, commands } = place.known ?? { options: [], commands: [] };
+      const early =
+        sessionId === undefined
+          ? undefined
+          : this.#install({ sessionId, configOptions: options, availableCommands: commands }, place);
+      const receive = (result: object) => {
+        const face = this.#edition.face(result, sessionId);
+        // nobody could tell such a session from none
+        if (face.sessionId === "") throw namelessSession(method);
+        const session = early ?? this.#install({ ...face, configOptions: [], availableCommands: [] }, place);
+        // what came before the answer is older than what the answer says
+        session.opened(face);
+        return session;
+      };
+      const send = () => this.#wire.request(method, params, { receive });
+      if (early === undefined) return send();
+      return early.replaying(send).catch((error: unknown) => {
+        // one that was open before is still open
+        if (!isKnown) this.#dispatch.forget(early.sessionId);
+        throw error;
+      });
+    });
   }
 
   #install(
     face: SessionFace,
     { cwd, additionalDirectories = [], onUpdate, onEntry }: SessionPlace,
-  ): LiveSession {
-    let session = this.#now.wire.find(face.sessionId);
-    const known = session !== undefined;
-    session ??= new LiveSession(
-      face,
-      [cwd, ...additionalDirectories],
-      this.#now.link,
-      this.#now.edition.session(),
-    );
+  ): OpenSession {
+    const known = this.#dispatch.find(face.sessionId);
+    const roots = [cwd, ...additionalDirectories];
+    const session =
+      known ?? new OpenSession(face, roots, this.#requests, this.#edition.session(), this.#settings);
     if (onUpdate !== undefined) session.onUpdate(onUpdate);
     if (onEntry !== undefined) session.onEntry(onEntry);
-    if (!known) this.#now.wire.install(session);
+    if (known === undefined) this.#dispatch.install(session);
     return session;
-  }
-
-  /** Tries, logs in when the agent wants it, and tries once more. */
-  async #authenticated<Result>(work: () => Promise<Result>): Promise<Result> {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof RequestError) || error.code !== errorCodes.authRequired) throw error;
-      this.#loggingIn ??= this.#chooseLogin().finally(() => {
-        this.#loggingIn = undefined;
-      });
-      if (!(await this.#loggingIn)) throw error;
-      return work();
-    }
-  }
-
-  /** False when there is nobody who would log in. */
-  async #chooseLogin(): Promise<boolean> {
-    const methodId = await this.#definition.authenticate?.(this.#usableMethods());
-    if (methodId === undefined) return false;
-    await this.login(methodId);
-    return true;
-  }
-
-  /** An agent may read who is logged in when it starts, and never again (C12). */
-  async #restart(): Promise<void> {
-    const { restart } = this.#definition;
-    if (restart === undefined) return;
-    this.#isRestarting = true;
-    try {
-      await this.#now.wire.close("logged in: the agent is started anew");
-      this.#now = await this.#connect(await restart.call(this.#definition));
-    } catch (error) {
-      const message = "the agent could not be started anew after the login";
-      this.#ended.resolve(
-        error instanceof ConnectionError ? error : new ConnectionError("closed", message, { cause: error }),
-      );
-      throw error;
-    } finally {
-      this.#isRestarting = false;
-    }
-    this.#follow(this.#now);
-    if (this.#isClosed) await this.close();
-  }
-
-  #follow(binding: AgentBinding): void {
-    void binding.wire.closed.then((reason) => {
-      if (!this.#isRestarting) this.#ended.resolve(reason);
-    });
-  }
-
-  /** Some agents list terminal logins for clients that run none. */
-  #usableMethods(): readonly AuthMethod[] {
-    const runsTerminals = this.#definition.terminalLogin !== undefined;
-    return this.authMethods.filter(({ type }) => type !== "terminal" || runsTerminals);
   }
 
   #activation(place: SessionPlace): Activation {
     if (!isObject(place)) {
-      const wanted = 'a place as the last argument, as { cwd: "/absolute/path" }';
-      throw new TypeError(`a session needs ${wanted}, got ${argumentText(place)}`);
+      const wanted = 'an object with `cwd` as the last argument, as { cwd: "/absolute/path" }';
+      throw new TypeError(`expected ${wanted}, got ${argumentText(place)}`);
     }
     const { cwd, additionalDirectories = [], mcpServers = [], systemPrompt, meta } = place;
     if (additionalDirectories.length > 0)
@@ -315,13 +266,7 @@ export class ConnectedAgent {
       else if (String(type) === "sse") this.#needs(this.features.mcpSse, "use MCP servers over SSE");
     }
     const roots = [...new Set(additionalDirectories)].filter((root) => root !== cwd);
-    return {
-      cwd,
-      additionalDirectories: roots,
-      mcpServers,
-      ...(systemPrompt === undefined ? {} : { systemPrompt }),
-      ...(meta === undefined ? {} : { meta }),
-    };
+    return { cwd, additionalDirectories: roots, mcpServers, ...optional({ systemPrompt, meta }) };
   }
 
   /** Only what was declared, and text (C65). */
@@ -331,10 +276,6 @@ export class ConnectedAgent {
       this.#needs(this.features.systemPromptOverride, "let a system prompt override its own");
     if (content.length === 0 || content.some((block) => block.type !== "text" || block.text === ""))
       throw new TypeError("systemPrompt: its content must be one or more blocks of text, none of them empty");
-  }
-
-  #call(method: string, params: object): Promise<object> {
-    return this.#authenticated(() => this.#now.wire.request(method, params));
   }
 
   /** Asking for what the agent does not offer is a mistake on this side (C6-C10). */

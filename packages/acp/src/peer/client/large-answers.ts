@@ -1,26 +1,27 @@
-// What files and commands give back may be large, and an agent may ask for much at once: so much is looked up as a few
-// answers hold, and an answer is sent when the agent has read the ones before it.
+// Limits how much of files and command output is read at once, and sends each answer when the agent has read the one before.
 
-/** Looked up at the same time; each may be as large as a message. */
+import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
+
+/** Read at the same time; each may be as large as a message. */
 const atOnce = 8;
 
 export class LargeAnswers {
   readonly #room: () => Promise<void> | undefined;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
-  #line: Promise<void> = Promise.resolve();
+  #lastReply: Promise<void> = Promise.resolve();
 
-  /** `room` is what to wait for while the peer is slow. */
+  /** `room` resolves when the peer has read what was sent; undefined when it keeps up. */
   constructor(room: () => Promise<void> | undefined) {
     this.#room = room;
   }
 
-  async give<Result>(look: () => Promise<Result>): Promise<Result> {
+  async give<Result>(request: IncomingRequest, read: () => Promise<Result>): Promise<Result> {
     if (this.#running === atOnce) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#running++;
     try {
-      const result = await look();
-      await this.#turn();
+      const result = await read();
+      await this.#turn(request);
       return result;
     } finally {
       const next = this.#waiting.shift();
@@ -29,14 +30,16 @@ export class LargeAnswers {
     }
   }
 
-  /** One after the other, and the next one only when this one has been sent. */
-  async #turn(): Promise<void> {
+  /** While the peer is slow, answers are sent one by one. */
+  async #turn(request: IncomingRequest): Promise<void> {
     if (this.#room() === undefined) return;
-    const before = this.#line;
-    const sent = Promise.withResolvers<void>();
-    this.#line = sent.promise;
+    const before = this.#lastReply;
+    const reply = Promise.withResolvers<void>();
+    this.#lastReply = reply.promise;
     await before;
     await this.#room();
-    setTimeout(sent.resolve, 0);
+    // a batch is answered when all of its answers are there: none of them may wait for another
+    if (request.batch !== undefined) reply.resolve();
+    else request.afterReply(reply.resolve);
   }
 }

@@ -1,7 +1,7 @@
-// What an iterator has not taken yet. A loop that is slower than its agent must not grow memory without end, and must
-// not miss something without knowing: first text is joined, then the loop fails.
+// Buffers updates for the iterator of a prompt. An iterator that falls behind first gets joined text, then an error.
 
 import { ConnectionError } from "../../jsonrpc/errors.ts";
+import { limitsFrom } from "../../jsonrpc/limits.ts";
 import type { Update } from "../../model/update.ts";
 
 export interface UnreadLimits {
@@ -11,12 +11,17 @@ export interface UnreadLimits {
   readonly maxUnreadChars: number;
 }
 
-export const defaultUnreadLimits: UnreadLimits = {
+const defaultUnreadLimits: UnreadLimits = {
   maxUnreadUpdates: 16_384,
   maxUnreadChars: 32 * 1024 * 1024,
 };
 
-/** Kept while no loop has begun, which may never happen; and where a loop that lags gets text in larger pieces. */
+/** The defaults, changed by a client's definition. */
+export function unreadLimits(given: Partial<UnreadLimits>): UnreadLimits {
+  return limitsFrom(defaultUnreadLimits, given);
+}
+
+/** Kept before an iterator begins, which may never happen; an iterator that lags by more gets joined text. */
 const unhurried = 1_024;
 
 interface Unread {
@@ -35,12 +40,12 @@ export class UnreadUpdates {
     this.#limits = limits;
   }
 
-  /** Somebody iterates; a second time, what comes from now on. */
+  /** An iterator begins; a second one gets what comes from now on. */
   begin(): void {
     if (this.#state !== "lost") this.#state = "read";
   }
 
-  /** Nobody does any more. */
+  /** The iterator has ended. */
   stop(): void {
     this.#state = "stopped";
     this.#drop();
@@ -49,7 +54,7 @@ export class UnreadUpdates {
   push(update: Update, chars: number): void {
     if (this.#state === "lost" || this.#state === "stopped") return;
     const count = this.#queue.length - this.#head;
-    // joining costs as much as an update: only for somebody who is known to read
+    // joining costs as much as an update, so only for an iterator that reads
     const last = this.#state === "read" && count >= unhurried ? this.#queue.at(-1) : undefined;
     const joined = last === undefined ? undefined : joinedText(last.update, update);
     this.#chars += chars;
@@ -96,7 +101,7 @@ function joinedText(last: Update, next: Update): Update | undefined {
   if (!isPlain(last) || !isPlain(next)) return undefined;
   if (last.content.type !== "text" || next.content.type !== "text") return undefined;
   if (!isPlain(last.content) || !isPlain(next.content)) return undefined;
-  // a new object: the updates themselves belong to everybody
+  // a new object: updates are shared with other listeners
   return { ...last, content: { ...last.content, text: last.content.text + next.content.text } };
 }
 

@@ -145,7 +145,7 @@ export class Meeting implements RelayedSessionLink {
               this.#withFront((front) => front.tell("elicitation/complete", { elicitationId })),
           }),
       // the client runs it itself, from what the introduction tells it
-      ...(features.terminalAuth ? { terminalLogin: () => Promise.resolve() } : {}),
+      terminalAuth: features.terminalAuth,
       otherRequest: (method, params, { signal }) =>
         new Promise((resolve, reject) => {
           this.#withFront((front) => front.askExtension(method, params, { signal }).then(resolve, reject));

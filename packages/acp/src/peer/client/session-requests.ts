@@ -1,36 +1,21 @@
-// What a session needs of its connection, and no more.
+// Sends the requests of sessions to their agent.
 
 import { isObject } from "../../base/is-object.ts";
 import type { AgentFeatures } from "../../edition/agent-ops.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
 import { argumentText } from "../../jsonrpc/argument.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
-import type { Log } from "../../jsonrpc/log.ts";
 import type { ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import { unsupportedContent } from "../base/prompt-content.ts";
 import type { ClientWire } from "./client-wire.ts";
-import type { LiveSession } from "./live-session.ts";
-import type { UnreadLimits } from "./unread-updates.ts";
 
-export class ClientLink {
-  readonly log: Log;
-  readonly unread: UnreadLimits;
-  /** Whether updates are frozen before anybody sees them. */
-  readonly isStrict: boolean;
+export class SessionRequests {
   readonly #wire: ClientWire;
   readonly #edition: ClientEdition;
   readonly #features: AgentFeatures;
 
-  constructor(
-    wire: ClientWire,
-    edition: ClientEdition,
-    features: AgentFeatures,
-    { unread, isStrict }: { readonly unread: UnreadLimits; readonly isStrict: boolean },
-  ) {
-    this.log = wire.log;
-    this.unread = unread;
-    this.isStrict = isStrict;
+  constructor(wire: ClientWire, edition: ClientEdition, features: AgentFeatures) {
     this.#wire = wire;
     this.#edition = edition;
     this.#features = features;
@@ -46,22 +31,13 @@ export class ClientLink {
     return this.#edition.pipelinesPrompts;
   }
 
-  notify(method: string, params: object): Promise<void> | undefined {
-    return this.#wire.notify(method, params);
-  }
-
-  request(method: string, params: object): Promise<object> {
-    return this.#wire.request(method, params);
-  }
-
-  /** Throws for what may not be sent to this agent (C21, C22, G7). */
+  /** Throws for content that may not be sent to this agent (C21, C22, G7). */
   checkPrompt(content: readonly ContentBlock[]): void {
     if (!Array.isArray(content) || content.some((block) => !isObject(block))) {
       const got = Array.isArray(content) ? content.find((block) => !isObject(block)) : content;
-      throw new TypeError(`prompt: wanted text or a list of content blocks, got ${argumentText(got)}`);
+      throw new TypeError(`prompt: expected text or a list of content blocks, got ${argumentText(got)}`);
     }
-    if (content.length === 0)
-      throw new TypeError("prompt: got no content, a prompt needs at least one block");
+    if (content.length === 0) throw new TypeError("prompt: expected at least one content block, got none");
     const wrong = unsupportedContent(content, this.#features);
     if (wrong !== undefined) throw new TypeError(`prompt: ${wrong}`);
     this.#wire.check("session/prompt", { sessionId: "checked", prompt: [...content] });
@@ -78,7 +54,19 @@ export class ClientLink {
     await this.#wire.request("session/prompt", params, { signal, receive: answered });
   }
 
-  /** `answered` as above, with the list that the answer has. */
+  cancel(sessionId: string): void {
+    void this.#wire.notify("session/cancel", { sessionId });
+  }
+
+  async cancelToolCall(sessionId: string, toolCallId: string): Promise<void> {
+    await this.#wire.request("tool_call/cancel", { sessionId, toolCallId });
+  }
+
+  async cancelTerminal(sessionId: string, terminalId: string): Promise<void> {
+    await this.#wire.request("terminal/cancel", { sessionId, terminalId });
+  }
+
+  /** `answered` is called as for `prompt`, with the list of options where the answer has one. */
   async setOption(
     sessionId: string,
     option: SessionConfigOption,
@@ -90,20 +78,13 @@ export class ClientLink {
     await this.#wire.request(method, params, { receive });
   }
 
-  async closeSession(session: LiveSession): Promise<void> {
-    const { sessionId } = session;
-    if (this.#features.close) {
-      await this.#wire.request("session/close", { sessionId }).catch((error: unknown) => {
-        // unknown to the agent is as good as closed (C59)
-        if (!(error instanceof RequestError && error.code === errorCodes.notFound)) throw error;
-      });
-    } else session.cancel();
-    this.endSession(sessionId);
-  }
-
-  /** What an agent left open when its session ended is over. */
-  endSession(sessionId: string): void {
-    this.#wire.find(sessionId)?.sessionEnded();
-    this.#wire.forget(sessionId);
+  /** False when the agent cannot close sessions. */
+  async close(sessionId: string): Promise<boolean> {
+    if (!this.#features.close) return false;
+    await this.#wire.request("session/close", { sessionId }).catch((error: unknown) => {
+      // a session that the agent does not know is closed (C59)
+      if (!(error instanceof RequestError && error.code === errorCodes.notFound)) throw error;
+    });
+    return true;
   }
 }

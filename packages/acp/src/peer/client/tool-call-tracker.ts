@@ -1,14 +1,11 @@
-// What an agent has said of its tool calls and terminals, as far as a cancel must know: which calls of the work at hand
-// are open, so that they can be shown as cancelled at once (C26), before the agent says how they really ended; and
-// which calls and terminals may be cancelled by themselves, by what was said last (C58; only version 2 says so). And what
-// open calls are called, for questions about them that do not say it (only version 1 asks like that).
+// Tracks the tool calls and terminals of one session: which are open, what they are called, and which the agent lets us cancel.
 
 import type { Update } from "../../model/update.ts";
 
-type Said<Tag extends Update["sessionUpdate"]> = Extract<Update, { sessionUpdate: Tag }>;
+type UpdateOf<Tag extends Update["sessionUpdate"]> = Extract<Update, { sessionUpdate: Tag }>;
 
-export class AnnouncedParts {
-  /** Ever heard of: a patch without a status opens a call only if it is the first word about it. */
+export class ToolCallTracker {
+  /** Every call so far: a patch without a status opens a call only if it is the first about it. */
   readonly #known = new Set<string>();
   readonly #open = new Set<string>();
   /** Of open calls. */
@@ -24,13 +21,13 @@ export class AnnouncedParts {
     else if (update.sessionUpdate === "state_update") this.#noteState(update);
   }
 
-  /** The calls that a cancel ends; what goes on in the background is not among them. */
+  /** The calls that a cancel ends, without those in the background. */
   openCalls(): string[] {
     return [...this.#open].filter((id) => !this.#background.has(id));
   }
 
-  /** The agent has gone: nobody knows how far its calls came (F1). */
-  leaveBehind(out: { update(update: Update): void }): void {
+  /** Shows open calls as failed: the agent has gone, and nobody knows how far they came (F1). */
+  failOpen(out: { update(update: Update): void }): void {
     for (const toolCallId of [...this.#open])
       out.update({ sessionUpdate: "tool_call_update", toolCallId, status: "failed" });
   }
@@ -39,7 +36,7 @@ export class AnnouncedParts {
     return this.#titles.get(toolCallId);
   }
 
-  /** What is still open is not of the work that comes: it was left behind, or is history. */
+  /** Forgets open calls: what is still open was left behind, or is history. */
   clear(): void {
     this.#open.clear();
     this.#titles.clear();
@@ -55,12 +52,12 @@ export class AnnouncedParts {
       throw notOffered("cancelTerminal", `the terminal ${terminalId}`);
   }
 
-  #noteCall(update: Said<"tool_call_update">): void {
+  #noteCall(update: UpdateOf<"tool_call_update">): void {
     const { toolCallId, status } = update;
     noteCancel(this.#cancellableCalls, toolCallId, update);
     const isNew = !this.#known.has(toolCallId);
     if (isNew) this.#known.add(toolCallId);
-    // a status that nobody knows means still running
+    // an unknown status means still running
     if (status === "completed" || status === "failed" || status === "cancelled") {
       this.#open.delete(toolCallId);
       this.#titles.delete(toolCallId);
@@ -70,7 +67,7 @@ export class AnnouncedParts {
     if (isNew || status !== undefined) this.#open.add(toolCallId);
   }
 
-  #noteState(update: Said<"state_update">): void {
+  #noteState(update: UpdateOf<"state_update">): void {
     if (Array.isArray(update.background)) {
       this.#background.clear();
       for (const work of update.background) {

@@ -1,5 +1,6 @@
-// Serves what a v1 agent asks of the client's machine: files and terminals, of one session each.
+// Serves the files and terminals of one session to a v1 agent.
 
+import { optional } from "../../base/optional.ts";
 import type { ServiceOp } from "../../edition/client-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import { errorCodes } from "../../model/error-codes.ts";
@@ -7,7 +8,7 @@ import type { Files } from "../../model/files.ts";
 import type { TerminalHandle, Terminals } from "../../model/terminals.ts";
 import type { ClientSession } from "./client-session.ts";
 
-export class ClientServices {
+export class SessionServices {
   readonly #files: Files | undefined;
   readonly #terminals: Terminals | undefined;
   readonly #open = new Map<string, TerminalHandle>();
@@ -33,8 +34,8 @@ export class ClientServices {
     switch (op.op) {
       case "read": {
         const { path, line, limit } = op;
-        const range = { ...(line === undefined ? {} : { line }), ...(limit === undefined ? {} : { limit }) };
-        return { content: await offered(this.#files, "files").readText(path, { ...range, signal }) };
+        const options = { ...optional({ line, limit }), signal };
+        return { content: await offered(this.#files, "files").readText(path, options) };
       }
       case "write":
         await offered(this.#files, "files").writeText(op.path, op.content, { signal });
@@ -78,12 +79,11 @@ export class ClientServices {
   #find(terminalId: string): TerminalHandle {
     const terminal = this.#open.get(terminalId);
     if (terminal !== undefined) return terminal;
+    const data = { reason: "terminal_not_found" };
     throw new RequestError(
       errorCodes.notFound,
       "this session has no such terminal, or it has been released",
-      {
-        reason: "terminal_not_found",
-      },
+      data,
     );
   }
 }

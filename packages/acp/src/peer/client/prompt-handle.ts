@@ -1,11 +1,12 @@
-// A prompt on its way: settles its promises, and keeps updates for whoever iterates.
+// The handle of an open prompt: settles its promises and buffers updates for its iterator.
 
+import { optional } from "../../base/optional.ts";
 import { ConnectionError, type RequestError } from "../../jsonrpc/errors.ts";
 import type { Outcome, Update } from "../../model/update.ts";
 import type { Prompt } from "./client-session.ts";
 import { type UnreadLimits, UnreadUpdates } from "./unread-updates.ts";
 
-export class SentPrompt implements Prompt {
+export class PromptHandle implements Prompt {
   readonly accepted: Promise<string>;
   readonly outcome: Promise<Outcome>;
   readonly #accepted = Promise.withResolvers<string>();
@@ -16,12 +17,14 @@ export class SentPrompt implements Prompt {
   #failure: Error | undefined;
   #wake: (() => void) | undefined;
 
-  constructor(cancel: () => void, limits: UnreadLimits) {
+  /** `keepUpdates: false` buffers nothing until somebody iterates. */
+  constructor(cancel: () => void, limits: UnreadLimits, keepUpdates = true) {
     this.#cancel = cancel;
     this.#unread = new UnreadUpdates(limits);
+    if (!keepUpdates) this.#unread.stop();
     this.accepted = this.#accepted.promise;
     this.outcome = this.#outcome.promise;
-    // whoever looks at one of the two must not be killed by the other
+    // a caller may use only one of the two
     this.accepted.catch(() => undefined);
     this.outcome.catch(() => undefined);
   }
@@ -40,11 +43,11 @@ export class SentPrompt implements Prompt {
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
         });
-        // to wake somebody who is awake costs as much as the rest of an update
+        // waking an iterator that is awake costs as much as the rest of an update
         this.#wake = undefined;
       }
     } finally {
-      // whoever has stopped looking needs nothing kept
+      // nobody reads the rest
       this.#unread.stop();
     }
     if (this.#failure !== undefined) throw this.#failure;
@@ -61,7 +64,7 @@ export class SentPrompt implements Prompt {
 
   end(outcome: Outcome): void {
     // no-op for one that was accepted; one that was withdrawn will never be
-    this.#accepted.reject(new ConnectionError("aborted", "the prompt was withdrawn before it was accepted"));
+    this.#accepted.reject(new ConnectionError("aborted", "the prompt ended before it was accepted"));
     this.#finish();
     this.#outcome.resolve(outcome);
   }
@@ -71,10 +74,7 @@ export class SentPrompt implements Prompt {
     this.#accepted.reject(error);
     this.#finish();
     const { code, message, data } = error;
-    const outcome: Outcome = {
-      stopReason: "error",
-      error: { code, message, ...(data === undefined ? {} : { data }) },
-    };
+    const outcome: Outcome = { stopReason: "error", error: { code, message, ...optional({ data }) } };
     this.#outcome.resolve(outcome);
     return outcome;
   }

@@ -1,5 +1,4 @@
-// Our client with an agent of the official SDK over real processes: a login that the user types into the agent's own
-// program, the system prompt, work that is cancelled by itself, and the legacy models.
+// The client kit with agents of the official SDK: terminal login, system prompt, cancelling one tool call, legacy models.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -7,12 +6,21 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { type ClientSession, type ConnectedAgent, client, type Update } from "@parley/acp";
-import { agentProgram, type LoginCommand } from "@parley/acp/node";
-import { programCommand } from "./app-samples.ts";
+import { fileURLToPath } from "node:url";
+import type { ClientSession, Update } from "@parley/acp";
+import { commandEntry, type LoginCommand, liveAgent } from "@parley/client";
 
 const deadline = { timeout: 120_000 };
 const systemPrompt = { mode: "append" as const, content: [{ type: "text" as const, text: "be brief" }] };
+
+/** Command and arguments that start a program of the interop tests. */
+function programCommand(program: string, ...args: string[]): [string, string[]] {
+  const path = fileURLToPath(new URL(program, import.meta.url));
+  return [process.execPath, ["--conditions=parley-source", path, ...args]];
+}
+
+const sdkAgent = (version: string) =>
+  programCommand("../../../acp/test/interop/sdk-terminal-agent.ts", version);
 
 async function scratch(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "parley-login-"));
@@ -26,7 +34,7 @@ async function typed(
   version: string,
   line: string,
 ): Promise<{ shown: string; result: unknown }> {
-  const [node, agent] = programCommand("./sdk-terminal-agent.ts", version);
+  const [node, agent] = sdkAgent(version);
   const [command, args] = programCommand("./terminal-login-client.ts", node, ...agent);
   const child = spawn(command, args, {
     env: { ...process.env, TOKEN_FILE: await scratch(t) },
@@ -58,16 +66,8 @@ for (const version of ["v1", "v2"]) {
 
   test(`C12 a login that exits with another code than 0 is none (${version})`, deadline, async (t) => {
     const { result } = await typed(t, version, "hello");
-    assert.partialDeepStrictEqual(result, {
-      name: "ConnectionError",
-      kind: "exited",
-      exitCode: 7,
-      starts: 1,
-    });
-    assert.match(
-      (result as { message: string }).message,
-      /the login "tui" did not succeed: .* exited with code 7/,
-    );
+    assert.partialDeepStrictEqual(result, { name: "LaunchError", kind: "login_needed", starts: 1 });
+    assert.match((result as { message: string }).message, /the login in the terminal ended with code 7/);
   });
 
   test(`the SDK's agent is told the system prompt (${version})`, deadline, async (t) => {
@@ -83,7 +83,7 @@ test(
   async (t) => {
     const { logins } = await loggedIn(t, "v1", { env: { REALM: "ours", KEPT: "yes" }, cwd: "/" });
     const [login] = logins;
-    const [command, args] = programCommand("./sdk-terminal-agent.ts", "v1");
+    const [command, args] = sdkAgent("v1");
     assert.deepEqual([login?.command, login?.args, login?.cwd], [command, [...args, "login"], "/"]);
     assert.equal(login?.env["REALM"], "home", "the method's variables win");
     assert.equal(login?.env["KEPT"], "yes");
@@ -147,32 +147,24 @@ async function loggedIn(
   t: TestContext,
   version: string,
   options: { env?: Record<string, string>; cwd?: string } = {},
-): Promise<{ agent: ConnectedAgent; session: ClientSession; logins: LoginCommand[] }> {
+): Promise<{ session: ClientSession; logins: LoginCommand[] }> {
   const logins: LoginCommand[] = [];
-  const program = agentProgram(...programCommand("./sdk-terminal-agent.ts", version), {
+  const [command, args] = sdkAgent(version);
+  const agent = await liveAgent(commandEntry([command, ...args]), {
+    client: { name: "interop", version: "1", unstable: ["session/new"] },
     ...options,
     env: { ...options.env, TOKEN_FILE: await scratch(t) },
-    async runLogin(login) {
-      logins.push(login);
-      const child = spawn(login.command, login.args, {
-        cwd: login.cwd,
-        env: login.env,
-        stdio: ["pipe", "ignore", "inherit"],
-      });
-      child.stdin?.end("open sesame\n");
-      return {
-        exitCode: await new Promise<number>((resolve) => child.once("exit", (code) => resolve(code ?? 1))),
-      };
+    asker: {
+      chooseLogin: async (methods) => methods[0]?.id,
+      terminalLogin(login) {
+        logins.push(login);
+        const { cwd, env } = login;
+        const child = spawn(login.command, login.args, { cwd, env, stdio: ["pipe", "ignore", "inherit"] });
+        child.stdin?.end("open sesame\n");
+        return new Promise<number>((resolve) => child.once("exit", (code) => resolve(code ?? 1)));
+      },
     },
   });
-  const agent = await client({
-    name: "interop",
-    version: "1",
-    unstable: ["session/new"],
-    authenticate: (methods) => methods[0]?.methodId,
-    terminalLogin: program.terminalLogin,
-    restart: program.start,
-  }).connect(program.start());
   t.after(() => agent.close());
-  return { agent, logins, session: await agent.open({ cwd: "/", systemPrompt }) };
+  return { logins, session: await agent.open({ cwd: "/", systemPrompt }) };
 }

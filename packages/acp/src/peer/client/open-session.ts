@@ -1,0 +1,363 @@
+// One session at the client while its connection lives: the API of the app, and the sink of the edition.
+
+import type { SessionFace } from "../../edition/agent-ops.ts";
+import type { ClientSessionEdition, ClientSessionSink } from "../../edition/client-edition.ts";
+import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
+import type { Log } from "../../jsonrpc/log.ts";
+import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";
+import type { Entry, EntryBody } from "../../model/entry.ts";
+import type { Outcome, Update } from "../../model/update.ts";
+import { PromptQueue } from "../base/prompt-queue.ts";
+import type { ClientSession, Prompt } from "./client-session.ts";
+import { frozen } from "./frozen.ts";
+import { OpenQuestions } from "./open-questions.ts";
+import { PromptHandle } from "./prompt-handle.ts";
+import { SessionEvents } from "./session-events.ts";
+import type { SessionRequests } from "./session-requests.ts";
+import { ToolCallTracker } from "./tool-call-tracker.ts";
+import type { UnreadLimits } from "./unread-updates.ts";
+
+/** Of Parley's own packages: `keepUpdates: false` is for callers that never iterate the prompt. */
+export interface InternalPromptOptions {
+  readonly meta?: Meta;
+  readonly keepUpdates?: boolean;
+}
+
+export interface OpenSessionSettings {
+  readonly log: Log;
+  readonly unread: UnreadLimits;
+  /** Whether updates are frozen before anybody sees them. */
+  readonly isStrict: boolean;
+  /** Called when the session has been closed. */
+  closed(sessionId: string): void;
+}
+
+interface OpenPrompt {
+  readonly number: number;
+  readonly handle: PromptHandle;
+  readonly content: readonly ContentBlock[];
+  readonly meta: Meta | undefined;
+  readonly withdrawal: AbortController;
+  readonly ended: PromiseWithResolvers<undefined>;
+  isSent: boolean;
+  /** Once it is part of the conversation. */
+  messageId: string | undefined;
+}
+
+export class OpenSession implements ClientSession, ClientSessionSink {
+  readonly sessionId: string;
+  readonly roots: readonly string[];
+  readonly toolCalls: ToolCallTracker = new ToolCallTracker();
+  readonly questions: OpenQuestions = new OpenQuestions();
+  meta: Meta | undefined;
+  data: unknown;
+  readonly #requests: SessionRequests;
+  readonly #edition: ClientSessionEdition;
+  readonly #settings: OpenSessionSettings;
+  readonly #events: SessionEvents;
+  /** Oldest first, also those that wait. */
+  #prompts: readonly OpenPrompt[] = [];
+  readonly #queue = new PromptQueue<OpenPrompt>((prompt) => this.#send(prompt));
+  #promptNumber = 0;
+  #options: readonly SessionConfigOption[];
+  #commands: readonly AvailableCommand[];
+  #state = "idle";
+  /** Characters of the message that is being received. */
+  #chars = 0;
+  #connectionError: ConnectionError | undefined;
+
+  constructor(
+    face: SessionFace,
+    roots: readonly string[],
+    requests: SessionRequests,
+    edition: ClientSessionEdition,
+    settings: OpenSessionSettings,
+  ) {
+    const { sessionId, configOptions, availableCommands } = face;
+    this.sessionId = sessionId;
+    this.roots = roots;
+    this.#options = configOptions;
+    this.#commands = availableCommands;
+    this.#requests = requests;
+    this.#settings = settings;
+    this.#events = new SessionEvents((level, message, details) =>
+      settings.log(level, message, { sessionId, ...details }),
+    );
+    this.#edition = edition;
+    edition.setOptions(configOptions);
+    this.#announce(face);
+  }
+
+  get cwd(): string {
+    return this.roots[0] ?? "";
+  }
+
+  get options(): readonly SessionConfigOption[] {
+    return this.#options;
+  }
+
+  get commands(): readonly AvailableCommand[] {
+    return this.#commands;
+  }
+
+  get state(): string {
+    return this.#state;
+  }
+
+  onUpdate(listener: (update: Update) => void): () => void {
+    return this.#events.onUpdate(listener);
+  }
+
+  onEntry(listener: (entry: Entry) => void): () => void {
+    return this.#events.onEntry(listener);
+  }
+
+  prompt(content: string | readonly ContentBlock[], options: InternalPromptOptions = {}): Prompt {
+    const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+    // before anything is shown as sent
+    this.#requests.checkPrompt(blocks);
+    const { unread } = this.#settings;
+    const prompt: OpenPrompt = {
+      number: ++this.#promptNumber,
+      handle: new PromptHandle(() => this.#cancelPrompt(prompt), unread, options.keepUpdates),
+      content: blocks,
+      meta: options.meta,
+      withdrawal: new AbortController(),
+      ended: Promise.withResolvers(),
+      isSent: false,
+      messageId: undefined,
+    };
+    this.#prompts = [...this.#prompts, prompt];
+    if (this.#connectionError === undefined) this.#queue.add(prompt);
+    else this.failed(prompt.number, this.#connectionError);
+    return prompt.handle;
+  }
+
+  cancel(): void {
+    this.#withdrawWaiting();
+    this.#cancelWork();
+  }
+
+  async cancelToolCall(toolCallId: string): Promise<void> {
+    this.toolCalls.checkToolCall(toolCallId);
+    await this.#requests.cancelToolCall(this.sessionId, toolCallId);
+  }
+
+  async cancelTerminal(terminalId: string): Promise<void> {
+    this.toolCalls.checkTerminal(terminalId);
+    await this.#requests.cancelTerminal(this.sessionId, terminalId);
+  }
+
+  async setOption(configId: string, value: string | boolean): Promise<void> {
+    const option = this.#options.find((each) => each.configId === configId);
+    if (option === undefined) {
+      const known = this.#options.map((each) => each.configId).join(", ");
+      throw new TypeError(`setOption: the session has no option ${configId}; it has: ${known || "none"}`);
+    }
+    // when the answer is dispatched: a later change that is already here must not be undone
+    await this.#requests.setOption(this.sessionId, option, value, (options) => {
+      const after =
+        options === undefined
+          ? this.#options.map((each) =>
+              each.configId === configId ? ({ ...each, currentValue: value } as typeof each) : each,
+            )
+          : this.#edition.optionsChanged(options);
+      this.#edition.setOptions(after);
+      // an agent may answer and send no update; listeners must know
+      if (JSON.stringify(after) === JSON.stringify(this.#options)) return;
+      this.update({ sessionUpdate: "config_option_update", configOptions: [...after] });
+    });
+  }
+
+  async setMode(mode: string): Promise<void> {
+    const option = this.#options.find((each) => each.category === "mode");
+    if (option === undefined) throw new TypeError("setMode: the session has no modes");
+    await this.setOption(option.configId, mode);
+  }
+
+  async close(): Promise<void> {
+    this.#withdrawWaiting();
+    if (!(await this.#requests.close(this.sessionId))) this.cancel();
+    this.#settings.closed(this.sessionId);
+  }
+
+  // ---- called by the connection
+
+  receive(update: object, chars: number): void {
+    this.#chars = chars;
+    this.#edition.receive(update, this);
+  }
+
+  async replaying<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#edition.setReplaying(true, this);
+    try {
+      return await work();
+    } finally {
+      this.#replayed();
+    }
+  }
+
+  /** Takes over what the answer of an open, load or resume says. */
+  opened(face: SessionFace): void {
+    this.meta = face.meta;
+    // an answer that says nothing takes back nothing
+    if (face.configOptions.length > 0) {
+      this.#options = face.configOptions;
+      this.#edition.setOptions(face.configOptions);
+    }
+    this.#announce(face);
+    this.#replayed();
+  }
+
+  record(body: EntryBody): void {
+    this.#events.record(body, this.#chars);
+  }
+
+  connectionEnded(reason: ConnectionError): void {
+    this.#connectionError = reason;
+    this.toolCalls.failOpen(this);
+    // before the prompts end, so that their iterators see it
+    this.#edition.interrupted(this);
+    for (const { isSent, number } of this.#prompts) {
+      // also one that has been answered: nobody is left to say how its work ended
+      if (isSent) this.#edition.promptFailed(number, reason, this);
+      else this.failed(number, reason);
+    }
+    this.questions.abort();
+  }
+
+  /** Closed or deleted: what the agent left open was cancelled with it. */
+  ended(): void {
+    for (const { number } of this.#prompts) this.outcome(number, { stopReason: "cancelled" });
+  }
+
+  // ---- ClientSessionSink
+
+  update(update: Update): void {
+    if (this.#settings.isStrict) frozen(update);
+    const { sessionUpdate } = update;
+    // most updates are text, which changes nothing else
+    if (sessionUpdate !== "agent_message_chunk" && sessionUpdate !== "agent_thought_chunk")
+      this.#apply(update);
+    this.#events.update(update);
+    for (const prompt of this.#prompts) if (prompt.isSent) prompt.handle.push(update, this.#chars);
+    this.#events.recordUpdate(update, this.#chars);
+    // updates that we add ourselves cost nothing of what the agent sent
+    this.#chars = 0;
+  }
+
+  accepted(number: number, messageId: string): void {
+    const prompt = this.#find(number);
+    if (prompt === undefined) return;
+    prompt.messageId = messageId;
+    prompt.handle.accept(messageId);
+    this.record({ kind: "prompt", messageId, prompt: prompt.content });
+    // withdrawn too late: the agent had taken it, so the work on it is ended
+    if (prompt.withdrawal.signal.aborted) this.#cancelWork();
+  }
+
+  outcome(number: number, outcome: Outcome): void {
+    const prompt = this.#find(number);
+    if (prompt === undefined) return;
+    this.#recordOutcome(prompt, outcome);
+    this.#remove(prompt);
+    prompt.handle.end(outcome);
+  }
+
+  failed(number: number, error: Error): void {
+    const prompt = this.#find(number);
+    if (prompt === undefined) return;
+    this.#remove(prompt);
+    const refused = error instanceof RequestError ? prompt.handle.refuse(error) : undefined;
+    // version 1 answers with the error what version 2 reports as an end: the history has both
+    this.#recordOutcome(prompt, refused ?? { stopReason: "_interrupted" });
+    if (refused === undefined) prompt.handle.fail(error);
+  }
+
+  // ----
+
+  /** What an answer says about a session reaches listeners the way a change of it does. */
+  #announce({ configOptions, availableCommands }: SessionFace): void {
+    if (configOptions.length > 0)
+      this.update({ sessionUpdate: "config_option_update", configOptions: [...configOptions] });
+    if (availableCommands.length > 0)
+      this.update({ sessionUpdate: "available_commands_update", availableCommands: [...availableCommands] });
+  }
+
+  #apply(update: Update): void {
+    if (update.sessionUpdate === "state_update") {
+      this.#state = String(update.state);
+      if (this.#state === "idle") this.#acceptQuestions();
+    } else if (update.sessionUpdate === "config_option_update") this.#options = update.configOptions;
+    else if (update.sessionUpdate === "available_commands_update") this.#commands = update.availableCommands;
+    this.toolCalls.note(update);
+  }
+
+  #replayed(): void {
+    this.#edition.setReplaying(false, this);
+    if (this.#state === "idle") this.toolCalls.clear();
+  }
+
+  /** The queue waits for the end of a prompt where the agent takes one at a time. */
+  #send(prompt: OpenPrompt): Promise<undefined> | undefined {
+    // it fails when the end of the connection is reported
+    if (!this.#requests.isOpen) return prompt.ended.promise;
+    prompt.isSent = true;
+    const { number, withdrawal, ended } = prompt;
+    // the message is shown before anything that the agent answers
+    this.#edition.promptSent(number, prompt.content, this);
+    this.#requests
+      .prompt(this.sessionId, prompt, withdrawal.signal, (result) =>
+        this.#edition.promptAnswered(number, result, this),
+      )
+      .catch((error: Error) => {
+        if (!(error instanceof RequestError)) this.toolCalls.failOpen(this);
+        this.#edition.promptFailed(number, error, this);
+      });
+    return this.#requests.pipelinesPrompts ? undefined : ended.promise;
+  }
+
+  #cancelPrompt(prompt: OpenPrompt): void {
+    if (this.#find(prompt.number) === undefined) return;
+    if (!prompt.isSent) this.outcome(prompt.number, { stopReason: "cancelled" });
+    // not yet part of the conversation: it alone is withdrawn; otherwise the work on it is ended
+    else if (prompt.messageId === undefined) prompt.withdrawal.abort();
+    else this.#cancelWork();
+  }
+
+  #withdrawWaiting(): void {
+    for (const { isSent, number } of this.#prompts)
+      if (!isSent) this.outcome(number, { stopReason: "cancelled" });
+  }
+
+  #cancelWork(): void {
+    // questions that come before the work has ended are answered as cancelled too
+    if (this.#prompts.length > 0 || this.#state !== "idle") this.questions.refuse();
+    if (this.#prompts.length > 0) this.#edition.cancelled();
+    this.questions.abort();
+    this.#requests.cancel(this.sessionId);
+    // what the agent reports of them later replaces it (C26, C27)
+    for (const toolCallId of this.toolCalls.openCalls())
+      this.update({ sessionUpdate: "tool_call_update", toolCallId, status: "cancelled" });
+  }
+
+  #acceptQuestions(): void {
+    if (!this.#prompts.some(({ isSent }) => isSent)) this.questions.accept();
+  }
+
+  #recordOutcome({ messageId }: OpenPrompt, outcome: Outcome): void {
+    // a prompt that was withdrawn has never been part of the conversation
+    if (messageId !== undefined) this.record({ kind: "outcome", messageId, outcome });
+  }
+
+  #remove(prompt: OpenPrompt): void {
+    this.#prompts = this.#prompts.filter((each) => each !== prompt);
+    this.#queue.withdraw(prompt);
+    prompt.ended.resolve(undefined);
+    this.#acceptQuestions();
+  }
+
+  #find(number: number): OpenPrompt | undefined {
+    return this.#prompts.find((prompt) => prompt.number === number);
+  }
+}

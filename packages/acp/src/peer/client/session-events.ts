@@ -1,0 +1,80 @@
+// Delivers the updates and entries of one session to its listeners.
+
+import type { Log } from "../../jsonrpc/log.ts";
+import { reportRejection } from "../../jsonrpc/promise-like.ts";
+import type { Entry, EntryBody } from "../../model/entry.ts";
+import type { Update } from "../../model/update.ts";
+import { EntryBacklog } from "./entry-backlog.ts";
+
+export class SessionEvents {
+  readonly #updateListeners = new Set<(update: Update) => void>();
+  readonly #entryListeners = new Set<(entry: Entry) => void>();
+  readonly #log: Log;
+  /** Until the first listener has had it. */
+  #backlog: EntryBacklog | undefined = new EntryBacklog();
+  #updatesClaimed = false;
+  #entriesClaimed = false;
+  #seq = 0;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  onUpdate(listener: (update: Update) => void): () => void {
+    this.#updateListeners.add(listener);
+    if (!this.#updatesClaimed) {
+      for (const entry of this.#claim()) if (entry.kind === "update") this.#call(listener, entry.update);
+    }
+    this.#updatesClaimed = true;
+    return () => this.#updateListeners.delete(listener);
+  }
+
+  onEntry(listener: (entry: Entry) => void): () => void {
+    this.#entryListeners.add(listener);
+    if (!this.#entriesClaimed) for (const entry of this.#claim()) this.#call(listener, entry);
+    this.#entriesClaimed = true;
+    return () => this.#entryListeners.delete(listener);
+  }
+
+  /** Calls the listeners of updates; `recordUpdate` is for those of entries. */
+  update(update: Update): void {
+    for (const listener of this.#updateListeners) this.#call(listener, update);
+  }
+
+  /** `chars` is the size of the message that brought the update. */
+  recordUpdate(update: Update, chars: number): void {
+    if (this.#entryListeners.size > 0 || this.#backlog !== undefined)
+      this.record({ kind: "update", update }, chars);
+    else this.#seq++;
+  }
+
+  record(body: EntryBody, chars: number): void {
+    this.deliver({ seq: ++this.#seq, time: Date.now(), ...body }, chars);
+  }
+
+  deliver(entry: Entry, chars: number): void {
+    // one kind of listener is here: the other may still join it until something new comes
+    if (this.#updatesClaimed || this.#entriesClaimed) this.#backlog = undefined;
+    else this.#backlog?.push(entry, chars);
+    for (const listener of this.#entryListeners) this.#call(listener, entry);
+  }
+
+  #claim(): readonly Entry[] {
+    const lost = this.#backlog?.takeLost() ?? 0;
+    if (lost > 0) this.#log("warn", "updates were lost before anybody listened", { lost });
+    return this.#backlog?.entries ?? [];
+  }
+
+  #call<Value>(listener: (value: Value) => unknown, value: Value): void {
+    try {
+      const returned: unknown = listener(value);
+      if (returned !== undefined) reportRejection(returned, (error) => this.#listenerFailed(error));
+    } catch (error) {
+      this.#listenerFailed(error);
+    }
+  }
+
+  #listenerFailed(error: unknown): void {
+    this.#log("error", "a listener threw", { error });
+  }
+}

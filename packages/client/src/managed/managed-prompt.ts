@@ -1,0 +1,73 @@
+// A prompt of a managed session: waits for its turn, and may be sent more than once.
+
+import type { ClientSession, Meta, Outcome, Prompt } from "@parley/acp";
+import { type InternalPromptOptions, PromptHandle, type UnreadLimits } from "@parley/acp/internal";
+import type { PromptContent } from "./live-options.ts";
+import type { LivePrompt } from "./live-session.ts";
+import type { RecoveryCounts } from "./recover.ts";
+
+export class ManagedPrompt extends PromptHandle implements LivePrompt {
+  readonly content: PromptContent;
+  readonly counts: RecoveryCounts = { pauses: 0, timeouts: 0, crashes: 0, reopened: 0, logins: 0 };
+  readonly #meta: Meta | undefined;
+  readonly #controller: AbortController;
+  #sent: Prompt | undefined;
+
+  /** `cancelled` is called once, by the first cancel. */
+  constructor(
+    content: PromptContent,
+    { meta }: { readonly meta?: Meta },
+    limits: UnreadLimits,
+    cancelled: (prompt: ManagedPrompt) => void,
+  ) {
+    const controller = new AbortController();
+    const cancel = (): void => {
+      if (controller.signal.aborted) return;
+      controller.abort();
+      this.#sent?.cancel();
+      cancelled(this);
+    };
+    super(cancel, limits);
+    this.content = content;
+    this.#meta = meta;
+    this.#controller = controller;
+  }
+
+  get isSent(): boolean {
+    return this.#sent !== undefined;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Sends it. `stuck` is called when the agent does not end its work in time after a cancel. */
+  async sendTo(session: ClientSession, cancelTimeoutMs: number, stuck: () => void): Promise<Outcome> {
+    // the handle keeps the updates of all attempts
+    const options: InternalPromptOptions = {
+      keepUpdates: false,
+      ...(this.#meta === undefined ? {} : { meta: this.#meta }),
+    };
+    const sent = session.prompt(this.content, options);
+    this.#sent = sent;
+    sent.accepted.then(
+      (messageId) => this.accept(messageId),
+      () => undefined,
+    );
+    let timer: NodeJS.Timeout | undefined;
+    const given = Promise.withResolvers<Outcome>();
+    const cancelled = () => {
+      timer = setTimeout(() => {
+        given.resolve({ stopReason: "cancelled" });
+        stuck();
+      }, cancelTimeoutMs);
+    };
+    this.signal.addEventListener("abort", cancelled, { once: true });
+    try {
+      return await Promise.race([sent.outcome, given.promise]);
+    } finally {
+      clearTimeout(timer);
+      this.signal.removeEventListener("abort", cancelled);
+    }
+  }
+}
