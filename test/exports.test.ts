@@ -54,6 +54,8 @@ const promised = {
     "realClock",
     "unreadLimits",
     "withTimeout",
+    "wrapSink",
+    "wrapTransport",
   ],
   "@parley/conformance": [
     "TraceError",

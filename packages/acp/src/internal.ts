@@ -12,3 +12,4 @@ export { PromptHandle } from "./peer/client/prompt-handle.ts";
 export { SessionEvents } from "./peer/client/session-events.ts";
 export { type UnreadLimits, unreadLimits } from "./peer/client/unread-updates.ts";
 export { type Clock, realClock } from "./testing/clock.ts";
+export { wrapSink, wrapTransport } from "./transport/wrap-transport.ts";

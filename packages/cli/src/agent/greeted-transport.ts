@@ -4,7 +4,8 @@
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Sink, Transport } from "@parley/acp";
+import type { Transport } from "@parley/acp";
+import { wrapSink, wrapTransport } from "@parley/acp/internal";
 import { codeFolder } from "../settings/installation.ts";
 import type { Greeting } from "./agent-greeting.ts";
 
@@ -34,32 +35,20 @@ export function afterGreeting(transport: Transport, { answered, keep }: Greeting
     }
     return true;
   };
-  return {
-    start(sink: Sink) {
-      transport.start({
-        ...bound(sink),
-        message(value, text) {
-          const message = value as Message | null;
-          if (request === undefined) request = message?.method === "initialize" ? message : {};
-          sink.message(value, text);
-        },
-      });
-    },
+  return wrapTransport(transport, {
+    start: (sink) =>
+      transport.start(
+        wrapSink(sink, {
+          message(value, text) {
+            const message = value as Message | null;
+            if (request === undefined) request = message?.method === "initialize" ? message : {};
+            sink.message(value, text);
+          },
+        }),
+      ),
     send,
-    pause: () => transport.pause(),
-    resume: () => transport.resume(),
-    close: (reason) => transport.close(reason),
-  };
-}
-
-function bound(sink: Sink): Sink {
-  return {
-    message: (value, text) => sink.message(value, text),
-    idle: () => sink.idle(),
-    reject: (fault) => sink.reject(fault),
-    drain: () => sink.drain(),
-    end: (reason) => sink.end(reason),
-  };
+    lines: () => undefined,
+  });
 }
 
 /** All of which the answer may follow from: where one of them changes, it is asked for again. */

@@ -9,12 +9,12 @@ import {
 } from "@parley/acp";
 import type { AgentEntry, CommandEntry } from "../agents/agent-entry.ts";
 import { agentEnvironment, passedKeys, withoutKeys } from "../agents/environment.ts";
-import { abortable } from "./abortable-transport.ts";
+import { abortableTransport } from "./abortable-transport.ts";
 import { LaunchError, stderrHint } from "./launch-error.ts";
-import { pausable } from "./pausable-transport.ts";
-import { type AgentLink, type Explanation, reachCommand } from "./reach-agent.ts";
+import { pausableTransport } from "./pausable-transport.ts";
+import { type Explanation, type ReachedAgent, reachCommand } from "./reach-command.ts";
 import { reachRemote } from "./reach-remote.ts";
-import { tellWaiting, type WaitingEvent } from "./waiting.ts";
+import { reportWaiting, type WaitingEvent } from "./report-waiting.ts";
 import { type Unread, watchedInput } from "./watched-input.ts";
 
 /** What happens until an agent can be used, for whoever waits in front of a screen. */
@@ -81,22 +81,24 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
   const timeoutMs = options.handshakeTimeoutMs ?? entry.handshakeTimeoutMs ?? defaultHandshakeMs;
   if (signal?.aborted) throw givenUp(entry);
   const started = performance.now();
-  const link = entry.transport === "stdio" ? startProgram(entry, options) : startRemote(entry, options);
-  const answered = tellWaiting({ what: "initialize", timeoutMs }, link.stderrTail, onProgress);
-  const held = pausable(watchedInput(link.transport, (unread) => options.onUnread?.(unread)));
+  const reached = entry.transport === "stdio" ? startProgram(entry, options) : startRemote(entry, options);
+  const answered = reportWaiting({ what: "initialize", timeoutMs }, reached.stderrTail, onProgress);
+  const held = pausableTransport(watchedInput(reached.transport, (unread) => options.onUnread?.(unread)));
   const { transport, settled } =
-    signal === undefined ? { transport: held.transport, settled() {} } : abortable(held.transport, signal);
+    signal === undefined
+      ? { transport: held.transport, settled() {} }
+      : abortableTransport(held.transport, signal);
   try {
     const ours = { ...offered(entry, definition), handshakeTimeoutMs: timeoutMs };
     const agent = await client(ours).connect(transport);
     const handshakeMs = performance.now() - started;
     const name = agent.info?.title ?? agent.info?.name ?? entry.name;
     onProgress?.({ kind: "ready", handshakeMs, agent: name, version: agent.version });
-    const { pid, stderrTail } = link;
+    const { pid, stderrTail } = reached;
     const { pause, resume } = held;
     const endInput = () => {
-      link.transport.endOutput?.();
-      return link.transport.endOutput !== undefined;
+      reached.transport.endOutput?.();
+      return reached.transport.endOutput !== undefined;
     };
     return {
       entry,
@@ -112,15 +114,15 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
   } catch (error) {
     if (signal?.aborted) throw givenUp(entry);
     const isUnexplained = error instanceof ConnectionError && error.kind !== "handshake_timeout";
-    const explained = isUnexplained ? await link.explain?.(error) : undefined;
-    throw failure(entry, link, error, { timeoutMs, explained });
+    const explained = isUnexplained ? await reached.explain?.(error) : undefined;
+    throw failure(entry, reached, error, { timeoutMs, explained });
   } finally {
     answered();
     settled();
   }
 }
 
-function startProgram(entry: CommandEntry, options: LaunchOptions): AgentLink {
+function startProgram(entry: CommandEntry, options: LaunchOptions): ReachedAgent {
   const environment = { ...agentEnvironment(entry, options.environment ?? process.env), ...options.env };
   const { command, args, name } = entry;
   options.onProgress?.({
@@ -129,14 +131,14 @@ function startProgram(entry: CommandEntry, options: LaunchOptions): AgentLink {
     command: [command, ...args],
     keys: passedKeys(environment),
   });
-  const link = reachCommand(entry, environment, options);
-  return { ...link, stderrTail: () => withoutKeys(link.stderrTail(), environment, options.env) };
+  const reached = reachCommand(entry, environment, options);
+  return { ...reached, stderrTail: () => withoutKeys(reached.stderrTail(), environment, options.env) };
 }
 
-function startRemote(entry: Exclude<AgentEntry, CommandEntry>, options: LaunchOptions): AgentLink {
-  const link = reachRemote(entry);
+function startRemote(entry: Exclude<AgentEntry, CommandEntry>, options: LaunchOptions): ReachedAgent {
+  const reached = reachRemote(entry);
   options.onProgress?.({ kind: "connecting", agent: entry.name, url: entry.url });
-  return link;
+  return reached;
 }
 
 /** What we offer, less what this agent is known to be better without. */
@@ -155,11 +157,11 @@ function givenUp({ name }: AgentEntry): LaunchError {
 
 function failure(
   entry: AgentEntry,
-  link: AgentLink,
+  reached: ReachedAgent,
   error: unknown,
   { timeoutMs, explained }: { readonly timeoutMs: number; readonly explained: Explanation | undefined },
 ): Error {
-  const stderr = link.stderrTail().trim() || undefined;
+  const stderr = reached.stderrTail().trim() || undefined;
   const { name } = entry;
   const servesHint = `check that this ${entry.transport === "stdio" ? "command" : "address"} serves ACP`;
   if (error instanceof RequestError) {

@@ -1,43 +1,26 @@
-// A transport that two may stop: the connection, for reasons of its own, and whoever cannot take what the agent says as
-// fast as it says it. It is read while neither wants it stopped.
+// A transport that its connection and its owner can pause independently.
 
 import type { Transport } from "@parley/acp";
+import { wrapTransport } from "@parley/acp/internal";
 
-export interface Pausable {
+export interface PausableTransport {
   readonly transport: Transport;
   pause(): void;
   resume(): void;
 }
 
-export function pausable(transport: Transport): Pausable {
-  let byConnection = false;
-  let byOwner = false;
-  const settle = () => {
-    if (byConnection || byOwner) transport.pause();
-    else transport.resume();
-  };
-  return {
-    transport: {
-      start: (sink) => transport.start(sink),
-      send: (message, text) => transport.send(message, text),
-      pause() {
-        byConnection = true;
-        settle();
-      },
-      resume() {
-        byConnection = false;
-        settle();
-      },
-      ...(transport.endOutput === undefined ? {} : { endOutput: () => transport.endOutput?.() }),
-      close: (reason) => transport.close(reason),
-    },
+/** It is read while neither has paused it. */
+export function pausableTransport(inner: Transport): PausableTransport {
+  const pausedBy = new Set<"connection" | "owner">();
+  const control = (who: "connection" | "owner") => ({
     pause() {
-      byOwner = true;
-      settle();
+      pausedBy.add(who);
+      inner.pause();
     },
     resume() {
-      byOwner = false;
-      settle();
+      pausedBy.delete(who);
+      if (pausedBy.size === 0) inner.resume();
     },
-  };
+  });
+  return { transport: wrapTransport(inner, control("connection")), ...control("owner") };
 }

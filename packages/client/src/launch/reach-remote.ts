@@ -3,15 +3,15 @@
 import { httpTransport, plainTextProblem, type WebSocketLike, webSocketTransport } from "@parley/acp";
 import type { RemoteEntry } from "../agents/agent-entry.ts";
 import { LaunchError } from "./launch-error.ts";
-import type { AgentLink, Explanation } from "./reach-agent.ts";
+import type { Explanation, ReachedAgent } from "./reach-command.ts";
 import { socketRefusal } from "./socket-refusal.ts";
 
 /** Throws a LaunchError for addresses that cannot be used from here. */
-export function reachRemote(entry: RemoteEntry): AgentLink {
+export function reachRemote(entry: RemoteEntry): ReachedAgent {
   return entry.transport === "http" ? reachHttp(entry) : reachSocket(entry);
 }
 
-function reachHttp(entry: RemoteEntry): AgentLink {
+function reachHttp(entry: RemoteEntry): ReachedAgent {
   const { name, headers = {}, allowPlainText = false } = entry;
   const url = checkedAddress(entry, /^https?:$/, "http:// or https://");
   try {
@@ -28,7 +28,7 @@ function reachHttp(entry: RemoteEntry): AgentLink {
   }
 }
 
-function reachSocket(entry: RemoteEntry): AgentLink {
+function reachSocket(entry: RemoteEntry): ReachedAgent {
   const { name, headers = {} } = entry;
   const url = checkedAddress(entry, /^(?:wss?|https?):$/, "ws:// or wss://");
   // Node's own socket takes headers, which the standard one does not

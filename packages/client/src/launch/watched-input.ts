@@ -1,7 +1,7 @@
-// What an agent writes, as far as it is no message: what cannot be read is told, and a program that is no agent but
-// sends back what it is sent, as cat does, shows it with its first line: nobody has to wait for the deadline to know.
+// Reports output of an agent that is not a message, and detects a program that only echoes its input, as cat does.
 
 import type { Sink, Transport } from "@parley/acp";
+import { wrapSink, wrapTransport } from "@parley/acp/internal";
 
 /** Something that an agent wrote and that was not read. */
 export interface Unread {
@@ -24,31 +24,25 @@ export function watchedInput(transport: Transport, onUnread: (unread: Unread) =>
       if (!isOver) sink.end(reason);
       isOver = true;
     };
-    return {
+    return wrapSink(sink, {
       message(value, text) {
         if (isOver) return;
         if (isNoise(value)) unread("noise", text.length, text);
         if (!isInitialize(value)) return sink.message(value, text);
         end({ kind: "protocol", message: "it sends back what it is sent and is no agent" });
       },
-      idle: () => sink.idle(),
       reject(fault) {
         const isText = fault.kind === "parse" || fault.kind === "utf8";
         unread(isText ? "noise" : "too_large", fault.bytes, fault.head);
         sink.reject(fault);
       },
-      drain: () => sink.drain(),
       end,
-    };
+    });
   };
-  return {
+  return wrapTransport(transport, {
     start: (sink) => transport.start(watching(sink)),
-    send: (message, text) => transport.send(message, text),
-    pause: () => transport.pause(),
-    resume: () => transport.resume(),
-    ...(transport.endOutput === undefined ? {} : { endOutput: () => transport.endOutput?.() }),
-    close: (reason) => transport.close(reason),
-  };
+    lines: () => undefined,
+  });
 }
 
 /** JSON without an object in it: somebody's print. */

@@ -14,7 +14,7 @@ import {
 import { optional, PromptQueue, SessionEvents, unreadLimits, withTimeout } from "@parley/acp/internal";
 import type { LaunchedAgent } from "../launch/launch-agent.ts";
 import { LaunchError } from "../launch/launch-error.ts";
-import { tellWaiting } from "../launch/waiting.ts";
+import { reportWaiting } from "../launch/report-waiting.ts";
 import { EntryFilter } from "./entry-filter.ts";
 import type { LivePlace, PromptContent } from "./live-options.ts";
 import type { LivePrompt, LiveSession } from "./live-session.ts";
@@ -241,7 +241,7 @@ export class ManagedSession implements LiveSession {
           filter.entry(entry);
         };
         const work = call(launched.agent, { ...place, onEntry });
-        const answered = tellWaiting({ what: "session", timeoutMs }, launched.stderrTail, onEvent);
+        const answered = reportWaiting({ what: "session", timeoutMs }, launched.stderrTail, onEvent);
         const session = await withTimeout(timeoutMs, work).finally(answered);
         if (session === undefined) {
           void work.then((late) => late.close()).catch(() => undefined);

@@ -14,7 +14,7 @@ export interface WaitingEvent {
 const everyMs = 3_000;
 
 /** Tells every three seconds, until what it returns is called. */
-export function tellWaiting(
+export function reportWaiting(
   { what, timeoutMs }: Pick<WaitingEvent, "what" | "timeoutMs">,
   stderrTail: () => string,
   tell: ((event: WaitingEvent) => void) | undefined,

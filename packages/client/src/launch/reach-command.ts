@@ -7,7 +7,7 @@ import type { CommandEntry } from "../agents/agent-entry.ts";
 import { findProgram } from "./find-program.ts";
 import { LaunchError } from "./launch-error.ts";
 
-export interface AgentLink {
+export interface ReachedAgent {
   readonly transport: Transport;
   readonly pid: number | undefined;
   stderrTail(): string;
@@ -35,7 +35,7 @@ export function reachCommand(
   entry: CommandEntry,
   environment: Readonly<Record<string, string>>,
   { cwd, onStderr, kill }: ReachOptions,
-): AgentLink {
+): ReachedAgent {
   const { path, folder } = program(entry, environment, cwd ?? process.cwd());
   // the interpreter that its first line names is usually beside it
   const reachable =

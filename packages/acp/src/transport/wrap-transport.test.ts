@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { wrapSink, wrapTransport } from "@parley/acp/internal";
+import type { Sink, Transport } from "../index.ts";
+
+type Method = (...args: unknown[]) => unknown;
+
+/** Methods of these names that note their calls and return their names. */
+function noting(names: readonly string[]) {
+  const calls: unknown[] = [];
+  const note = (name: string): Method => {
+    return (...args) => {
+      calls.push([name, ...args]);
+      return name;
+    };
+  };
+  return { calls, members: Object.fromEntries(names.map((name) => [name, note(name)])) };
+}
+
+// a new member of an interface must be added here, or this does not compile
+const message = { jsonrpc: "2.0" };
+const transportCalls: Record<keyof Required<Transport>, unknown[]> = {
+  start: ["sink"],
+  send: [message, "text"],
+  lines: [],
+  pause: [],
+  resume: [],
+  endOutput: [],
+  close: [new Error("reason")],
+};
+const sinkCalls: Record<keyof Required<Sink>, unknown[]> = {
+  message: [message, "text"],
+  idle: [],
+  reject: ["fault"],
+  drain: [],
+  end: ["reason"],
+};
+
+test("a wrapped transport and a wrapped sink forward every member", () => {
+  const cases: [(inner: never) => object, Record<string, unknown[]>][] = [
+    [(inner) => wrapTransport(inner, {}), transportCalls],
+    [(inner) => wrapSink(inner, {}), sinkCalls],
+  ];
+  for (const [wrap, all] of cases) {
+    const { calls, members } = noting(Object.keys(all));
+    const wrapped = wrap(members as never) as Record<string, Method>;
+    for (const [name, args] of Object.entries(all)) {
+      wrapped[name]?.(...args);
+      assert.deepEqual(calls.at(-1), [name, ...args]);
+    }
+  }
+});
+
+test("an override replaces a member, and members that the inner transport lacks stay absent", () => {
+  const { calls, members } = noting(["start", "send", "pause", "resume", "close"]);
+  const wrapped = wrapTransport(members as never, { send: () => false });
+  assert.equal(wrapped.send(message), false);
+  assert.deepEqual(calls, []);
+  assert.deepEqual([wrapped.lines, wrapped.endOutput], [undefined, undefined]);
+});
