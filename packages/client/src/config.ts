@@ -1,4 +1,4 @@
-// The config file, for whoever reads or writes it: loaded only then.
+// The entry point for reading and writing the config file.
 
 export { configSchema, configShape } from "./config/config-shape.ts";
 export {

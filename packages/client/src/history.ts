@@ -1,5 +1,4 @@
-// Every session of every agent: recorded while it runs, listed, searched, exported. Apart from the rest, because a client
-// that keeps no history need not load it.
+// The entry point of the history of sessions.
 
 export { type ExportedSession, type ExportOptions, exportSession } from "./history/export-session.ts";
 export {

@@ -1,4 +1,4 @@
-// What every client needs and would write by hand. What is heavy is loaded when it is used.
+// The entry point of the client kit: agents, sessions, policy and audit.
 
 export {
   type AgentEntry,

@@ -1,4 +1,4 @@
-// How an agent is reached: what it is called, how it is started or where it is, and what it is known to do.
+// Describes how an agent is started or reached.
 
 /** What an agent is known to do otherwise than others. */
 export interface Quirks {

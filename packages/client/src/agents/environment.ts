@@ -1,5 +1,4 @@
-// Which part of our environment an agent gets. Most of what a shell holds is none of its business: other people's keys
-// (an agent that finds one uses it, and somebody pays), and what tells a program that it runs inside another agent.
+// Selects the environment variables that an agent gets.
 
 import { isSecretVariable } from "@parley/acp/redact";
 import type { CommandEntry } from "./agent-entry.ts";

@@ -1,5 +1,4 @@
-// The agents that need no configuration: how each is started, which variables it needs, and how to install it. None is
-// fetched from a registry when it is started: that would be slow, and would not work offline.
+// Lists the agents that need no configuration.
 
 import type { CommandEntry, Quirks } from "./agent-entry.ts";
 

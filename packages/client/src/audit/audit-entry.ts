@@ -1,6 +1,7 @@
-// The lines of an audit log, and how each is bound to the one before it.
+// The lines of an audit log and their hash chain.
 
 import { createHash } from "node:crypto";
+import { optional } from "@parley/acp/internal";
 import type { Redactor } from "@parley/acp/redact";
 import { joinWords } from "../subjects/command-words.ts";
 import type { Subject } from "../subjects/subject.ts";
@@ -66,7 +67,7 @@ export function sealedLine(body: string, hash: string, mac?: string): string {
 export function unsealed(line: string): { body: string; hash: string; mac?: string } | undefined {
   const [, body = "", hash = "", mac] =
     /^(\{.*),"hash":"([\da-f]{64})"(?:,"mac":"([\da-f]{64})")?\}$/.exec(line) ?? [];
-  return hash === "" ? undefined : { body: `${body}}`, hash, ...(mac === undefined ? {} : { mac }) };
+  return hash === "" ? undefined : { body: `${body}}`, hash, ...optional({ mac }) };
 }
 
 /** What it is about, without what may be a secret in the words of a command. */

@@ -1,4 +1,4 @@
-// The audit logs in a folder.
+// Lists the audit logs in a folder.
 
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";

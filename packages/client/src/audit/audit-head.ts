@@ -1,5 +1,4 @@
-// How far a log has come, beside it and signed, as long as it has no end: whoever cuts lines off a log that was not
-// closed is found out, and a process that was killed is not taken for one.
+// Signs how far an open audit log has come, so that lines cut off its end are noticed.
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";

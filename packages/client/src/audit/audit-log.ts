@@ -1,6 +1,4 @@
-// What was decided and done for agents, in a file of this process that only grows. Each line is written before the
-// effect that it announces, by one write that does not return before the system has it; a line that cannot be written
-// is an effect that does not happen. Never in it: contents, prompts, secrets.
+// Writes the audit log of this process: what was decided and done for agents, never contents or secrets.
 
 import { createHmac, randomBytes } from "node:crypto";
 import { closeSync, constants, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";

@@ -1,5 +1,4 @@
-// Audit logs do not pile up for ever: once a day those that are too old go, and the oldest of those that are too much.
-// A signed mark says how far, so that none of them is missed; one of a process that runs never goes.
+// Deletes old audit logs, and records that it did in a signed mark.
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";

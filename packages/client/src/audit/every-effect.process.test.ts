@@ -1,4 +1,4 @@
-// Thousands of effects, and a process that is killed in the middle of one.
+// Thousands of effects, and a process that is killed during one.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";

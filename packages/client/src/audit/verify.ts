@@ -1,8 +1,9 @@
-// Whether an audit log is as it was written, and what was done according to it.
+// Verifies audit logs and summarises what was done.
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { optional } from "@parley/acp/internal";
 import { type AuditEntry, auditHeader, chainHash, signEvery, unsealed } from "./audit-entry.ts";
 import { auditFiles } from "./audit-files.ts";
 import { type AuditHead, readHead } from "./audit-head.ts";
@@ -62,8 +63,7 @@ export function verifyAudit(path: string): AuditReport {
     isWhole: problem === undefined,
     isClosed,
     isRunning,
-    ...(problem === undefined ? {} : { problem }),
-    ...(header?.before === undefined ? {} : { before: header.before }),
+    ...optional({ problem, before: header?.before }),
     entries,
     unknown: entries.filter(({ kind, seq }) => kind === "intent" && !ended.has(seq)),
   };
@@ -112,10 +112,10 @@ function readLog(text: string, key: Buffer | undefined): ReadLog {
   const [hashes, entries]: [string[], AuditEntry[]] = [[], []];
   let header: ReadLog["header"];
   const read = (problem?: string): ReadLog => ({
-    ...(header === undefined ? {} : { header }),
+    ...optional({ header }),
     entries,
     hashes,
-    ...(problem === undefined ? {} : { problem }),
+    ...optional({ problem }),
   });
   if (lines.pop() !== "") return read(`line ${lines.length + 1} has no end`);
   if (lines.length === 0) return read("it is empty");

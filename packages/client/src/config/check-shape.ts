@@ -1,5 +1,4 @@
-// Holds a value against a shape. What somebody wrote is repeated only where a few words were to choose from: anything
-// else may be a key in the wrong place.
+// Checks a config value against its shape.
 
 import { isObject } from "@parley/acp/internal";
 import type { ObjectShape, Shape } from "./shape.ts";

@@ -1,5 +1,4 @@
-// What a config file may say, once: files are checked against it, and editors complete and check them by the JSON Schema
-// that is made of it (config.schema.json, beside the command).
+// The shape of the config file, from which its JSON Schema for editors is made.
 
 import type { ObjectShape } from "./shape.ts";
 

@@ -1,6 +1,7 @@
-// The agents that a user can name: those that are known, with what the config wants otherwise, and those of the config.
+// Merges the known agents with those of the config file.
 
 import type { McpServer } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import type { AgentEntry, CommandEntry } from "../agents/agent-entry.ts";
 import type { SessionSetup } from "../managed/session-setup.ts";
 import { ConfigError } from "./parse-config.ts";
@@ -97,8 +98,7 @@ function entryOf(name: string, section: AgentSection, known: CommandEntry | unde
   const { title, handshakeTimeoutMs, url, headers, allowPlainText, transport } = section;
   const facts = {
     name,
-    ...(title === undefined ? {} : { title }),
-    ...(handshakeTimeoutMs === undefined ? {} : { handshakeTimeoutMs }),
+    ...optional({ title, handshakeTimeoutMs }),
     origin: "config" as const,
   };
   if (url !== undefined) {
@@ -107,8 +107,7 @@ function entryOf(name: string, section: AgentSection, known: CommandEntry | unde
       ...facts,
       transport: transport === "websocket" ? "websocket" : spoken,
       url,
-      ...(headers === undefined ? {} : { headers }),
-      ...(allowPlainText === undefined ? {} : { allowPlainText }),
+      ...optional({ headers, allowPlainText }),
     };
   }
   return commandOf(section, facts, known);
@@ -134,9 +133,7 @@ function commandOf(
 
 function setupOf({ mode, model, options }: AgentSection): SessionSetup {
   return {
-    ...(mode === undefined ? {} : { mode }),
-    ...(model === undefined ? {} : { model }),
-    ...(options === undefined ? {} : { options }),
+    ...optional({ mode, model, options }),
   };
 }
 

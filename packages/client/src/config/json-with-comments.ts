@@ -1,5 +1,4 @@
-// JSON as people write it: with comments and a comma too many. Not JSON.parse on a cleaned text: its messages repeat a
-// piece of the text, and the text may hold a key.
+// Parses JSON with comments and trailing commas, with messages that never repeat the text.
 
 export class SyntaxFailure extends Error {
   readonly line: number;

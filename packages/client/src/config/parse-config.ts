@@ -1,4 +1,4 @@
-// The config file: JSON with comments, checked, with every problem by its path.
+// Parses and checks the config file.
 
 import { problemsOf } from "./check-shape.ts";
 import { parseJsonWithComments, SyntaxFailure } from "./json-with-comments.ts";

@@ -1,4 +1,4 @@
-// Changes one value of a config file and nothing else: comments, order and spaces stay as somebody wrote them.
+// Changes one value of a config file and keeps its comments, order and spaces.
 
 import { type Place, parseWithPlaces } from "./json-with-comments.ts";
 

@@ -1,4 +1,4 @@
-// What part of a config file may say: the part of JSON Schema that is needed for it.
+// The part of JSON Schema that describes the config file.
 
 export interface TextShape {
   readonly type: "string";

@@ -1,6 +1,7 @@
-// What an agent asks before it uses a tool of its own: read as claims, decided, and answered with one of its options.
+// Answers the permission requests of an agent that runs its own tools.
 
 import type { PermissionAnswer, PermissionAsk, ToolCallUpdate } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import { canonicalPath } from "../subjects/canonical-path.ts";
 import { claimsOf } from "../subjects/claims.ts";
 import { shownLine } from "../subjects/shown-text.ts";
@@ -34,7 +35,7 @@ export async function answerQuestion(
   };
   const { title } = shown.claimed ?? {};
   const { decision, choice } = await authority.decide(state, subjects, () => shown, signal, {
-    ...(title === undefined ? {} : { title }),
+    ...optional({ title }),
   });
   const answer = answerFor(ask, decision, choice?.optionId);
   const isAllowed = decision.effect === "allow";

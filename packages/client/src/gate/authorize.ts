@@ -1,5 +1,6 @@
-// From what is about to happen to a decision: the rules, then what a person has just allowed, then a person.
+// Decides about subjects: by the rules, by a recent approval, or by asking a person.
 
+import { optional } from "@parley/acp/internal";
 import { type Circumstances, decide, strictest, type Verdict } from "../rules/decide.ts";
 import { isInForce } from "../rules/match.ts";
 import type { RememberedRule } from "../rules/remembered.ts";
@@ -102,7 +103,7 @@ export class Authority {
       effect,
       by,
       reason,
-      ...(verdict.rule === undefined ? {} : { rule: verdict.rule }),
+      ...optional({ rule: verdict.rule }),
     });
     if (isTooLate(state, subjects)) {
       const reason = "the user has cancelled, and nothing more is done until the next prompt";
@@ -165,14 +166,14 @@ export class Authority {
     if (since.effect === "deny") {
       const { rule } = since;
       return {
-        decision: { ...decided("deny", "rule", since.reason), ...(rule === undefined ? {} : { rule }) },
+        decision: { ...decided("deny", "rule", since.reason), ...optional({ rule }) },
       };
     }
     const kept = this.#remember(state, subjects, choice);
     const decision: Decision = {
       ...decided(choice.effect, "user", `you answered: ${choice.name}`),
       scope: choice.scope,
-      ...(kept === undefined ? {} : { remembered: kept }),
+      ...optional({ remembered: kept }),
     };
     return { decision, choice };
   }

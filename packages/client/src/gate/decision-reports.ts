@@ -1,4 +1,4 @@
-// What a gate has decided, for whoever wants to know: all of it as it happens, and what was refused to look at later.
+// Reports decisions to listeners, and keeps the refusals.
 
 import type { Decision } from "./decision.ts";
 

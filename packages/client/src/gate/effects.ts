@@ -1,7 +1,7 @@
-// One effect on this machine: decided, announced in the audit log, done, and its outcome written down. What a person
-// had to be asked about is looked at again after the wait: if it is no longer what was shown, it is asked again.
+// Performs one effect: decides, writes to the audit log, runs it, and logs the outcome.
 
 import { ConnectionError, errorCodes, RequestError } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import { Redactor } from "@parley/acp/redact";
 import { type AuditFacts, targetText } from "../audit/audit-entry.ts";
 import type { AuditLog } from "../audit/audit-log.ts";
@@ -149,11 +149,11 @@ export class Effects {
       return this.#audit.write({
         kind,
         sessionId,
-        ...(this.#agent === undefined ? {} : { agent: this.#agent }),
+        ...optional({ agent: this.#agent }),
         origin: subject.origin,
         operation: subject.operation,
         target: targetText(subject, new Redactor({ names: false })),
-        ...(subject.cwd === undefined ? {} : { cwd: subject.cwd }),
+        ...optional({ cwd: subject.cwd }),
         ...more,
         effect,
         by,
@@ -187,7 +187,7 @@ function ruleFacts({ rule, remembered, scope = rule?.scope }: Decision): Partial
   const fired = remembered ?? rule;
   return {
     ...(fired === undefined ? {} : { rule: fired.id ?? ruleText(fired) }),
-    ...(scope === undefined ? {} : { scope }),
+    ...optional({ scope }),
     ...(fired?.expires === undefined ? {} : { expires: new Date(fired.expires).toISOString() }),
   };
 }

@@ -1,4 +1,4 @@
-// Files that are not UTF-8, where somebody has said so. Never guessed: a wrong guess destroys what is written back.
+// Decodes and encodes files whose encoding the user has set.
 
 import { errorCodes, RequestError } from "@parley/acp";
 

@@ -1,5 +1,4 @@
-// The state that a gate keeps per session: its directories, its answers, and what an agent was allowed to
-// do next. Nothing of it is inherited by a session that is loaded or forked.
+// The state that a gate keeps per session: directories, answers, approvals and known tool calls.
 
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";

@@ -1,5 +1,4 @@
-// The files of a session: every read and write is decided on the path that it really leads to, and done to that
-// path or not at all, whatever links are put in its way in between.
+// The files of a session behind the gate.
 
 import {
   errorCodes,
@@ -8,6 +7,7 @@ import {
   RequestError,
   type WriteTextOptions,
 } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import { type LocalFiles, localFiles } from "@parley/acp/node";
 import type { Effects, Prepared } from "./effects.ts";
 import { decodeFrom, encodeTo } from "./encodings.ts";
@@ -96,7 +96,7 @@ class SessionFiles implements GatedFiles {
     const unsaved = await this.#options.overlay?.read(path);
     if (unsaved !== undefined) return linesOf(unsaved, given);
     const { signal, line, limit } = given;
-    const reading = { followLinks: false, ...(signal === undefined ? {} : { signal }) };
+    const reading = { followLinks: false, ...optional({ signal }) };
     const encoding = this.#encodingFor(path, given.encoding);
     if (encoding !== undefined) {
       const bytes = await this.#files().readBytes(path, reading);
@@ -104,8 +104,7 @@ class SessionFiles implements GatedFiles {
     }
     return this.#files().readText(path, {
       ...reading,
-      ...(line === undefined ? {} : { line }),
-      ...(limit === undefined ? {} : { limit }),
+      ...optional({ line, limit }),
     });
   }
 
@@ -125,15 +124,15 @@ class SessionFiles implements GatedFiles {
     // what we look at for a person is not what the agent has seen
     this.#observer ??= localFiles({ roots: this.#roots, expectUnchanged: false, maxReadBytes: maxShown });
     const { text, version } = await before(this.#observer, path, encoding, this.#options);
-    const oldText = text === undefined ? {} : { oldText: text };
-    return { stamp: version, shown: { diff: { path, ...oldText, newText: content } } };
+    const diff = { path, ...optional({ oldText: text }), newText: content };
+    return { stamp: version, shown: { diff } };
   }
 
   async #write(path: string, content: string, { encoding, stamp, signal }: Writing): Promise<void> {
     if (await this.#options.overlay?.write?.(path, content)) return;
     const writing = {
       followLinks: false,
-      ...(signal === undefined ? {} : { signal }),
+      ...optional({ signal }),
       // what a person saw is what is replaced
       ...(stamp === undefined || stamp.startsWith(bytesStamp) ? {} : { expected: stamp }),
     };
@@ -166,7 +165,7 @@ async function before(
   { overlay }: ServiceOptions,
 ): Promise<Before> {
   const unsaved = await overlay?.read(path);
-  const shown = unsaved === undefined ? {} : { text: unsaved };
+  const shown = optional({ text: unsaved });
   try {
     if (encoding !== undefined) {
       const bytes = await observer.readBytes(path, { followLinks: false });

@@ -1,5 +1,4 @@
-// The commands of a session. What is decided about is the exact argv, where it runs and with which variables; a
-// whole line in place of a program, as some agents send it, is given to a shell and never matches an allowed argv.
+// The terminals of a session behind the gate.
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -10,6 +9,7 @@ import {
   type TerminalHandle,
   type Terminals,
 } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import { type LocalTerminals, localFiles, localTerminals } from "@parley/acp/node";
 import { commandSubject } from "../subjects/command-subject.ts";
 import { notableVariables } from "../subjects/steering-variables.ts";
@@ -33,8 +33,7 @@ export function gatedTerminals(state: GateState, effects: Effects, options: Serv
     opened ??= localTerminals({
       cwd: state.session.cwd,
       env: environmentChanges(options.environment),
-      ...(pty === undefined ? {} : { pty }),
-      ...(onOutput === undefined ? {} : { onOutput }),
+      ...optional({ pty, onOutput }),
     });
     return opened;
   };

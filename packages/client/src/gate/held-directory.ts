@@ -1,5 +1,4 @@
-// A directory that a command is to run in, held fast between the look at it and the start: whatever is put at its name in
-// between, the command runs in this one.
+// Holds a directory open, so that a command starts in the one that was checked.
 
 import { closeSync, constants, openSync, readlinkSync } from "node:fs";
 import { errorCodes, RequestError } from "@parley/acp";

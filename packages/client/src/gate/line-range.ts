@@ -1,4 +1,4 @@
-// Some lines of a text, with their ends, as `fs/read_text_file` means it: from 1, and 0 is 1.
+// Cuts a range of lines out of a text, as `fs/read_text_file` defines it.
 
 import type { ReadTextOptions } from "@parley/acp";
 

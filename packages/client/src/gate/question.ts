@@ -1,5 +1,4 @@
-// What a person is asked, and what may be answered. The agent's own options come first and by their own names; how
-// far an answer shall reach beyond that is ours to offer, never the agent's to choose.
+// The permission question: what a person is shown and may answer.
 
 import type { PermissionAsk } from "@parley/acp";
 import type { Verdict } from "../rules/decide.ts";

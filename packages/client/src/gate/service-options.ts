@@ -1,4 +1,4 @@
-// How this machine is served to agents.
+// Options of the gated files and terminals.
 
 import type { PtySpawn } from "@parley/acp/node";
 

@@ -1,4 +1,4 @@
-// An agent that tells what it would do without asking: rules may forbid it, and whoever asks this way gains nothing.
+// Agents that announce what they would do without asking.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,5 +1,4 @@
-// What an agent would do without asking anybody, told before it is done. Rules may forbid it or have a person asked;
-// what none is about is the agent's own affair. Whoever asks this way gets nothing that it would not have by not asking.
+// Reads and answers `_parley.dev/veto`: an agent announces effects that it would have without asking.
 
 import { resolve } from "node:path";
 import { errorCodes, RequestError } from "@parley/acp";

@@ -1,7 +1,7 @@
-// What an agent that runs its own tools says it has done, without asking, against a rule. Nobody can stop it; it can be
-// told. Only what forbids counts: what would have been asked is the agent's own affair.
+// Finds what an agent did by itself, without asking, against a rule.
 
 import type { ToolCallUpdate, Update } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import { claimsOfCall } from "../subjects/claims.ts";
 import { summaryOfAll } from "../subjects/summary.ts";
 import { isToolCallUpdate } from "../subjects/tool-calls.ts";
@@ -31,7 +31,7 @@ export function violationsIn(state: GateState, update: Update, authority: Author
       effect: "violation",
       by: "agent",
       reason,
-      ...(rule === undefined ? {} : { rule }),
+      ...optional({ rule }),
     };
     return [decision];
   });

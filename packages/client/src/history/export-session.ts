@@ -1,5 +1,4 @@
-// A session to take along: as Markdown to read, or as JSON with everything in it. Secrets are taken out by structure and by
-// value before anything is written, so that what is shared holds none that we know how to find.
+// Exports a session as Markdown or JSON, without secrets.
 
 import type { Entry } from "@parley/acp";
 import type { Redactor } from "@parley/acp/redact";

@@ -1,7 +1,8 @@
-// What is kept of a session beside its entries, and how that is written into the store's record.
+// The record of a session in the history, and its form in the store.
 
 import { createHash, randomBytes } from "node:crypto";
 import type { SessionRecord } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 
 /** Which agent a session is with: by its name, or by the argv that started it. */
 export interface HistoryAgent {
@@ -60,7 +61,7 @@ export function sessionId(agent: HistoryAgent, cwd: string, name: string | undef
 export function recordFrom(session: NewHistorySession, now: number): SessionRecord {
   const { agent, agentSessionId, name, cwd, title, additionalDirectories = [] } = session;
   const { id = sessionId(agent, cwd, name) } = session;
-  const data: Kept = { agent, agentSessionId, ...(name === undefined ? {} : { name }) };
+  const data: Kept = { agent, agentSessionId, ...optional({ name }) };
   return {
     sessionId: id,
     cwd,
@@ -68,7 +69,7 @@ export function recordFrom(session: NewHistorySession, now: number): SessionReco
     createdAt: now,
     updatedAt: now,
     config: {},
-    ...(title === undefined ? {} : { title }),
+    ...optional({ title }),
     data,
   };
 }

@@ -1,7 +1,7 @@
-// Every session of every agent, in one file of the library's store: recorded while it runs, listed, searched, shown,
-// deleted. The store, and SQLite with it, is loaded by the first call that needs it.
+// The history of sessions: list, search, show, delete.
 
 import { type Entry, errorCodes, RequestError } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import type { SqliteStore } from "@parley/acp/node";
 import { StreamRedactor } from "@parley/acp/redact";
 import {
@@ -141,7 +141,7 @@ class StoredHistory implements History {
 
   async search(words: string, { cwd, limit = 20 }: HistoryQuery = {}): Promise<readonly HistoryHit[]> {
     const store = await this.#store();
-    const hits = await store.search(words, { limit, ...(cwd === undefined ? {} : { cwd }) });
+    const hits = await store.search(words, { limit, ...optional({ cwd }) });
     const found: HistoryHit[] = [];
     for (const { sessionId: id, snippet, seq } of hits) {
       const known = await store.get(id);
@@ -192,7 +192,7 @@ class StoredHistory implements History {
 async function* allSessions(store: SqliteStore, cwd?: string): AsyncGenerator<HistorySession> {
   let cursor: string | undefined;
   do {
-    const query = { limit: pageSize, ...(cwd === undefined ? {} : { cwd }), ...(cursor && { cursor }) };
+    const query = { limit: pageSize, ...optional({ cwd }), ...(cursor && { cursor }) };
     const page = await store.list(query);
     yield* page.sessions.map(sessionFrom);
     cursor = page.nextCursor;

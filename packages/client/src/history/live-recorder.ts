@@ -1,5 +1,4 @@
-// Records one live session into the history, whatever happens to its agent: a process that is started anew, a session that
-// takes the place of another, all of it is one session to the user.
+// Records a managed session into the history, across restarts of its agent.
 
 import type { Entry } from "@parley/acp";
 import type { History } from "./history.ts";

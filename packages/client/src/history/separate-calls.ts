@@ -1,5 +1,4 @@
-// Tool calls of a session that went on: many agents count their calls from 1 in each process, and a call that has ended must
-// not become another one in what is shown of it.
+// Makes the tool call ids of a session unique where a restarted agent counts from 1 again.
 
 import type { Entry } from "@parley/acp";
 

@@ -1,5 +1,4 @@
-// A session as Markdown: who said what, and what was done in between. Words of others are quoted or fenced, so that none
-// of them ends where it likes, looks like a part of ours or hides what follows.
+// Renders a session as Markdown, with all foreign text quoted or fenced.
 
 import { type ContentBlock, type Entry, gitPatch } from "@parley/acp";
 import {

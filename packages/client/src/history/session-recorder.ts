@@ -1,7 +1,7 @@
-// Writes down what happens in one session, while it happens. The session never waits for it and never fails because
-// of it: a history that cannot be written is told once, and the work goes on.
+// Writes the entries of one session to the store, without ever delaying the session.
 
 import type { ContentBlock, Entry, EntryBody, SessionStore, Update } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import { StreamRedactor } from "@parley/acp/redact";
 
 /** Whoever listens to a session gives it every entry; `close` waits until all of them are stored. */
@@ -170,7 +170,7 @@ class Recorder implements SessionRecorder {
     this.#waiting = [];
     const entries = waiting.map(({ time, body }): Entry => ({ seq: ++this.#seq, time, ...body }));
     const { store } = this.#options;
-    const patch = this.#title === undefined ? {} : { title: this.#title };
+    const patch = optional({ title: this.#title });
     // in order: the store takes one call after the other
     this.#stored = Promise.all([
       this.#stored,

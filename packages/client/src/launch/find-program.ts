@@ -1,4 +1,4 @@
-// Finds a program the way a shell would, and where installers put programs that the PATH of a desktop session lacks.
+// Finds a program on PATH and in the folders of common installers.
 
 import { accessSync, constants, readdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";

@@ -1,4 +1,4 @@
-// Starts an agent, or reaches one that runs elsewhere, and shakes hands with it.
+// Starts or reaches an agent and connects to it.
 
 import {
   type ClientDefinition,

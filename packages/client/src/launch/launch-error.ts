@@ -1,4 +1,4 @@
-// Why an agent is not there, in words for the person who wanted it.
+// The error of an agent that cannot be started or reached.
 
 /** `login_needed` is no failure of the agent: somebody has to log in first. */
 export type LaunchErrorKind =

@@ -1,4 +1,4 @@
-// Agents that start, do not start, and never answer; and what they get of our environment.
+// Agents that start, do not start, and never answer; and the environment that they get.
 
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -1,7 +1,8 @@
-// The way to an agent that is a program: it is found and started here.
+// Starts an agent that is a program of this machine.
 
 import { delimiter, dirname } from "node:path";
 import type { Transport } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import { spawnTransport } from "@parley/acp/node";
 import type { CommandEntry } from "../agents/agent-entry.ts";
 import { findProgram } from "./find-program.ts";
@@ -42,11 +43,10 @@ export function reachCommand(
     folder === undefined ? {} : { PATH: [environment["PATH"], folder].filter(Boolean).join(delimiter) };
   const { transport, process: child } = spawnTransport(path, entry.args, {
     env: { ...withoutOurs(), ...environment, ...reachable },
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(onStderr === undefined ? {} : { onStderr }),
+    ...optional({ cwd, onStderr }),
     graceMs: entry.quirks?.graceMs ?? graceMs,
     killMs,
-    ...(kill === undefined ? {} : { kill }),
+    ...optional({ kill }),
   });
   return { transport, pid: child.pid, stderrTail: () => child.stderrTail() };
 }

@@ -1,4 +1,4 @@
-// The way to an agent that runs elsewhere: an address, over HTTP or a WebSocket.
+// Connects to a remote agent over HTTP or a WebSocket.
 
 import { httpTransport, plainTextProblem, type WebSocketLike, webSocketTransport } from "@parley/acp";
 import type { RemoteEntry } from "../agents/agent-entry.ts";

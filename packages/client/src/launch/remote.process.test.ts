@@ -1,4 +1,4 @@
-// Agents that run elsewhere, reached by a WebSocket or over HTTP.
+// Remote agents over HTTP and WebSocket.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";

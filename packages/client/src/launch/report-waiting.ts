@@ -1,4 +1,4 @@
-// Somebody waits for an agent longer than one would think.
+// Reports every few seconds that an agent has not answered yet.
 
 export interface WaitingEvent {
   readonly kind: "waiting";

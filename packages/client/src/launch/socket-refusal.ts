@@ -1,5 +1,4 @@
-// Why a server did not open a WebSocket. Node's WebSocket says "closed" for everything, so the handshake is made once
-// more by hand, and the answer is read.
+// Finds out why a server refused a WebSocket, which Node does not tell.
 
 import { randomBytes } from "node:crypto";
 import { request as httpRequest, STATUS_CODES } from "node:http";

@@ -1,4 +1,4 @@
-// The person in front of the client, as far as there is one. What is absent nobody can be asked: it is refused at once.
+// The interface of the person at the client; each missing method means that the question is refused.
 
 import type { AskContext, ElicitationAnswer, ElicitationAsk } from "@parley/acp";
 import type { PermissionAsker } from "../gate/gate-options.ts";

@@ -1,4 +1,4 @@
-// What an agent that stays is offered: who decides, who answers, and whose files and terminals it may use.
+// Builds the client definition of a managed agent from its gate and asker.
 
 import {
   type AskContext,

@@ -1,5 +1,4 @@
-// What of a session's entries is told, and what is kept: a history that is replayed because a process was started anew
-// has been seen before. Some agents go on replaying after they have answered, so it counts as over when a prompt is sent.
+// Drops entries that are replayed by a restarted agent, and says which entries are recorded.
 
 import type { Entry, Update } from "@parley/acp";
 

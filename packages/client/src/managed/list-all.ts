@@ -1,6 +1,7 @@
-// All sessions that an agent lists, however it cuts them into pages.
+// Lists all sessions of an agent, page by page.
 
 import type { SessionList } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 
 export type AgentSession = SessionList["sessions"][number];
 
@@ -29,8 +30,7 @@ export async function listAll(
   let cursor: string | undefined;
   do {
     const { sessions, nextCursor } = await page({
-      ...(cwd === undefined ? {} : { cwd }),
-      ...(cursor === undefined ? {} : { cursor }),
+      ...optional({ cwd, cursor }),
     });
     for (const session of sessions) {
       // some list everything, whatever they were asked

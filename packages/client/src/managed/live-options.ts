@@ -1,4 +1,4 @@
-// What somebody who keeps an agent alive brings, and what they are told.
+// The options and events of a managed agent.
 
 import type {
   ClientDefinition,

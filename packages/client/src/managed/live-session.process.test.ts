@@ -1,4 +1,4 @@
-// Sessions that outlive their agents' processes, against scripted agents that die, forget and refuse.
+// Managed sessions with scripted agents that crash, lose sessions and refuse.
 
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";

@@ -1,5 +1,4 @@
-// Logging in to an agent without leaving the client: the user chooses a way, and the agent, a terminal or a few variables
-// do it. Afterwards an agent that read its credentials at its start is started anew.
+// Logs in to an agent by one of its methods, and restarts it where that is needed.
 
 import { withTimeout } from "@parley/acp/internal";
 import type { AgentEntry } from "../agents/agent-entry.ts";

@@ -1,7 +1,7 @@
-// The ways to log in that an agent names, in the shapes that agents use, as one list for the user.
+// Reads the login methods of an agent, in all shapes that agents use.
 
 import type { AuthMethod } from "@parley/acp";
-import { isObject } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/internal";
 import type { AgentEntry, CommandEntry } from "../agents/agent-entry.ts";
 import type { Asker, LoginCommand, LoginMethod, LoginVariable } from "./asker.ts";
 
@@ -38,7 +38,7 @@ interface Raw {
 
 function loginMethod(raw: Raw, place: LoginPlace): LoginMethod {
   const { methodId, name, description } = raw;
-  const common = { id: methodId, name, ...(description == null ? {} : { description }) };
+  const common = { id: methodId, name, ...optional({ description: description ?? undefined }) };
   const command = commandOf(raw, place);
   if (command !== undefined) return { ...common, kind: "terminal", command };
   const variables = variablesOf(raw);

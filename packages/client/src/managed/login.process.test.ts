@@ -1,4 +1,4 @@
-// Logging in to agents that take it in different ways, without leaving the client.
+// Logins of every kind, through a managed agent.
 
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";

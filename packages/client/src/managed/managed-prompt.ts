@@ -1,7 +1,7 @@
 // A prompt of a managed session: waits for its turn, and may be sent more than once.
 
 import type { ClientSession, Meta, Outcome, Prompt } from "@parley/acp";
-import { type InternalPromptOptions, PromptHandle, type UnreadLimits } from "@parley/acp/internal";
+import { type InternalPromptOptions, optional, PromptHandle, type UnreadLimits } from "@parley/acp/internal";
 import type { PromptContent } from "./live-options.ts";
 import type { LivePrompt } from "./live-session.ts";
 import type { RecoveryCounts } from "./recover.ts";
@@ -46,7 +46,7 @@ export class ManagedPrompt extends PromptHandle implements LivePrompt {
     // the handle keeps the updates of all attempts
     const options: InternalPromptOptions = {
       keepUpdates: false,
-      ...(this.#meta === undefined ? {} : { meta: this.#meta }),
+      ...optional({ meta: this.#meta }),
     };
     const sent = session.prompt(this.content, options);
     this.#sent = sent;

@@ -23,7 +23,7 @@ import { problemOf } from "./problem.ts";
 import { recover } from "./recover.ts";
 import type { SessionHost } from "./session-host.ts";
 import { applySetup, type SetupProblem } from "./session-setup.ts";
-import { watchSilence } from "./silence.ts";
+import { watchSilence } from "./watch-silence.ts";
 
 type How = "new" | "loaded" | "resumed";
 

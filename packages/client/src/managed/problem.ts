@@ -1,7 +1,7 @@
-// What went wrong, in the few kinds that something can be done about. Agents use many codes for one thing, and one code
-// for many.
+// Classifies errors of agents and connections by what can be done about them.
 
 import { ConnectionError, errorCodes, RequestError } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 
 export type ProblemKind =
   /** The agent does not know the session (any more). */
@@ -53,7 +53,7 @@ function ofAnswer({ code, message, data }: ErrorLike): Problem {
     kind: kindOf(code, message, details),
     message: withDetails(message, data),
     code,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...optional({ retryAfterMs }),
   };
 }
 

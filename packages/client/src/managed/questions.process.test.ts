@@ -1,4 +1,4 @@
-// Forms, addresses, permissions, and how sessions begin, through a live agent.
+// Forms, addresses, permissions and session setup, through a managed agent.
 
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";

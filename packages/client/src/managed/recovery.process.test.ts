@@ -1,4 +1,4 @@
-// What is done about errors that agents answer with, in the codes that real agents use.
+// Recovery from errors that agents answer with, in the codes of real agents.
 
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";

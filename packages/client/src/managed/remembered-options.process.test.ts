@@ -1,4 +1,4 @@
-// What a session offers is known also after its agent was started anew and said nothing about it.
+// The options of a session after a restart of an agent that does not repeat them.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Agents on the official SDK, version 1 and version 2, kept alive like any other: nobody here wrote how they speak.
+// Agents of the official SDK as managed agents.
 
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";

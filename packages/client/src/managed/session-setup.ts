@@ -1,5 +1,4 @@
-// How a session is to begin: mode, model, options. Agents name and group these in their own ways, so that what the user
-// says is looked for by category, by id and by name; what cannot be set is told and does not end the session.
+// Sets the mode, model and options that a session begins with.
 
 import type { ClientSession, SessionConfigOption } from "@parley/acp";
 import { problemOf } from "./problem.ts";

@@ -1,9 +1,10 @@
-// A file that a prompt names, as a block of the prompt: inside it where the agent takes that, else as a link.
+// Turns a mentioned file into a content block: embedded where the agent supports it, else a link.
 
 import { constants, open, realpath } from "node:fs/promises";
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { AgentFeatures, ContentBlock } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import type { Mention } from "./mentions.ts";
 
 /** What of an agent's features decides how it is given a file. */
@@ -102,8 +103,7 @@ function link(
     type: "resource_link",
     name: basename(path),
     uri: uriOf(path, lines),
-    ...(mimeType === undefined ? {} : { mimeType }),
-    ...(size === undefined ? {} : { size }),
+    ...optional({ mimeType, size }),
   };
 }
 

@@ -1,5 +1,4 @@
-// `@src/a.ts` in what a user wrote. Finding them is separate from looking them up: only a name that is a file is a
-// mention, so an address such as me@example.org or a decorator such as @Component stays what it is.
+// Finds candidates for file mentions such as `@src/a.ts` in a text.
 
 export interface Mention {
   /** Where it begins and ends in the text, `@` included. */

@@ -1,4 +1,4 @@
-// A prompt from what a user typed, piped and named.
+// Builds a prompt from typed text, piped input and attached files.
 
 import { homedir } from "node:os";
 import { relative, resolve } from "node:path";

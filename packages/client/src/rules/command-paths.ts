@@ -1,4 +1,4 @@
-// The files that a command names, as far as its words tell, and whether it only reads.
+// Finds the files that a command names, and whether it only reads.
 
 import { resolve } from "node:path";
 import { canonicalPath } from "../subjects/canonical-path.ts";

@@ -1,4 +1,4 @@
-// What a star at the end of a rule stands for, and where a command that is forbidden is found.
+// The star at the end of a command rule, and commands inside commands.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

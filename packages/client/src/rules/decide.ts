@@ -1,5 +1,4 @@
-// What the rules say about something that is about to happen: deny over ask over allow, whoever wrote them; what
-// nothing is said about is asked, except reading below the roots.
+// Decides by the rules: deny over ask over allow, then the defaults.
 
 import { sep } from "node:path";
 import { steeringVariables } from "../subjects/steering-variables.ts";

@@ -1,4 +1,4 @@
-// Whether a rule is about what is about to happen.
+// Matches rules against subjects.
 
 import { join, resolve } from "node:path";
 import { splitWords } from "../subjects/command-words.ts";

@@ -1,5 +1,4 @@
-// Which paths a rule means. `*` stays within a name, `**` does not; without either it is that path and all below it.
-// Compared name by name and without backtracking: a repository may bring rules, and must not hold us up with one.
+// Matches path patterns, without backtracking.
 
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";

@@ -1,4 +1,4 @@
-// A file of rules: one to a line, the effect first, `#` begins a comment.
+// Parses a file of rules.
 
 import type { Effect } from "../subjects/subject.ts";
 import { type Rule, RuleError, type RuleOrigin } from "./rule.ts";

@@ -1,8 +1,8 @@
-// Answers that outlive a session. One file that only grows: an answer is a line, and so is taking it back. A line is
-// one write, so processes that share the file need no lock, and a rule that is revoked in one counts in all at once.
+// Stores remembered answers in an append-only file that several processes share.
 
 import { appendFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { optional } from "@parley/acp/internal";
 import type { Effect } from "../subjects/subject.ts";
 import { type Rule, RuleError, type RuleTarget } from "./rule.ts";
 import { parseRule, ruleText } from "./rule-text.ts";
@@ -139,7 +139,6 @@ function decodeRule(stored: StoredRule): RememberedRule | undefined {
     scope,
     expires,
     since,
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(workspace === undefined ? {} : { workspace }),
+    ...optional({ cwd, workspace }),
   };
 }

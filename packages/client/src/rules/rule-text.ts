@@ -1,6 +1,6 @@
-// Rules as people write them: `read src/**`, `exec npm test`, `network *.example.org`, `mcp github/get_issue`,
-// `claim:write docs`. One grammar for files, flags and the list of what is remembered.
+// Parses and prints one rule, such as `read src/**` or `exec npm test`.
 
+import { optional } from "@parley/acp/internal";
 import { splitWords } from "../subjects/command-words.ts";
 import { type Effect, type Operation, operations } from "../subjects/subject.ts";
 import { type Rule, RuleError, type RuleOrigin, type RuleTarget } from "./rule.ts";
@@ -19,7 +19,7 @@ export interface RuleContext {
  */
 export function parseRule(text: string, { effect, origin, source }: RuleContext): Rule {
   const target = parseTarget(text, effect !== "allow" || origin === "launch" ? "any" : "op");
-  return { ...target, effect, origin, ...(source === undefined ? {} : { source }) };
+  return { ...target, effect, origin, ...optional({ source }) };
 }
 
 function parseTarget(text: string, of: RuleTarget["of"]): RuleTarget {

@@ -1,4 +1,4 @@
-// One rule: what it does, to what, how far and how long, and who said so.
+// The types of a rule.
 
 import type { Effect, Operation, Scope, SubjectOrigin } from "../subjects/subject.ts";
 

@@ -1,6 +1,7 @@
-// How far an answer may reach, and the rule that remembers it.
+// The scopes that an answer may have, and the rule that remembers it.
 
 import { resolve } from "node:path";
+import { optional } from "@parley/acp/internal";
 import { joinWords } from "../subjects/command-words.ts";
 import type { Scope, Subject } from "../subjects/subject.ts";
 import type { Verdict } from "./decide.ts";
@@ -76,7 +77,7 @@ export function targetOf(subject: Subject): (RuleTarget & { readonly cwd?: strin
       // it would mean others too
       return path === undefined || /[*?]/.test(path) ? undefined : { of, operation, pattern: path };
     case "exec": {
-      const where = cwd === undefined ? {} : { cwd };
+      const where = optional({ cwd });
       if (shellLine !== undefined) return { of, operation, pattern: lineText(shellLine), ...where };
       return argv === undefined ? undefined : { of, operation, pattern: joinWords(argv), ...where };
     }

@@ -1,5 +1,4 @@
-// Whether the star of a rule stands for the words that it would have to stand for. A rule that allows the beginning of
-// a command was written for a program that does one thing; it must not stand for whatever this program can be told to run.
+// Checks whether the star of a command rule may stand for the given words.
 
 import {
   interpreters,

@@ -1,4 +1,4 @@
-// Where a path leads, without links, as far as it exists.
+// Resolves the links of a path, as far as it exists.
 
 import { realpathSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";

@@ -1,5 +1,4 @@
-// What an agent says it is about to do, read from what it says rather than from what it calls it: its input and its
-// diffs count, and its kind only says how a path is meant. What does not fit together counts twice.
+// Reads the subjects of a tool call from its input and diffs, not from its title.
 
 import { isAbsolute, resolve } from "node:path";
 import type { PermissionAsk, ToolCallUpdate } from "@parley/acp";

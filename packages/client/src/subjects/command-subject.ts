@@ -1,4 +1,4 @@
-// A command as rules see it, whether we run it or an agent says that it will.
+// Builds the subject of a command.
 
 import { joinWords, plainWords } from "./command-words.ts";
 import { shellScript } from "./inner-commands.ts";

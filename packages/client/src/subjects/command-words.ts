@@ -1,4 +1,4 @@
-// Words of commands: how they are written in a rule, and what can be told of a line that a shell has to read.
+// Splits and joins the words of commands and shell lines.
 
 /** Splits as a shell would, without doing anything else a shell does: quotes and backslashes count. */
 export function splitWords(text: string): string[] | undefined {

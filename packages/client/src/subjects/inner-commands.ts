@@ -1,5 +1,4 @@
-// What a command would run in turn, as far as its words say. For rules that forbid: too much does no harm here, and it
-// is far too little for one that allows.
+// Finds the commands that a command would run in turn, for rules that forbid.
 
 import { commandsInLine } from "./command-words.ts";
 import {

@@ -1,4 +1,4 @@
-// Programs that run other programs, by name.
+// Lists programs that run other programs.
 
 import { basename } from "node:path";
 

@@ -1,4 +1,4 @@
-// Words of others on one line, where they cannot act and cannot look like something else.
+// Escapes foreign text so that it is safe to show on one line.
 
 const maxCells = 200;
 /** Control characters, line ends, and marks that hide, join or reorder text. */

@@ -1,5 +1,4 @@
-// What the star of a rule stands for behind the names of programs that are known. It is a list of what is known to do
-// no harm, not of what does: an option that is missing here is asked about, and one that a program gets next year too.
+// Lists the harmless words of known programs; anything else is asked about.
 
 /** What may stand behind a program's name, or behind the first word of one that has many commands in it. */
 export interface StarWords {

@@ -1,4 +1,4 @@
-// Variables by which a command can be made to do something else (N185).
+// Lists environment variables that can make a command do something else (N185).
 
 /** Known ones, and what is called like them. */
 const steering = [

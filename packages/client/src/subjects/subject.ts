@@ -1,4 +1,4 @@
-// What is about to happen, in the words that rules, questions to the user and the audit log share.
+// The subject of a decision: an operation that is about to happen.
 
 /** What is done to the world. `other`: an agent says something that none of these words is for. */
 export type Operation = "read" | "write" | "delete" | "exec" | "network" | "mcp" | "mode" | "other";

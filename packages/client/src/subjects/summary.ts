@@ -1,4 +1,4 @@
-// What would happen, in one line of our own words: built from what we know, never from an agent's title.
+// Summarises a subject in one line, from facts and never from an agent's title.
 
 import { joinWords } from "./command-words.ts";
 import { shownLine } from "./shown-text.ts";

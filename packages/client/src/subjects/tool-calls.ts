@@ -1,5 +1,4 @@
-// Tool calls in questions and updates, decoded by the edition: the unions are open for what later versions bring, and
-// only that makes a guard necessary.
+// Type guards for the tool calls in questions and updates.
 
 import type { PermissionAsk, PermissionSubject, ToolCallUpdate, Update } from "@parley/acp";
 

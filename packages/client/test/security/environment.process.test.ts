@@ -1,4 +1,4 @@
-// Secrets in our environment reach neither an agent that does not declare them nor a command that it runs.
+// Secrets of our environment reach neither undeclared agents nor their commands.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,5 +1,4 @@
-// No path leads an agent out of the workspace, whatever is allowed: everything is, here, so that nothing but the
-// boundary stands in the way.
+// No path leads an agent out of the workspace, even where everything is allowed.
 
 import assert from "node:assert/strict";
 import { symlinkSync } from "node:fs";

@@ -1,5 +1,4 @@
-// For the security tests: a workspace with something outside, an agent that attempts things, and the count of what
-// should never happen. The count is printed: `npm run test:security` adds it up.
+// For the security tests: a workspace, an agent that attempts things, and the count of what must never happen.
 
 import assert from "node:assert/strict";
 import {

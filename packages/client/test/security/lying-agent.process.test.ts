@@ -1,5 +1,4 @@
-// An agent that calls things other than what they are, that acts without asking, after a no, twice on one yes, or on
-// the yes to something else. What counts is what is really done.
+// Agents that lie about what they do, or act without asking, after a no, or twice on one yes.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";

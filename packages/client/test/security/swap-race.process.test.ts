@@ -1,6 +1,4 @@
-// Another process swaps a directory for a link as fast as it can, while an agent reads and writes below it through
-// the gate. Neither what is outside nor what a rule forbids may be reached, at any moment. PARLEY_RACE_SECONDS is for
-// how long, over all races; 5 unless it says otherwise.
+// Another process swaps a directory for a link while an agent reads and writes below it; PARLEY_RACE_SECONDS is the duration.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";

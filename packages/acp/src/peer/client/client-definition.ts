@@ -1,4 +1,4 @@
-// What somebody who writes a client brings.
+// The definition of a client: its handlers and options.
 
 import type { ProtocolVersion } from "../../edition/negotiate.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";

@@ -1,5 +1,6 @@
 // Dispatches what an agent sends to the sessions and handlers of a client.
 
+import { optional } from "../../base/optional.ts";
 import type { ClientEdition, ServiceOp } from "../../edition/client-edition.ts";
 import type { ConnectionCounters } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
@@ -201,8 +202,8 @@ export class ClientDispatch {
     session?.record({ kind: "ask", askId, elicitation: ask });
     if (ask.mode === "url") this.#elicitations.add(ask.elicitationId);
     const cancelled: ElicitationAnswer = { action: "cancel" };
-    const named = requestId === undefined ? {} : { requestId };
-    const handle = (signal: AbortSignal) => elicit.call(this.#definition, ask, { session, signal, ...named });
+    const handle = (signal: AbortSignal) =>
+      elicit.call(this.#definition, ask, { session, signal, ...optional({ requestId }) });
     let answer: ElicitationAnswer = cancelled;
     try {
       answer =

@@ -1,5 +1,4 @@
-// What a client owes an agent (docs/rules.md, C): what the library never sends, whatever the app asks for, and what it
-// always answers.
+// The client rules (C) of docs/rules.md: what the library never sends, and what it always answers.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

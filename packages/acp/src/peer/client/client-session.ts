@@ -1,4 +1,4 @@
-// One session at the client, as an app sees it.
+// The interfaces of a session and a prompt at the client.
 
 import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";
 import type { Entry } from "../../model/entry.ts";

@@ -1,4 +1,4 @@
-// What happened in a session before anybody listened: kept for the first listener, within bounds (G6).
+// Keeps the entries of a session for its first listener, within bounds (G6).
 
 import type { Entry } from "../../model/entry.ts";
 

@@ -1,4 +1,4 @@
-// For `strict: true`: what several listeners share cannot be changed by one of them.
+// Freezes updates for `strict: true`.
 
 /** The same value, frozen all the way down. */
 export function frozen<Value>(value: Value): Value {

@@ -1,4 +1,4 @@
-// Limits how much of files and command output is read at once, and sends each answer when the agent has read the one before.
+// Limits how many files and outputs are read at once, and sends each answer when the agent has read the one before.
 
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 

@@ -1,5 +1,4 @@
-// F5: a client that never answers what it is asked. A cancel frees the turn each time, ten thousand times over on one
-// connection, and nothing of the questions is kept.
+// F5: a client that never answers a question. A cancel ends the turn each time, and no memory is kept.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// One session at the client while its connection lives: the API of the app, and the sink of the edition.
+// A session at the client: the API of the app, and the sink of the edition.
 
 import type { SessionFace } from "../../edition/agent-ops.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../../edition/client-edition.ts";

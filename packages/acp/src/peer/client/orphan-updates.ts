@@ -1,5 +1,4 @@
-// Updates for sessions that nobody has named yet. Some agents send them before the answer that names the
-// session; while such an answer is awaited they are kept, within bounds.
+// Keeps updates of unknown sessions while an answer that may name their session is awaited.
 
 import type { Log } from "../../jsonrpc/log.ts";
 

@@ -1,4 +1,4 @@
-// What agents in the wild send, as it was seen on their wires: each is taken in stride, and a view shows what happened.
+// Messages that agents in the wild send, and what a view shows of them.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

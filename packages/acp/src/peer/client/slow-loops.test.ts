@@ -1,4 +1,4 @@
-// A loop over a prompt that is slower than its agent, or begins late: nothing is missing, or it fails and says why.
+// Iterators of prompts that are slower than their agent, or begin late.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

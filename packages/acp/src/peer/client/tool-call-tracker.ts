@@ -1,4 +1,4 @@
-// Tracks the tool calls and terminals of one session: which are open, what they are called, and which the agent lets us cancel.
+// Tracks the tool calls of a session: which are open, their titles, and which can be cancelled.
 
 import type { Update } from "../../model/update.ts";
 

@@ -1,4 +1,4 @@
-// Buffers updates for the iterator of a prompt. An iterator that falls behind first gets joined text, then an error.
+// Buffers updates for the iterator of a prompt, within bounds.
 
 import { ConnectionError } from "../../jsonrpc/errors.ts";
 import { limitsFrom } from "../../jsonrpc/limits.ts";

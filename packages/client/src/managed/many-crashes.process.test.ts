@@ -1,14 +1,13 @@
-// F1: an agent is killed twenty times at each point of its life. Whoever waits is told, what it said is in the history,
-// the session goes on in the next process, and nothing is left behind.
+// F1: an agent is killed twenty times at each point of its life, and its session goes on.
 
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import type { Entry } from "@parley/acp";
+import { type CrashPoint, crashingAgent } from "../../test/support/crashing-agent.ts";
 import { rules } from "../../test/support/gate-probe.ts";
 import { live, patience, runs } from "../../test/support/live-probe.ts";
-import { mortalAgent, type PointOfDeath } from "../../test/support/mortal-agent.ts";
 import { liveRecorder, openHistory } from "../history.ts";
 import { type LiveGate, type LivePrompt, type LiveSession, permissionGate } from "../index.ts";
 
@@ -26,7 +25,7 @@ interface Expected {
 
 const whole = "asked thought said plan call:completed end_turn";
 
-const points: Readonly<Record<PointOfDeath, Expected>> = {
+const points: Readonly<Record<CrashPoint, Expected>> = {
   "at the handshake": { fate: "not started", history: "", isStart: true },
   "when the session is taken up": { fate: "sent again", history: whole, isStart: true },
   "before it says anything": { fate: "sent again", history: `asked _interrupted ${whole}` },
@@ -54,15 +53,15 @@ const gate: LiveGate = {
 };
 
 suite("an agent that is killed", { concurrency: 4 }, () => {
-  for (const [point, expected] of Object.entries(points) as [PointOfDeath, Expected][]) {
+  for (const [point, expected] of Object.entries(points) as [CrashPoint, Expected][]) {
     test(`F1 ${point}, ${rounds} times, loses nothing and leaves nothing`, patience, async (t) => {
-      const mortal = mortalAgent(t, point);
-      const path = join(mortal.folder, "history");
+      const crashing = crashingAgent(t, point);
+      const path = join(crashing.folder, "history");
       const failed = (error: unknown) => assert.fail(String(error));
       const history = openHistory({ path, failed });
-      const recorder = liveRecorder(history, { agent: { name: "mortal" }, failed });
+      const recorder = liveRecorder(history, { agent: { name: "crashing" }, failed });
       const deaths = tally();
-      const { agent } = await live(t, mortal.entry, {
+      const { agent } = await live(t, crashing.entry, {
         gate,
         recorder,
         maxRestarts: 1_000,
@@ -74,7 +73,7 @@ suite("an agent that is killed", { concurrency: 4 }, () => {
       for (let round = 1; round <= rounds; round += 1) {
         const before = deaths.count;
         if (expected.isStart) {
-          mortal.dieAtNextStart(`die-${round}`);
+          crashing.dieAtNextStart(`die-${round}`);
           process.kill(agent.pid ?? assert.fail("it runs"), "SIGKILL");
           await deaths.reached(before + 1);
         }
@@ -88,8 +87,8 @@ suite("an agent that is killed", { concurrency: 4 }, () => {
       await agent.close();
       await recorder.close();
       await history.close();
-      assert.equal(mortal.lives().length, 1 + (expected.isStart ? 2 : 1) * rounds);
-      assert.deepEqual(mortal.pids().filter(runs), []);
+      assert.equal(crashing.lives().length, 1 + (expected.isStart ? 2 : 1) * rounds);
+      assert.deepEqual(crashing.pids().filter(runs), []);
 
       const stored = openHistory({ path });
       t.after(() => stored.close());

@@ -1,4 +1,4 @@
-// Agents that are killed, stopped or closed in the middle of something. many-deaths.process.test.ts has every point of their lives.
+// Agents that are killed, stopped or closed during their work.
 
 import assert from "node:assert/strict";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Going on with a stored session: what a killed process left open is ended, and what had ended long ago is not read again.
+// Resuming a stored session: what a killed process left open is ended, without reading the whole history.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

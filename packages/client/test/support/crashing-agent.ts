@@ -1,5 +1,4 @@
-// For tests that kill agents by the dozen: an agent in a few lines of shell, which starts in a millisecond. A prompt that says
-// die-1 kills it, once, at the point that it was started for; every other prompt is answered.
+// For tests: an agent in a few lines of shell that a prompt with die-1 kills once, at a chosen point.
 
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +7,7 @@ import type { TestContext } from "node:test";
 import type { CommandEntry } from "../../src/index.ts";
 
 /** Where in its life it dies. */
-export type PointOfDeath =
+export type CrashPoint =
   | "at the handshake"
   | "when the session is taken up"
   | "before it says anything"
@@ -85,13 +84,13 @@ done
 `;
 
 /** An agent that dies at this point, with what it leaves behind; one that stays minds neither EOF nor SIGTERM. */
-export function mortalAgent(t: TestContext, point: PointOfDeath, stays: "stays" | "leaves" = "leaves") {
-  const folder = mkdtempSync(join(tmpdir(), "parley-mortal-"));
+export function crashingAgent(t: TestContext, point: CrashPoint, stays: "stays" | "leaves" = "leaves") {
+  const folder = mkdtempSync(join(tmpdir(), "parley-crashing-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const program = join(folder, "agent.sh");
   writeFileSync(program, script);
   const entry: CommandEntry = {
-    name: "mortal",
+    name: "crashing",
     origin: "command",
     transport: "stdio",
     command: "/bin/sh",
