@@ -17,7 +17,7 @@ export type { Decision } from "./gate/decision.ts";
 export { type Gate, permissionGate } from "./gate/gate.ts";
 export type { GateOptions, PermissionAsker } from "./gate/gate-options.ts";
 export { directoryIdentity, type GatedSession } from "./gate/gate-state.ts";
-export type { GatedFiles, GatedReadOptions, GatedWriteOptions } from "./gate/gated-files.ts";
+export type { GatedFiles } from "./gate/gated-files.ts";
 export type { GatedTerminals } from "./gate/gated-terminals.ts";
 export type { PermissionChoice, PermissionQuestion, PermissionReply } from "./gate/question.ts";
 export type { Overlay, ServiceOptions } from "./gate/service-options.ts";

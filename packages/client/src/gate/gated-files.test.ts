@@ -172,52 +172,6 @@ test("unsaved text of an editor is read, and written back into it (C30)", async 
   assert.equal(readFileSync(join(cwd, "b"), "utf8"), "new\n");
 });
 
-test("a file in another encoding is read and written in it, where the user says so", async (t) => {
-  const cwd = folder(t);
-  writeFileSync(join(cwd, "old.txt"), Buffer.from([0xe9, 0x80, 0x0a]));
-  const encodingOf = (path: string) => (path.endsWith(".txt") ? "windows-1252" : undefined);
-  const options = { encodingOf, rules: rules("allow write **") };
-  const { result } = await withFiles(t, cwd, options, async (files) => {
-    const text = await files.readText(join(cwd, "old.txt"));
-    await files.writeText(join(cwd, "old.txt"), `${text}ü\n`);
-    return [text, await code(files.writeText(join(cwd, "old.txt"), "漢"))];
-  });
-  assert.deepEqual(result, ["é€\n", -32062]);
-  assert.deepEqual([...readFileSync(join(cwd, "old.txt"))], [0xe9, 0x80, 0x0a, 0xfc, 0x0a]);
-  assert.equal(await codeOf(t, cwd, {}, (files) => files.readText(join(cwd, "old.txt"))), -32062);
-});
-
-test("a file in another encoding is shown in it, and looked at again after the wait", async (t) => {
-  const cwd = folder(t);
-  const path = join(cwd, "old.txt");
-  writeFileSync(path, Buffer.from([0xe9, 0x0a]));
-  const shown: unknown[] = [];
-  const permission = ({ diff }: PermissionQuestion) => {
-    if (shown.push(diff?.oldText) === 1) writeFileSync(path, Buffer.from([0xfc, 0x0a]));
-    return "allow:once";
-  };
-  const options = { asker: { permission }, encodingOf: () => "latin1" };
-  assert.equal(await codeOf(t, cwd, options, (files) => files.writeText(path, "ä\n")), "done");
-  assert.deepEqual(shown, ["é\n", "ü\n"]);
-  assert.deepEqual([...readFileSync(path)], [0xe4, 0x0a]);
-});
-
-test("an encoding can be asked for, and one that nobody knows is refused", async (t) => {
-  const cwd = folder(t);
-  const { files } = permissionGate({ rules: rules("allow write **") }).services({
-    sessionId: "s",
-    cwd,
-    roots: [cwd],
-  });
-  t.after(() => files.close());
-  const path = join(cwd, "wide.txt");
-  for (const encoding of ["utf-16le", "utf-16be"] as const) {
-    await files.writeText(path, "a€\n", { encoding });
-    assert.equal(await files.readText(path, { encoding }), "a€\n");
-  }
-  assert.equal(await code(files.readText(path, { encoding: "klingon" })), -32602);
-});
-
 test("what a person has just allowed an agent is not asked again when the agent has us do it (TH3)", async (t) => {
   const cwd = folder(t, { a: "old\n" });
   const asked: string[] = [];

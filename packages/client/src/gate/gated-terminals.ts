@@ -9,7 +9,6 @@ import {
   type TerminalHandle,
   type Terminals,
 } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
 import { type LocalTerminals, localFiles, localTerminals } from "@parley/acp/node";
 import { commandSubject } from "../subjects/command-subject.ts";
 import { notableVariables } from "../subjects/steering-variables.ts";
@@ -29,11 +28,9 @@ export function gatedTerminals(state: GateState, effects: Effects, options: Serv
   const local = (): LocalTerminals => {
     if (isClosed)
       throw new RequestError(errorCodes.unavailable, "the session has ended", { reason: "unavailable" });
-    const { pty, onOutput } = options;
     opened ??= localTerminals({
       cwd: state.session.cwd,
       env: environmentChanges(options.environment),
-      ...optional({ pty, onOutput }),
     });
     return opened;
   };
@@ -49,9 +46,6 @@ export function gatedTerminals(state: GateState, effects: Effects, options: Serv
       subject,
       look: () => ({ shown: Object.keys(env).length === 0 ? {} : { env } }),
       async run() {
-        // whoever makes a pseudo-terminal opens the directory by its name
-        if (options.pty !== undefined)
-          return local().create({ ...given, command: program, args: words, cwd });
         const held = holdDirectory(cwd);
         try {
           return await local().create({ ...given, command: program, args: words, cwd: held.path });
