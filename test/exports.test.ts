@@ -50,6 +50,7 @@ const promised = {
     "deadline",
     "isObject",
     "optional",
+    "problemsOf",
     "readEnvelopeHead",
     "realClock",
     "unreadLimits",

@@ -1,9 +1,11 @@
-// Whether an agent's scenario can be played.
+// Checks the scenario of a scripted agent.
 
+import type { Shape } from "../base/shape.ts";
 import type { AgentScenario } from "./agent-scenario.ts";
 import type { AgentVerb } from "./agent-steps.ts";
 import {
   anything,
+  checkScenario,
   count,
   either,
   fields,
@@ -13,7 +15,6 @@ import {
   mapOf,
   object,
   oneOf,
-  type Shape,
   text,
   whole,
   yes,
@@ -56,7 +57,7 @@ const toolStart = fields("how a tool call begins", {
   cancellable: flag,
 });
 
-/** What each verb takes, and what may stand beside it. */
+/** The value of each verb, and its options. */
 const verbs: Readonly<Record<AgentVerb, readonly [Shape, Readonly<Record<string, Shape>>?]>> = {
   say: [wire.textOrBlock, chunk],
   think: [wire.textOrBlock, chunk],
@@ -159,6 +160,6 @@ const scenario = fields("an agent's scenario", {
 
 /** The scenario, as it was given. Throws ScenarioError. */
 export function checkAgentScenario(value: unknown): AgentScenario {
-  scenario.check(value, "$");
+  checkScenario(value, scenario);
   return value as AgentScenario; // checked above
 }

@@ -1,9 +1,11 @@
-// Whether a client's scenario can be played.
+// Checks the scenario of a scripted client.
 
+import type { Shape } from "../base/shape.ts";
 import type { ClientScenario } from "./client-scenario.ts";
 import type { ClientVerb } from "./client-steps.ts";
 import {
   anything,
+  checkScenario,
   count,
   either,
   fields,
@@ -12,7 +14,6 @@ import {
   mapOf,
   object,
   oneOf,
-  type Shape,
   text,
   whole,
   yes,
@@ -26,7 +27,7 @@ const updateCount = fields("the nth update of a kind", { "update!": text, nth: c
 const inSession = { session: text };
 const named = { as: text };
 
-/** What each verb takes, and what may stand beside it. */
+/** The value of each verb, and its options. */
 const verbs: Readonly<Record<ClientVerb, readonly [Shape, Readonly<Record<string, Shape>>?]>> = {
   open: [
     either(
@@ -122,6 +123,6 @@ const scenario = fields("a client's scenario", {
 
 /** The scenario, as it was given. Throws ScenarioError. */
 export function checkClientScenario(value: unknown): ClientScenario {
-  scenario.check(value, "$");
+  checkScenario(value, scenario);
   return value as ClientScenario; // checked above
 }

@@ -13,10 +13,10 @@ const wrongAgents: readonly (readonly [unknown, string])[] = [
   [agent({ turn: [] }), "$.turn: got a key that has no meaning here, wanted one of parley, version, name,"],
   [agent({ versions: [3] }), "$.versions[0]: got the number 3, wanted 1 or 2"],
   [steps("say"), '$.turns[0].steps[0]: got the string "say", wanted a step: an object with one verb'],
-  [steps({ say: 5 }), "$.turns[0].steps[0].say: got the number 5, wanted text, or a content block"],
+  [steps({ say: 5 }), "$.turns[0].steps[0].say: got the number 5, wanted a text, or a content block"],
   [
     steps({ say: "x", think: "y" }),
-    "$.turns[0].steps[0]: got the verbs say and think in one step, wanted exactly one",
+    "$.turns[0].steps[0]: got an object with say, think, wanted exactly one of say, think,",
   ],
   [
     steps({ say: "x", tims: 2 }),
@@ -56,7 +56,7 @@ const wrongClients: readonly (readonly [unknown, string])[] = [
   [client({ steps: [{ prompt: "x", cancel: "soon" }] }), "$.steps[0].cancel"],
   [
     client({ steps: [{ setOption: "model" }] }),
-    "$.steps[0].value: got nothing, wanted text, or true or false",
+    "$.steps[0].value: got nothing, wanted a text, or true or false",
   ],
   [
     client({ permissions: [{ answer: "yes" }] }),

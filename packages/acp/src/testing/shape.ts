@@ -1,14 +1,21 @@
-// Checks of a scenario: what was got, what was wanted, and where. A scenario is written by hand, so the first thing
-// that is wrong is said as plainly as possible.
+// The shapes of scenarios, and the error of a scenario that does not fit.
 
-import { isObject } from "../base/is-object.ts";
-import { type Failure, modes } from "../wire/failure.ts";
+import {
+  type CustomShape,
+  type ObjectShape,
+  problemsOf,
+  type Shape,
+  type ShapePath,
+  type ShapeProblem,
+  wantedBy,
+} from "../base/shape.ts";
+import { modes } from "../wire/failure.ts";
 import type { Validator } from "../wire/method-row.ts";
 
 /** A scenario that cannot be played. */
 export class ScenarioError extends Error {
   override readonly name = "ScenarioError";
-  /** Where it is wrong, such as `$.turns[0].steps[2].say`. */
+  /** The location of the mistake, such as `$.turns[0].steps[2].say`. */
   readonly path: string;
 
   constructor(path: string, message: string) {
@@ -17,14 +24,19 @@ export class ScenarioError extends Error {
   }
 }
 
-/** Throws ScenarioError where the value is not as it should be. */
-export interface Shape {
-  /** What is wanted, in words. */
-  readonly wanted: string;
-  check(value: unknown, path: string): void;
+/** Throws ScenarioError for the first problem. */
+export function checkScenario(value: unknown, shape: Shape): void {
+  const [problem] = problemsOf(value, shape);
+  if (problem === undefined) return;
+  const { kind, wanted, value: given, got = textOf(given) } = problem;
+  const message =
+    kind === "unknown"
+      ? `got a key that has no meaning here, wanted one of ${wanted}`
+      : `got ${got}, wanted ${wanted}`;
+  throw new ScenarioError(pathText(problem.path), message);
 }
 
-export function got(value: unknown): string {
+function textOf(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (Array.isArray(value)) return `a list of ${value.length}`;
@@ -33,123 +45,88 @@ export function got(value: unknown): string {
   return `the ${typeof value} ${text.length > 60 ? `${text.slice(0, 60)}…` : text}`;
 }
 
-function wrong(path: string, value: unknown, wanted: string): ScenarioError {
-  return new ScenarioError(path, `got ${got(value)}, wanted ${wanted}`);
+function pathText(path: ShapePath): string {
+  const parts = path.map((part) =>
+    typeof part === "string" && /^\w+$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`,
+  );
+  return `$${parts.join("")}`;
 }
 
-function simple(wanted: string, isRight: (value: unknown) => boolean): Shape {
-  return {
-    wanted,
-    check(value, path) {
-      if (!isRight(value)) throw wrong(path, value, wanted);
-    },
-  };
-}
+export const text: Shape = { type: "string" };
+export const flag: Shape = { type: "boolean" };
+export const count: Shape = { type: "integer", minimum: 0 };
+export const whole: Shape = { type: "integer" };
+export const anything: Shape = custom("anything", () => []);
+export const object: Shape = { type: "object", additionalProperties: anything };
+export const yes: Shape = oneOf(true);
 
-export const text = simple("text", (value) => typeof value === "string");
-export const flag = simple("true or false", (value) => typeof value === "boolean");
-export const yes = simple("true", (value) => value === true);
-export const count = simple(
-  "a whole number from 0 on",
-  (value) => Number.isSafeInteger(value) && Number(value) >= 0,
-);
-export const whole = simple("a whole number", (value) => Number.isSafeInteger(value));
-export const anything = simple("anything", () => true);
-export const object = simple("an object", (value) => isObject(value));
-
-export function oneOf(...values: readonly unknown[]): Shape {
-  return simple(values.map((value) => JSON.stringify(value)).join(" or "), (value) => values.includes(value));
-}
-
-export function listOf(item: Shape, wanted = `a list, each of it ${item.wanted}`): Shape {
-  return {
-    wanted,
-    check(value, path) {
-      if (!Array.isArray(value)) throw wrong(path, value, wanted);
-      for (const [at, each] of value.entries()) item.check(each, `${path}[${at}]`);
-    },
-  };
+export function listOf(items: Shape, title = `a list, each of it ${wantedBy(items)}`): Shape {
+  return { type: "array", title, items };
 }
 
 export function mapOf(item: Shape): Shape {
   return {
-    wanted: `an object, each of its values ${item.wanted}`,
-    check(value, path) {
-      object.check(value, path);
-      for (const [key, each] of Object.entries(value as object)) item.check(each, member(path, key));
-    },
+    type: "object",
+    title: `an object, each of its values ${wantedBy(item)}`,
+    additionalProperties: item,
   };
 }
 
 /** Exactly these keys. The names of required ones end with an exclamation mark. */
-export function fields(wanted: string, shapes: Readonly<Record<string, Shape>>): Shape {
-  const known = new Map(Object.entries(shapes).map(([key, shape]) => [key.replace("!", ""), shape]));
-  const required = Object.keys(shapes)
-    .filter((key) => key.endsWith("!"))
-    .map((key) => key.slice(0, -1));
+export function fields(title: string, shapes: Readonly<Record<string, Shape>>): ObjectShape {
+  const properties = Object.fromEntries(
+    Object.entries(shapes).map(([key, shape]) => [key.replace("!", ""), shape]),
+  );
+  const required = Object.keys(shapes).filter((key) => key.endsWith("!"));
   return {
-    wanted,
-    check(value, path) {
-      if (!isObject(value)) throw wrong(path, value, wanted);
-      for (const key of required)
-        if (value[key] === undefined) known.get(key)?.check(undefined, member(path, key));
-      for (const [key, each] of Object.entries(value)) {
-        const shape = known.get(key);
-        if (shape === undefined) throw unknownKey(path, key, [...known.keys()]);
-        if (each !== undefined) shape.check(each, member(path, key));
-      }
-    },
+    type: "object",
+    title,
+    properties,
+    required: required.map((key) => key.slice(0, -1)),
+    additionalProperties: false,
   };
 }
 
-/** The first of these that fits its kind of value: text, list, object, and so on. */
-export function either(...shapes: readonly Shape[]): Shape {
-  const wanted = shapes.map((shape) => shape.wanted).join(", or ");
+export function custom(
+  title: string,
+  check: (value: unknown, path: ShapePath, wrong: readonly ShapeProblem[]) => readonly ShapeProblem[],
+): CustomShape {
   return {
-    wanted,
-    check(value, path) {
-      const failures: ScenarioError[] = [];
-      for (const shape of shapes) {
-        try {
-          return shape.check(value, path);
-        } catch (error) {
-          if (!(error instanceof ScenarioError)) throw error;
-          failures.push(error);
-        }
-      }
-      // the one that came furthest is what was meant
-      const deepest = failures.reduce((best, each) => (each.path.length > best.path.length ? each : best));
-      throw deepest.path === path ? wrong(path, value, wanted) : deepest;
-    },
+    title,
+    check: (value, path) => check(value, path, [{ path, kind: "wrong", wanted: title, value }]),
   };
+}
+
+export function oneOf(...values: readonly unknown[]): Shape {
+  const title = values.map((value) => JSON.stringify(value)).join(" or ");
+  return custom(title, (value, _path, wrong) => (values.includes(value) ? [] : wrong));
+}
+
+/** Any of these. The problem of the one that fits furthest is reported. */
+export function either(...shapes: readonly Shape[]): Shape {
+  return custom(shapes.map((shape) => wantedBy(shape)).join(", or "), (value, path, wrong) => {
+    const all = shapes.map((shape) => problemsOf(value, shape, path));
+    if (all.some((problems) => problems.length === 0)) return [];
+    const depth = (problems: readonly ShapeProblem[]) => problems[0]?.path.length ?? 0;
+    const deepest = all.reduce((best, each) => (depth(each) > depth(best) ? each : best));
+    return depth(deepest) === path.length ? wrong : deepest;
+  });
 }
 
 /** As the wire of version 2 has it; absolute paths are not insisted on, since they may be filled in later. */
-export function asOnTheWire(wanted: string, validate: Validator): Shape {
-  return {
-    wanted,
-    check(value, path) {
-      // a copy: validators mend what they can
-      const failure: Failure | undefined = validate(structuredClone(value), modes.strict | modes.unstable);
-      if (failure === undefined) return;
-      const where = failure.path.replaceAll(/\/(\d+)/g, "[$1]").replaceAll("/", ".");
-      throw new ScenarioError(path + where, `got ${failure.got}, wanted ${failure.expected} (${wanted})`);
-    },
-  };
-}
-
-export function unknownKey(path: string, key: string, known: readonly string[]): ScenarioError {
-  return new ScenarioError(
-    member(path, key),
-    `got a key that has no meaning here, wanted one of ${known.join(", ")}`,
-  );
-}
-
-export function member(path: string, key: string): string {
-  return /^\w+$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
+export function asOnTheWire(title: string, validate: Validator): Shape {
+  return custom(title, (value, path) => {
+    // a copy: validators mend what they can
+    const failure = validate(structuredClone(value), modes.strict | modes.unstable);
+    if (failure === undefined) return [];
+    const inside = failure.path.split("/").slice(1);
+    const parts = inside.map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+    const { got, expected } = failure;
+    return [{ path: [...path, ...parts], kind: "wrong", wanted: `${expected} (${title})`, got, value }];
+  });
 }
 
 /** Refers to a shape that is declared further down. */
-export function lazy(wanted: string, shape: () => Shape): Shape {
-  return { wanted, check: (value, path) => shape().check(value, path) };
+export function lazy(title: string, shape: () => Shape): Shape {
+  return custom(title, (value, path) => problemsOf(value, shape(), path));
 }

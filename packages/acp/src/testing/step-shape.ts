@@ -1,28 +1,23 @@
-// A step is an object with one verb and what may stand beside it.
+// The shape of a step: an object with one verb and its options.
 
 import { isObject } from "../base/is-object.ts";
-import { fields, got, ScenarioError, type Shape } from "./shape.ts";
+import { problemsOf, type Shape } from "../base/shape.ts";
+import { custom, fields } from "./shape.ts";
 
 export type VerbShapes = Readonly<Record<string, readonly [Shape, Readonly<Record<string, Shape>>?]>>;
 
-/** `ambiguous` is a verb that also stands beside others. */
+/** `ambiguous` is a verb that is also an option of others. */
 export function stepOf(verbs: VerbShapes, ambiguous?: string): Shape {
   const names = Object.keys(verbs);
-  return {
-    wanted: "a step",
-    check(value, path) {
-      if (!isObject(value))
-        throw new ScenarioError(path, `got ${got(value)}, wanted a step: an object with one verb`);
-      const all = names.filter((name) => name in value);
-      const found = all.length > 1 ? all.filter((name) => name !== ambiguous) : all;
-      const [verb = ""] = found;
-      const entry = verbs[verb];
-      if (entry === undefined || found.length > 1) {
-        const saw = entry === undefined ? got(value) : `the verbs ${found.join(" and ")} in one step`;
-        throw new ScenarioError(path, `got ${saw}, wanted exactly one of ${names.join(", ")}`);
-      }
-      const [shape, beside = {}] = entry;
-      fields(`a step with ${verb}`, { ...beside, [`${verb}!`]: shape }).check(value, path);
-    },
-  };
+  return custom("a step: an object with one verb", (value, path, wrong) => {
+    if (!isObject(value)) return wrong;
+    const all = names.filter((name) => name in value);
+    const found = all.length > 1 ? all.filter((name) => name !== ambiguous) : all;
+    const [verb = ""] = found;
+    const entry = verbs[verb];
+    if (entry === undefined || found.length > 1)
+      return [{ path, kind: "wrong", wanted: `exactly one of ${names.join(", ")}`, value }];
+    const [shape, options = {}] = entry;
+    return problemsOf(value, fields(`a step with ${verb}`, { ...options, [`${verb}!`]: shape }), path);
+  });
 }

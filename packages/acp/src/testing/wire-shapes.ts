@@ -1,4 +1,4 @@
-// The shapes that the scenarios of agents and clients share.
+// The shapes that scenarios of agents and clients share.
 
 import * as validate from "../wire/v2/validators.gen.ts";
 import {

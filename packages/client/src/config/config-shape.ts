@@ -1,6 +1,6 @@
 // The shape of the config file, from which its JSON Schema for editors is made.
 
-import type { ObjectShape } from "./shape.ts";
+import type { ObjectShape } from "@parley/acp/internal";
 
 const texts = { type: "object", additionalProperties: { type: "string" } } as const;
 const words = { type: "array", items: { type: "string" } } as const;

@@ -1,8 +1,7 @@
 // Parses and checks the config file.
 
-import { problemsOf } from "./check-shape.ts";
+import { type ObjectShape, problemsOf, type ShapePath } from "@parley/acp/internal";
 import { parseJsonWithComments, SyntaxFailure } from "./json-with-comments.ts";
-import type { ObjectShape } from "./shape.ts";
 
 /** The file cannot be used. The message has every reason, one per line, and nothing of what the values say. */
 export class ConfigError extends Error {
@@ -20,12 +19,33 @@ export function parseConfig(text: string, file: string, shape: ObjectShape): Par
   // a file that was only touched says nothing, which is no mistake
   const value = text.trim() === "" ? {} : parsed(text, file);
   const problems = problemsOf(value, shape);
-  const line = ({ path, message }: (typeof problems)[number]) =>
-    `${file}: ${path === "" ? "the file" : path} ${message}`;
-  const errors = problems.filter(({ isUnknownName }) => !isUnknownName);
+  const line = (problem: (typeof problems)[number]) =>
+    `${file}: ${pathText(problem.path)} ${messageOf(problem)}`;
+  const errors = problems.filter(({ kind }) => kind !== "unknown");
   if (errors.length > 0) throw new ConfigError(errors.map(line).join("\n"));
   // checked just now
   return { config: value as ParsedConfig["config"], warnings: problems.map(line) };
+}
+
+function messageOf({ kind, wanted, value }: ReturnType<typeof problemsOf>[number]): string {
+  if (kind === "unknown") return `is not known; there are ${wanted}`;
+  return kind === "missing" ? "is missing" : `wants ${wanted}, got ${kindOf(value)}`;
+}
+
+function pathText(path: ShapePath): string {
+  const parts = path.map((part) => {
+    if (typeof part === "number") return `[${part}]`;
+    return `.${/^[\w$-]{1,80}$/.test(part) ? part : JSON.stringify(part.slice(0, 80))}`;
+  });
+  return parts.join("").slice(1) || "the file";
+}
+
+/** Never the text itself: it may be a key in the wrong place. */
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "string") return value === "" ? "an empty text" : "another text";
+  return typeof value === "object" ? "an object" : String(value);
 }
 
 function parsed(text: string, file: string): unknown {
