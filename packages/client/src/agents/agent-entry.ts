@@ -1,6 +1,6 @@
 // Describes how an agent is started or reached.
 
-/** What an agent is known to do otherwise than others. */
+/** Known deviations of an agent. */
 export interface Quirks {
   /** It works better with its own files than with ours, so it is offered none. */
   readonly ownFiles?: boolean;
@@ -11,11 +11,11 @@ export interface Quirks {
 }
 
 interface EntryFacts {
-  /** What the user calls it. */
+  /** The name that the user types. */
   readonly name: string;
-  /** What it calls itself. Default: the name. */
+  /** The name that is shown. Default: the name. */
   readonly title?: string;
-  /** We know it, the user's config has it, or somebody typed its command. */
+  /** Built in, from the config file, or a typed command. */
   readonly origin: "ready" | "config" | "command";
   readonly quirks?: Quirks;
   /** How long it may take to answer `initialize`. */
@@ -35,7 +35,7 @@ export interface CommandEntry extends EntryFacts {
    * Absent: all but our own secrets and the marks of other agents.
    */
   readonly passes?: readonly string[];
-  /** What to do when it is not there. */
+  /** How to install it. */
   readonly install?: string;
 }
 
@@ -44,7 +44,7 @@ export interface RemoteEntry extends EntryFacts {
   readonly transport: "websocket" | "http";
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Lets `http:` and `ws:` go to other machines, where anybody on the way can read and change what is said. Default false. */
+  /** Allows unencrypted `http:` and `ws:` to other machines. Default false. */
   readonly allowPlainText?: boolean;
 }
 

@@ -5,7 +5,7 @@ import type { CommandEntry } from "./agent-entry.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What every program may need: where it is, who it is for, how it reaches the network, where its tools are. */
+/** Variables that every program may need: paths, user, locale, network, tools. */
 const basics = [
   "PATH",
   "HOME",
@@ -107,7 +107,7 @@ const marks = [
   "AGENT",
 ];
 
-/** What passes between our own processes. */
+/** Variables of Parley's own processes. */
 const ours = [
   "PARLEY_WIRE_FD",
   "PARLEY_CACHE_SET",

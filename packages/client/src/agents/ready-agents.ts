@@ -162,7 +162,7 @@ const known: readonly Known[] = [
   },
 ];
 
-/** What our own agent reads. */
+/** Variables of our own agent. */
 const parleyVariables = [
   "PARLEY_HOME",
   "PARLEY_MODEL",
@@ -177,7 +177,7 @@ export interface OwnAgent {
   readonly passes?: readonly string[];
 }
 
-/** Ours first, where it is said how it is started. */
+/** Our own agent is first, where its command is given. */
 export function readyAgents(own?: OwnAgent): readonly CommandEntry[] {
   const others = known.map((agent): CommandEntry => ({ ...agent, origin: "ready", transport: "stdio" }));
   if (own === undefined) return others;

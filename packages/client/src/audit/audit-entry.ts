@@ -25,7 +25,7 @@ export interface AuditFacts {
   /** SHA-256 of what is written. */
   readonly content?: string;
   readonly effect?: string;
-  /** Which rule fired, or why else. */
+  /** The rule that fired, or another reason. */
   readonly reason?: string;
   /** The id of a rule that was remembered, or the text of another one. */
   readonly rule?: string;
@@ -34,7 +34,7 @@ export interface AuditFacts {
   readonly expires?: string;
   /** The `by` of a Decision. */
   readonly by?: string;
-  /** Of an outcome: the intent that it belongs to. */
+  /** The `seq` of the intent, for an outcome. */
   readonly of?: number;
   readonly result?: string;
 }
@@ -43,11 +43,11 @@ export interface AuditEntry extends AuditFacts {
   readonly seq: number;
   /** RFC 3339. */
   readonly time: string;
-  /** Milliseconds since the log was opened, by a clock that nobody can set. */
+  /** Milliseconds since the log was opened, by a monotonic clock. */
   readonly after: number;
 }
 
-/** How often a line is signed, so that whoever writes the whole file anew is found out. */
+/** Every so many lines one is signed, so that a rewritten file is noticed. */
 export const signEvery = 1_000;
 
 export const auditHeader = { parley: "audit", version: 1 };
@@ -70,7 +70,7 @@ export function unsealed(line: string): { body: string; hash: string; mac?: stri
   return hash === "" ? undefined : { body: `${body}}`, hash, ...optional({ mac }) };
 }
 
-/** What it is about, without what may be a secret in the words of a command. */
+/** The target of a subject, with secrets in commands redacted. */
 export function targetText({ path, argv, shellLine, host, tool, mode }: Subject, redactor: Redactor): string {
   if (path !== undefined) return path;
   if (shellLine !== undefined) return redactor.text(shellLine).slice(0, maxTarget);

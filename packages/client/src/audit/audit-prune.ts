@@ -16,7 +16,7 @@ export interface AuditBounds {
 const day = 24 * 60 * 60 * 1000;
 const defaults = { keepMs: 90 * day, keepBytes: 256 * 1024 * 1024 };
 
-/** Never throws: whoever ends a log has done what matters. */
+/** Never throws: the log itself is complete. */
 export function pruneAudit(log: string, key: Buffer, bounds: AuditBounds): void {
   try {
     const folder = dirname(log);
@@ -62,7 +62,7 @@ function isLive(path: string): boolean {
   }
 }
 
-/** Logs up to this name may be gone. Empty where nothing that was signed here says so. */
+/** Logs up to this name may be missing. Empty without a valid signature. */
 export function prunedUpTo(folder: string, key: Buffer): string {
   try {
     const { upTo, mac }: Record<string, unknown> = JSON.parse(readFileSync(join(folder, "pruned"), "utf8"));

@@ -14,16 +14,16 @@ export interface AuditReport {
   readonly path: string;
   /** Not one line was changed, put in, taken out or cut off. */
   readonly isWhole: boolean;
-  /** Its last line says that there is no more. */
+  /** The log was closed. */
   readonly isClosed: boolean;
-  /** Of a log without an end: its process is there, or another one has its number by now. Else it was killed. */
+  /** For a log that was not closed: a process with its pid exists. Otherwise it was killed. */
   readonly isRunning: boolean;
-  /** What is wrong, and in which line. */
+  /** The problem and its line. */
   readonly problem?: string;
   /** The name of the log that came before it. */
   readonly before?: string;
   readonly entries: readonly AuditEntry[];
-  /** What was begun and of which nobody knows how it ended. */
+  /** Effects without an outcome. */
   readonly unknown: readonly AuditEntry[];
 }
 
@@ -34,7 +34,7 @@ export interface AuditFolderReport {
   readonly missing: readonly string[];
 }
 
-/** All logs in a folder. Of the newest nobody can say that they are missing. */
+/** Verifies all logs in a folder. That the newest are missing cannot be noticed. */
 export function verifyAuditFolder(folder: string): AuditFolderReport {
   const reports = auditFiles(folder).map(verifyAudit);
   const there = new Set(reports.map(({ path }) => basename(path)));
@@ -75,7 +75,7 @@ interface Heads {
   readonly isRunning: boolean;
 }
 
-/** Of a log without an end: whether it is as long as it was. */
+/** Checks that nothing was cut off a log that was not closed. */
 function cutProblem(hashes: readonly string[], { early, late, isRunning }: Heads): string | undefined {
   const last = hashes.length - 1;
   if (early === undefined || late === undefined)
@@ -102,7 +102,6 @@ function isAlive(pid: unknown): boolean {
 interface ReadLog {
   readonly header?: { readonly pid?: unknown; readonly before?: string };
   readonly entries: readonly AuditEntry[];
-  /** Of each line. */
   readonly hashes: readonly string[];
   readonly problem?: string;
 }
@@ -135,7 +134,7 @@ function readLog(text: string, key: Buffer | undefined): ReadLog {
     const problem = at === 0 ? headerProblem(fields, mac) : entryProblem(fields, at, mac, entries);
     if (problem !== undefined) return failed(problem);
     if (at === 0) header = headerOf(fields);
-    // the chain says that we wrote it
+    // as: the chain proves that we wrote it
     else entries.push(fields as unknown as AuditEntry);
   }
   return read(

@@ -32,7 +32,7 @@ export interface McpSection {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What the sections of the client say, as they were checked. */
+/** The checked sections of the client. */
 export interface ClientConfig {
   readonly agents?: Readonly<Record<string, AgentSection>>;
   readonly client?: {
@@ -113,7 +113,7 @@ function entryOf(name: string, section: AgentSection, known: CommandEntry | unde
   return commandOf(section, facts, known);
 }
 
-/** A known agent stays what it is, but for what the config says; with another command it is another program. */
+/** The config changes a known agent; with another command it is another program. */
 function commandOf(
   { command, args, env, pass }: AgentSection,
   facts: Pick<CommandEntry, "name" | "title" | "origin" | "handshakeTimeoutMs">,

@@ -18,15 +18,15 @@ const string = /"(?:[^"\\\n\r]|\\.)*"/y;
 const word = /true|false|null/y;
 const space = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
 
-/** Where a value stands in the text, for whoever changes it and nothing else. */
+/** The position of a value in the text. */
 export interface Place {
   readonly start: number;
   readonly end: number;
-  /** Of a member of an object: where its name begins. */
+  /** The start of the name, for a member of an object. */
   readonly name?: number;
-  /** Of an object: where its members stand. */
+  /** The positions of the members of an object. */
   readonly members?: ReadonlyMap<string, Place>;
-  /** Of an object: just behind the comma that follows its last member, where there is one. */
+  /** The position after the trailing comma of an object, if there is one. */
   readonly afterComma?: number;
 }
 
@@ -44,7 +44,7 @@ export function parseWithPlaces(text: string): { readonly value: unknown; readon
 }
 
 class Reader {
-  /** Of the value that was read last. */
+  /** The position of the value that was read last. */
   place: Place = { start: 0, end: 0 };
   readonly #text: string;
   #at = 0;

@@ -3,20 +3,20 @@
 import { type ObjectShape, problemsOf, type ShapePath } from "@parley/acp/internal";
 import { parseJsonWithComments, SyntaxFailure } from "./json-with-comments.ts";
 
-/** The file cannot be used. The message has every reason, one per line, and nothing of what the values say. */
+/** The file cannot be used. The message has every reason on its own line, and no values. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** What the file says, checked against the shape. */
+/** The checked content of the file. */
 export interface ParsedConfig {
   readonly config: Readonly<Record<string, unknown>>;
   readonly warnings: readonly string[];
 }
 
-/** `file` is for messages. Names that are not known are warned of and ignored; anything else that is wrong throws. */
+/** `file` is for messages. Unknown names give warnings; any other problem throws. */
 export function parseConfig(text: string, file: string, shape: ObjectShape): ParsedConfig {
-  // a file that was only touched says nothing, which is no mistake
+  // an empty file is valid
   const value = text.trim() === "" ? {} : parsed(text, file);
   const problems = problemsOf(value, shape);
   const line = (problem: (typeof problems)[number]) =>

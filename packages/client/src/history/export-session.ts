@@ -10,7 +10,7 @@ export interface ExportOptions {
   readonly secrets?: Iterable<string>;
   /** The home directory of this machine's user. */
   readonly home?: string;
-  /** Leaves everything as it was said. Default false. */
+  /** Keeps secrets. Default false. */
   readonly raw?: boolean;
 }
 
@@ -20,7 +20,6 @@ export interface ExportedSession {
   readonly secrets: number;
 }
 
-/** What it needs is loaded with the first export. */
 export async function exportSession(
   session: HistorySession,
   entries: readonly Entry[],
@@ -39,12 +38,12 @@ export async function exportSession(
   return { text, secrets: raw ? 0 : redactor.distinct };
 }
 
-/** What turns up late, and what was said in pieces, is gone after three passes. */
+/** Three passes find secrets that are named late or split into pieces. */
 function redacted(redactor: Redactor, session: HistorySession, entries: readonly Entry[]) {
   let clean = { session, entries };
   for (let pass = 0; pass < 3; pass++) {
     redactor.again();
-    // the words that started the agent come first: they may hold secrets that are said later; as: the shape stays
+    // the argv comes first: it may hold secrets that appear later; as: the shape stays
     clean = redactor.value({ session, entries }) as typeof clean;
   }
   return clean;

@@ -4,14 +4,14 @@ import { createHash, randomBytes } from "node:crypto";
 import type { SessionRecord } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 
-/** Which agent a session is with: by its name, or by the argv that started it. */
+/** The agent of a session: its name, or the argv that started it. */
 export interface HistoryAgent {
   readonly name: string;
   /** Present when it was started by a command that the user typed. */
   readonly command?: readonly string[];
 }
 
-/** By what starts it, where somebody typed that; whatever it calls itself. */
+/** Compares typed commands by their argv, and other agents by name. */
 export function isSameAgent(one: HistoryAgent, other: HistoryAgent): boolean {
   return JSON.stringify(one.command ?? one.name) === JSON.stringify(other.command ?? other.name);
 }
@@ -20,11 +20,11 @@ export function isSameAgent(one: HistoryAgent, other: HistoryAgent): boolean {
 export interface HistorySession {
   /** Ours, short enough to be typed. */
   readonly id: string;
-  /** What the user calls it. */
+  /** The name that the user gave it. */
   readonly name: string | undefined;
   readonly title: string | undefined;
   readonly agent: HistoryAgent;
-  /** What the agent calls it: that is what is resumed. */
+  /** The id that the agent resumes it by. */
   readonly agentSessionId: string;
   readonly cwd: string;
   readonly additionalDirectories: readonly string[];
@@ -33,7 +33,7 @@ export interface HistorySession {
   readonly updatedAt: number;
 }
 
-/** What somebody who begins a session says about it. */
+/** The facts of a new session. */
 export type NewHistorySession = Pick<HistorySession, "agent" | "agentSessionId" | "cwd"> &
   Partial<Pick<HistorySession, "id" | "name" | "title" | "additionalDirectories">>;
 
@@ -76,7 +76,7 @@ export function recordFrom(session: NewHistorySession, now: number): SessionReco
 
 export function sessionFrom(record: SessionRecord): HistorySession {
   const { sessionId: id, cwd, additionalDirectories, title, createdAt, updatedAt, data } = record;
-  // the file is ours; one that somebody changed by hand says less, and is still listed
+  // a record that was changed by hand has fewer facts, and is still listed
   const { agent = { name: "unknown" }, agentSessionId = "", name } = (data ?? {}) as Partial<Kept>;
   return { id, name, title, agent, agentSessionId, cwd, additionalDirectories, createdAt, updatedAt };
 }

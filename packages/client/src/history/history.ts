@@ -20,7 +20,7 @@ export interface HistoryOptions {
   readonly path: string;
   /** Secrets that are known: what is recorded has marks in their places. */
   readonly secrets?: Iterable<string>;
-  /** Told once per session when something could not be stored. Default: nobody. */
+  /** Called once per session when something could not be stored. */
   readonly failed?: (error: unknown) => void;
 }
 

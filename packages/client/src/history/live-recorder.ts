@@ -7,9 +7,9 @@ import type { SessionRecorder } from "./session-recorder.ts";
 
 export interface LiveRecorderOptions {
   readonly agent: HistoryAgent;
-  /** What the user calls the session. */
+  /** The name that the user gave the session. */
   readonly name?: string | undefined;
-  /** What the agent calls it; else the first prompt says what it is about. */
+  /** The title of the agent. Default: the first prompt. */
   readonly title?: string | undefined;
   /** The session that is gone on with. */
   readonly known?: HistorySession | undefined;
@@ -17,7 +17,7 @@ export interface LiveRecorderOptions {
   readonly failed: (error: unknown) => void;
 }
 
-/** What a live session tells of itself when it begins. */
+/** The facts of a managed session when it begins. */
 export interface BegunSession {
   readonly sessionId: string;
   readonly cwd: string;
@@ -37,7 +37,7 @@ export interface LiveRecorder {
 export function liveRecorder(history: History, options: LiveRecorderOptions): LiveRecorder {
   const { agent, name, title, known, failed } = options;
   let id: string | undefined;
-  /** What came before the store had made room for it. */
+  /** Entries that came before the store was ready. */
   let early: Entry[] | undefined = [];
   let recorder: SessionRecorder | undefined;
   let opening: Promise<SessionRecorder | undefined> | undefined;
@@ -59,7 +59,7 @@ export function liveRecorder(history: History, options: LiveRecorderOptions): Li
     } catch (error) {
       failed(error);
     }
-    // also where nobody will ever take them: a session may go on for days
+    // a session may go on for days
     early = undefined;
     return recorder;
   };

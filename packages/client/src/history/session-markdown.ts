@@ -37,7 +37,7 @@ export function sessionMarkdown(session: HistorySession, entries: readonly Entry
   return `${[`# ${title}`, facts.join("\n"), ...parts, ...plan].join("\n\n")}\n`.replaceAll(acting, byNumber);
 }
 
-/** What would act on a terminal, or turn the text around. */
+/** Control characters, and marks that reorder text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const acting = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
@@ -45,7 +45,7 @@ function byNumber(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** What was really sent: an agent may tell it otherwise, or tell what nobody said. */
+/** The prompt that was sent, since an agent may echo it differently. */
 type Prompts = ReadonlyMap<string, readonly ContentBlock[]>;
 
 function itemMarkdown(item: TimelineItem, view: SessionView, prompts: Prompts): string {
@@ -106,7 +106,7 @@ function toolCall(call: ToolCallItem, view: SessionView): string {
       const output = view.terminals.get(part.terminalId)?.output.text() ?? "";
       if (output !== "") parts.push(fenced(output));
     } else if (part.type === "content") {
-      const text = content([part.content as ContentBlock]); // the tag says so
+      const text = content([part.content as ContentBlock]); // checked by its tag
       if (text !== "") parts.push(fenced(text));
     }
   }

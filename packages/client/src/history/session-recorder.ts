@@ -4,7 +4,7 @@ import type { ContentBlock, Entry, EntryBody, SessionStore, Update } from "@parl
 import { optional } from "@parley/acp/internal";
 import { StreamRedactor } from "@parley/acp/redact";
 
-/** Whoever listens to a session gives it every entry; `close` waits until all of them are stored. */
+/** Gets every entry of a session; `close` waits until all are stored. */
 export interface SessionRecorder {
   /** The id of the session in the history. */
   readonly id: string;
@@ -21,7 +21,7 @@ export interface RecorderOptions {
   readonly lastSeq: number;
   readonly title: string | undefined;
   readonly now: () => number;
-  /** What is never written down. */
+  /** Secrets that are never stored. */
   readonly secrets: Iterable<string>;
   /** Told once, when something could not be stored. */
   readonly failed: (error: unknown) => void;
@@ -30,7 +30,7 @@ export interface RecorderOptions {
 /** Chunks are joined for so long, or up to so many characters. */
 const flushMs = 250;
 const flushChars = 64 * 1024;
-/** Of each terminal so much base64 is kept; a build that prints for an hour is not history. */
+/** Base64 characters that are kept of each terminal. */
 const terminalChars = 1024 * 1024;
 const titleLength = 80;
 
@@ -106,7 +106,7 @@ class Recorder implements SessionRecorder {
     this.#waiting.push({ time, body });
   }
 
-  /** What is said again whenever a session is opened, and may be large, is no history. */
+  /** Updates that are repeated whenever a session is opened are not stored. */
   #isLeftOut(update: Update): boolean {
     switch (update.sessionUpdate) {
       case "available_commands_update":

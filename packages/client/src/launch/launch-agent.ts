@@ -17,7 +17,7 @@ import { reachRemote } from "./reach-remote.ts";
 import { reportWaiting, type WaitingEvent } from "./report-waiting.ts";
 import { type Unread, watchedInput } from "./watched-input.ts";
 
-/** What happens until an agent can be used, for whoever waits in front of a screen. */
+/** The progress of a launch. */
 export type LaunchEvent =
   | {
       readonly kind: "starting";
@@ -35,47 +35,46 @@ export type LaunchEvent =
     };
 
 export interface LaunchOptions {
-  /** Who we are, and what we offer to the agent. */
   readonly definition: ClientDefinition;
-  /** Where a program is started. Default: our own working directory. */
+  /** The working directory of the agent. Default: ours. */
   readonly cwd?: string;
-  /** Ours, of which the agent gets a part. Default `process.env`. */
+  /** The environment from which the agent gets its variables. Default `process.env`. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Given to the agent beside that: what somebody typed to log in. */
+  /** Further variables for the agent, such as credentials. */
   readonly env?: Readonly<Record<string, string>>;
-  /** How long it may take to answer `initialize`. Default: what the entry says, else 60,000 ms. */
+  /** The time to answer `initialize`. Default: that of the entry, else 60,000 ms. */
   readonly handshakeTimeoutMs?: number;
   readonly onProgress?: (event: LaunchEvent) => void;
-  /** Sees all of its stderr. */
+  /** Gets everything that the agent writes to stderr. */
   readonly onStderr?: (text: string) => void;
-  /** Sees what it wrote to its stdout that could not be read. */
+  /** Gets output on stdout that is not a message. */
   readonly onUnread?: (unread: Unread) => void;
-  /** Gives up. */
+  /** Aborts the launch. */
   readonly signal?: AbortSignal;
-  /** Ends the agent and everything that it started at once, whatever it is given time for. */
+  /** Kills the agent and all processes that it started, without a grace time. */
   readonly kill?: AbortSignal;
 }
 
 export interface LaunchedAgent {
   readonly entry: AgentEntry;
   readonly agent: ConnectedAgent;
-  /** Of the program, where it is one of this machine. */
+  /** The process id of an agent on this machine. */
   readonly pid: number | undefined;
   readonly handshakeMs: number;
-  /** The last that it wrote to stderr. */
+  /** The end of its stderr. */
   stderrTail(): string;
-  /** Reads nothing more of it until `resume`: it has to wait. A message that was already read may still arrive. */
+  /** Stops reading until `resume`. A message that was already read may still arrive. */
   pause(): void;
   resume(): void;
-  /** Tells it that nothing more will come; what it still says is read. False where that cannot be told. */
+  /** Ends its input and keeps reading. False where the transport cannot do that. */
   endInput(): boolean;
-  /** Ends the agent and everything that it started. */
+  /** Ends the agent and all processes that it started. */
   close(): Promise<void>;
 }
 
 const defaultHandshakeMs = 60_000;
 
-/** Rejects with a LaunchError that says what to do; nothing of the agent is left then. */
+/** Rejects with a LaunchError with a hint; no process is left then. */
 export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Promise<LaunchedAgent> {
   const { definition, onProgress, signal } = options;
   const timeoutMs = options.handshakeTimeoutMs ?? entry.handshakeTimeoutMs ?? defaultHandshakeMs;
@@ -141,7 +140,7 @@ function startRemote(entry: Exclude<AgentEntry, CommandEntry>, options: LaunchOp
   return reached;
 }
 
-/** What we offer, less what this agent is known to be better without. */
+/** The definition without services that this agent should not use. */
 function offered({ quirks = {} }: AgentEntry, definition: ClientDefinition): ClientDefinition {
   const { ownFiles } = quirks;
   const { files, ...rest } = definition;
@@ -208,7 +207,7 @@ function whyHint(stderr: string | undefined): string {
   return `${stderrHint(stderr)}; check that this command serves ACP`;
 }
 
-/** How to get what is not there. */
+/** The hint for a program that is not installed. */
 export function installHint(entry: AgentEntry): string {
   if (entry.transport !== "stdio" || entry.install === undefined) return "install it, or give the full path";
   return `install it: ${entry.install}`;

@@ -1,6 +1,6 @@
 // The error of an agent that cannot be started or reached.
 
-/** `login_needed` is no failure of the agent: somebody has to log in first. */
+/** `login_needed`: the user has to log in first. */
 export type LaunchErrorKind =
   | "not_found"
   | "not_executable"
@@ -21,11 +21,11 @@ export interface LaunchErrorDetails {
   readonly cause?: unknown;
 }
 
-/** The agent did not start, or cannot be used before somebody does what the hint says. */
+/** The agent did not start, or cannot be used before the user follows the hint. */
 export class LaunchError extends Error {
   override readonly name = "LaunchError";
   readonly kind: LaunchErrorKind;
-  /** What to do. */
+  /** What the user can do. */
   readonly hint: string;
   /** The last that the agent wrote to stderr. */
   readonly stderr: string | undefined;

@@ -12,7 +12,7 @@ export interface ReachedAgent {
   readonly transport: Transport;
   readonly pid: number | undefined;
   stderrTail(): string;
-  /** What can be found out about a failure that nobody explained, and what to do about it. */
+  /** Examines a failure that the error itself does not explain. */
   explain?(error: unknown): Promise<Explanation>;
 }
 
@@ -27,18 +27,18 @@ interface ReachOptions {
   readonly kill?: AbortSignal;
 }
 
-/** How long an agent may take to leave when its stdin has ended, and then after SIGTERM: somebody may wait for it. */
+/** The time for an agent to exit after its stdin has ended, and then after SIGTERM. */
 const graceMs = 1_500;
 const killMs = 1_500;
 
-/** `environment` is all that the program gets. Throws a LaunchError when there is no such program. */
+/** `environment` is the whole environment of the program. Throws a LaunchError when there is no such program. */
 export function reachCommand(
   entry: CommandEntry,
   environment: Readonly<Record<string, string>>,
   { cwd, onStderr, kill }: ReachOptions,
 ): ReachedAgent {
   const { path, folder } = program(entry, environment, cwd ?? process.cwd());
-  // the interpreter that its first line names is usually beside it
+  // the interpreter of a script is usually in the same folder
   const reachable =
     folder === undefined ? {} : { PATH: [environment["PATH"], folder].filter(Boolean).join(delimiter) };
   const { transport, process: child } = spawnTransport(path, entry.args, {
@@ -51,7 +51,7 @@ export function reachCommand(
   return { transport, pid: child.pid, stderrTail: () => child.stderrTail() };
 }
 
-/** What a child has of our environment, it has by name. */
+/** Removes our own variables, which a child inherits otherwise. */
 function withoutOurs(): Record<string, undefined> {
   return Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined]));
 }

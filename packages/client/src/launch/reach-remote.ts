@@ -63,14 +63,14 @@ function checkedAddress({ name, url, allowPlainText }: RemoteEntry, wanted: RegE
   });
 }
 
-/** A WebSocket tells nobody why it was not opened; the server tells it to whoever asks in the same words. */
+/** A WebSocket does not report why it was refused; the same request over HTTP does. */
 async function socketExplanation(url: URL, headers: Readonly<Record<string, string>>): Promise<Explanation> {
   const refusal = await socketRefusal(url, headers);
   if (refusal === undefined) return { hint: hintOf(undefined) };
   return { message: refusal.message, hint: hintOf(refusal.status) };
 }
 
-/** Of the answer that ended the connection, where there was one. */
+/** The status of the answer that ended the connection, if there was one. */
 function statusOf(error: unknown): number | undefined {
   const { cause } = error as { readonly cause?: { readonly status?: unknown } };
   return typeof cause?.status === "number" ? cause.status : undefined;

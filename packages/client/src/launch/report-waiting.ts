@@ -2,28 +2,28 @@
 
 export interface WaitingEvent {
   readonly kind: "waiting";
-  /** What it is to answer. */
+  /** The request that is not answered yet. */
   readonly what: "initialize" | "session";
   readonly elapsedMs: number;
-  /** When it is given up. */
+  /** The timeout of the request. */
   readonly timeoutMs: number;
-  /** The last that it wrote to stderr. */
+  /** The last line of its stderr. */
   readonly lastLine: string;
 }
 
 const everyMs = 3_000;
 
-/** Tells every three seconds, until what it returns is called. */
+/** Reports every three seconds, until the returned function is called. */
 export function reportWaiting(
   { what, timeoutMs }: Pick<WaitingEvent, "what" | "timeoutMs">,
   stderrTail: () => string,
-  tell: ((event: WaitingEvent) => void) | undefined,
+  report: ((event: WaitingEvent) => void) | undefined,
 ): () => void {
   const started = performance.now();
   const timer = setInterval(() => {
     const lastLine = stderrTail().trimEnd().split("\n").at(-1) ?? "";
     const elapsedMs = Math.round(performance.now() - started);
-    tell?.({ kind: "waiting", what, elapsedMs, timeoutMs, lastLine });
+    report?.({ kind: "waiting", what, elapsedMs, timeoutMs, lastLine });
   }, everyMs);
   return () => clearInterval(timer);
 }

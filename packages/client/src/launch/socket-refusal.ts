@@ -5,7 +5,7 @@ import { request as httpRequest, STATUS_CODES } from "node:http";
 import { request as httpsRequest } from "node:https";
 
 export interface SocketRefusal {
-  /** Without the headers, and without what the server says: it likes to repeat them. */
+  /** Without the headers, and without the body, which may repeat them. */
   readonly message: string;
   readonly status: number | undefined;
 }

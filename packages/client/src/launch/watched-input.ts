@@ -3,18 +3,18 @@
 import type { Sink, Transport } from "@parley/acp";
 import { wrapSink, wrapTransport } from "@parley/acp/internal";
 
-/** Something that an agent wrote and that was not read. */
+/** Output of an agent that was not read as a message. */
 export interface Unread {
-  /** `noise`: it is no message. `too_large`: it is longer, or nested deeper, than anybody wants. */
+  /** `noise`: not a message. `too_large`: too long, or nested too deep. */
   readonly why: "noise" | "too_large";
   readonly bytes: number;
-  /** How it begins: up to 200 characters, as they came. */
+  /** Its first 200 characters. */
   readonly head: string;
 }
 
 const headChars = 200;
 
-/** Only a client sends `initialize`: an agent that does so has sent back ours. */
+/** Only a client sends `initialize`: a program that does so has echoed ours. */
 export function watchedInput(transport: Transport, onUnread: (unread: Unread) => void): Transport {
   let isOver = false;
   const unread = (why: Unread["why"], bytes: number, head: string) =>
@@ -45,7 +45,7 @@ export function watchedInput(transport: Transport, onUnread: (unread: Unread) =>
   });
 }
 
-/** JSON without an object in it: somebody's print. */
+/** JSON without an object in it comes from a print. */
 function isNoise(value: unknown): boolean {
   return Array.isArray(value) ? value.every(isNoise) : typeof value !== "object" || value === null;
 }

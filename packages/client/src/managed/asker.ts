@@ -4,21 +4,21 @@ import type { AskContext, ElicitationAnswer, ElicitationAsk } from "@parley/acp"
 import type { PermissionAsker } from "../gate/gate-options.ts";
 import type { Problem } from "./problem.ts";
 
-/** A form to fill in, or an address to visit, with the host that would be visited. */
+/** A form to fill in, or an address to visit with its host. */
 export type ElicitationQuestion =
   | Extract<ElicitationAsk, { mode: "form" }>
   | (Extract<ElicitationAsk, { mode: "url" }> & {
       readonly host: string;
-      /** Aborts when the agent says that what was to be done there is done, which many never say (C48). */
+      /** Aborts when the agent reports that the visit is complete, which many never do. */
       readonly completed: AbortSignal;
     });
 
-/** One way to log in. */
+/** One login method. */
 export interface LoginMethod {
   readonly id: string;
   readonly name: string;
   readonly description?: string;
-  /** The agent does it, a command in a terminal does it, or variables have to be given. */
+  /** Performed by the agent, by a command in a terminal, or by environment variables. */
   readonly kind: "agent" | "terminal" | "variables";
   readonly variables?: readonly LoginVariable[];
   readonly command?: LoginCommand;
@@ -31,31 +31,31 @@ export interface LoginVariable {
   readonly isOptional: boolean;
 }
 
-/** To be run with the user's terminal as its own; exit code 0 means that somebody is logged in now. */
+/** Run it in the user's terminal; exit code 0 means logged in. */
 export interface LoginCommand {
   readonly command: string;
   readonly args: readonly string[];
-  /** All of its environment. */
+  /** The whole environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
 }
 
 export interface RecoveryContext {
-  /** Aborts when the prompt is cancelled: nobody waits for the answer any more. */
+  /** Aborts when the prompt is cancelled. */
   readonly signal: AbortSignal;
 }
 
 export interface Asker extends PermissionAsker {
-  /** Without it the agent is told that there are no forms and no addresses to visit. */
+  /** Without it the client does not offer elicitation. */
   elicit?(question: ElicitationQuestion, context: AskContext): Promise<ElicitationAnswer>;
-  /** The id of a method, or nothing to give up. */
+  /** The id of a method, or undefined to give up. */
   chooseLogin?(methods: readonly LoginMethod[], agent: string): Promise<string | undefined>;
-  /** A value for a login by variables, or nothing to give up. */
+  /** The value of a variable, or undefined to give up. */
   credential?(variable: LoginVariable, agent: string): Promise<string | undefined>;
-  /** The exit code. */
+  /** Runs the command and resolves with its exit code. */
   terminalLogin?(command: LoginCommand, agent: string): Promise<number>;
-  /** Whether a prompt that failed is sent once more. Without it: no. */
+  /** Whether to send a failed prompt again. Default: no. */
   retry?(problem: Problem, context: RecoveryContext): Promise<boolean>;
-  /** Whether a new session takes the place of one that the agent no longer has. Without it: no. */
+  /** Whether to open a new session in place of one that the agent has lost. Default: no. */
   newSession?(problem: Problem, context: RecoveryContext): Promise<boolean>;
 }

@@ -13,10 +13,10 @@ import { vetoKey, vetoMethod, vetoSession } from "../gate/veto.ts";
 import type { Asker } from "./asker.ts";
 import type { LiveGate, LiveOptions } from "./live-options.ts";
 
-/** Agents that run commands by themselves show what these print to those who say so; others do not know the word. */
+/** Some agents send the output of their own commands to clients with this capability. */
 const terminalOutput = { terminal_output: true };
 
-/** `sessionOf` gives the session that an agent names. */
+/** `sessionOf` finds a session by its id. */
 export function clientDefinition(
   { client, gate, asker = {}, onEvent }: LiveOptions,
   sessionOf: (sessionId: string) => ClientSession | undefined,
@@ -61,7 +61,7 @@ function vetoes(
   };
 }
 
-/** Both from one call for each session. */
+/** Files and terminals come from one call per session. */
 function services(gate: LiveGate): Pick<ClientDefinition, "files" | "terminals"> {
   if (gate.services === undefined) return {};
   const made = new WeakMap<ClientSession, ReturnType<NonNullable<LiveGate["services"]>>>();
@@ -74,7 +74,7 @@ function services(gate: LiveGate): Pick<ClientDefinition, "files" | "terminals">
   return { files: (session) => of(session).files, terminals: (session) => of(session).terminals };
 }
 
-/** An address is shown with the host that it really leads to; what no browser should be sent to is declined unseen. */
+/** Shows an address with its real host, and declines addresses that a browser should not open. */
 async function elicit(
   asker: Asker,
   ask: ElicitationAsk,
@@ -104,7 +104,7 @@ async function elicit(
 function visitableHost(address: string): string | undefined {
   if (!URL.canParse(address)) return undefined;
   const { protocol, host, hostname, username, password } = new URL(address);
-  // a name in front of the host is there to look like one
+  // a user name in an address is used to imitate a host
   if (username !== "" || password !== "") return undefined;
   const isHere = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
   return protocol === "https:" || (protocol === "http:" && isHere) ? host : undefined;

@@ -2,7 +2,7 @@
 
 import type { Entry, Update } from "@parley/acp";
 
-/** What is true now and not part of the conversation. */
+/** Updates of the current state, which are not part of the conversation. */
 const facts = new Set<string>([
   "available_commands_update",
   "config_option_update",
@@ -11,30 +11,30 @@ const facts = new Set<string>([
   "state_update",
 ]);
 
-const spoken = /^(?:agent_|tool_call|plan|terminal_)/;
+const workUpdates = /^(?:agent_|tool_call|plan|terminal_)/;
 
 /** Whether an update shows that the agent has begun to work on something. */
 export function beginsWork({ sessionUpdate }: Update): boolean {
-  return spoken.test(sessionUpdate);
+  return workUpdates.test(sessionUpdate);
 }
 
 export class EntryFilter {
-  readonly #tell: (entry: Entry, isRecorded: boolean) => void;
+  readonly #deliver: (entry: Entry, isRecorded: boolean) => void;
   #isMuted: boolean;
-  /** Kept until the session has a name. */
+  /** Kept until the session has an id. */
   #early: Entry[] | undefined;
   #isRecording = false;
   #isStopped = false;
   #hasBegun = false;
 
-  constructor(what: "new" | "history" | "silent", tell: (entry: Entry, isRecorded: boolean) => void) {
-    this.#tell = tell;
+  constructor(what: "new" | "history" | "silent", deliver: (entry: Entry, isRecorded: boolean) => void) {
+    this.#deliver = deliver;
     this.#isMuted = what === "silent";
     this.#early = what === "new" ? [] : undefined;
     this.#isRecording = what === "silent";
   }
 
-  /** Whether the agent has done something since the last prompt was sent. */
+  /** Whether the agent has begun to work since the last prompt was sent. */
   get hasBegun(): boolean {
     return this.#hasBegun;
   }
@@ -46,7 +46,7 @@ export class EntryFilter {
       if (this.#isMuted && !facts.has(kind)) return;
       if (beginsWork(entry.update)) this.#hasBegun = true;
     }
-    if (this.#early === undefined) this.#tell(entry, this.#isRecording);
+    if (this.#early === undefined) this.#deliver(entry, this.#isRecording);
     else this.#early.push(entry);
   }
 
@@ -54,20 +54,21 @@ export class EntryFilter {
     this.#hasBegun = false;
   }
 
-  /** From now on entries are kept by whoever records; those of a new session from its beginning. */
+  /** Entries are recorded from now on; those of a new session from its beginning. */
   startRecording(): void {
     this.#isRecording = true;
     const early = this.#early ?? [];
     this.#early = undefined;
-    for (const entry of early) this.#tell(entry, true);
+    for (const entry of early) this.#deliver(entry, true);
   }
 
+  /** Some agents replay after their answer, so a replay ends with the next prompt. */
   beginPrompt(): void {
     this.#isMuted = false;
     this.#hasBegun = false;
   }
 
-  /** Another one has taken its place. */
+  /** Another filter has replaced it. */
   stop(): void {
     this.#isStopped = true;
   }

@@ -6,7 +6,7 @@ import { optional } from "@parley/acp/internal";
 export type AgentSession = SessionList["sessions"][number];
 
 export interface AgentSessionsQuery {
-  /** Only those of this directory. */
+  /** Only sessions of this directory. */
   readonly cwd?: string;
   /** Default 1,000. */
   readonly limit?: number;
@@ -14,11 +14,11 @@ export interface AgentSessionsQuery {
 
 export interface AgentSessions {
   readonly sessions: readonly AgentSession[];
-  /** Whether the agent has named all that it has. */
+  /** Whether these are all sessions of the agent. */
   readonly isComplete: boolean;
 }
 
-/** An agent that hands out empty pages for ever is not asked for ever. */
+/** For an agent that sends empty pages without end. */
 const maxPages = 1_000;
 
 export async function listAll(
@@ -33,14 +33,14 @@ export async function listAll(
       ...optional({ cwd, cursor }),
     });
     for (const session of sessions) {
-      // some list everything, whatever they were asked
+      // some agents ignore the directory
       if (cwd !== undefined && session.cwd !== cwd) continue;
       if (found.size === limit && !found.has(session.sessionId)) {
         return { sessions: [...found.values()], isComplete: false };
       }
       found.set(session.sessionId, session);
     }
-    // one that comes again would go round in a circle
+    // a repeated cursor would never end
     cursor = nextCursor === undefined || seen.has(nextCursor) ? undefined : nextCursor;
     if (cursor !== undefined) seen.add(cursor);
   } while (cursor !== undefined && seen.size < maxPages);

@@ -16,36 +16,34 @@ import { pause } from "./pause.ts";
 import { problemOf } from "./problem.ts";
 import type { SessionHost } from "./session-host.ts";
 
-/** An agent that is started again when it dies, that people log in to without leaving, and that has many sessions. */
+/** An agent that is restarted after a crash, with login and many sessions. */
 export interface LiveAgent {
   readonly entry: AgentEntry;
-  /** The agent as it runs now. Throws while it does not. */
+  /** The running agent. Throws while it is not running. */
   readonly connected: ConnectedAgent;
-  /** Of the program, where it is one of this machine. */
+  /** The process id of an agent on this machine. */
   readonly pid: number | undefined;
   readonly sessions: readonly LiveSession[];
-  /** A new session. */
   open(place: LivePlace): Promise<LiveSession>;
-  /** An old session: with its history where the agent can, which arrives as updates before this resolves. */
+  /** Reopens a session. Its history arrives as updates before this resolves, where the agent can load it. */
   reopen(sessionId: string, place: LivePlace, replay?: "history" | "silent"): Promise<LiveSession>;
-  /** One page of the sessions that the agent has. */
+  /** One page of the agent's sessions. */
   list(query?: { readonly cwd?: string; readonly cursor?: string }): Promise<SessionList>;
-  /** The sessions that the agent has, page by page, up to `limit` (1,000 unless you say otherwise). */
+  /** All sessions of the agent, up to `limit`. */
   listAll(query?: AgentSessionsQuery): Promise<AgentSessions>;
-  /** Logs in by one of the agent's methods; without one, the user chooses. */
+  /** Logs in by this method; without one, the user chooses. */
   login(methodId?: string): Promise<void>;
   logout(): Promise<void>;
-  /** Whether nothing is read of the agent. */
   readonly isPaused: boolean;
   /**
-   * Reads nothing more of the agent until `resume`: it has to wait, answers included. For whoever cannot take what it says
-   * as fast as it says it.
+   * Stops reading from the agent until `resume`, answers included, so that it has to wait. For a caller that is slower
+   * than the agent.
    */
   pause(): void;
   resume(): void;
-  /** Ends an agent that has done its work: its input ends, and what it still says is heard. Then it is closed. */
+  /** Ends the agent's input, reads what it still sends, and closes it. */
   finish(): Promise<void>;
-  /** Ends the agent and everything that it started. */
+  /** Ends the agent and all processes that it started. */
   close(): Promise<void>;
 }
 
@@ -289,7 +287,7 @@ class ManagedAgent implements LiveAgent, LoginTarget, SessionHost {
   }
 
   #ended(launched: LaunchedAgent, reason: ConnectionError): void {
-    // ended on purpose
+    // it was stopped on purpose
     if (this.#launched !== launched || this.#closing !== undefined) return;
     this.#launched = undefined;
     const { message } = reason;

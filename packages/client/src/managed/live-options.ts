@@ -16,46 +16,46 @@ import type { Asker } from "./asker.ts";
 import type { Problem } from "./problem.ts";
 import type { SessionSetup } from "./session-setup.ts";
 
-/** Who decides about what an agent wants to do. */
+/** Decides what an agent may do. */
 export interface LiveGate {
   readonly permission: NonNullable<ClientDefinition["permission"]>;
-  /** Files and terminals for one session; asked for once. Without it neither is offered. */
+  /** Files and terminals of a session; called once per session. Without it neither is offered. */
   services?(session: ClientSession): { readonly files: Files; readonly terminals: Terminals };
-  /** Answers what an agent would do without asking (docs/policy.md). Without it agents are not told to ask. */
+  /** Answers `_parley.dev/veto` (docs/policy.md). Without it agents are not asked to announce their effects. */
   veto?(session: ClientSession, params: unknown, signal: AbortSignal): Promise<object>;
-  /** Is told what a session says, that the user has cancelled, and that a prompt is about to be sent. */
+  /** Called for each update, when the user cancels, and before a prompt is sent. */
   observe?(session: ClientSession, update: Update): void;
   cancelled?(session: ClientSession): void;
   prompted?(session: ClientSession): void;
 }
 
-/** Where a session stands, for a history. */
+/** The facts of a session for a history. */
 export interface RecordedSession {
   readonly agent: string;
   readonly sessionId: string;
   readonly cwd: string;
   readonly how: "new" | "loaded" | "resumed";
-  /** The session whose place it has taken. */
+  /** The id of the session that it replaces. */
   readonly replaces?: string;
 }
 
-/** Keeps what happens. A history that is replayed is not told again. */
+/** Records sessions. Replayed history is not recorded again. */
 export interface Recorder {
   begin(session: RecordedSession): void;
   entry(sessionId: string, entry: Entry): void;
 }
 
-/** What happens around sessions, as far as the user wants to know. */
+/** Events of an agent and its sessions for the user. */
 export type LiveEvent =
   | LaunchEvent
   | { readonly kind: "stderr"; readonly text: string }
-  /** It wrote something to stdout that could not be read; once for each line. */
+  /** The agent wrote a line to stdout that is not a message. */
   | ({ readonly kind: "unread" } & Unread)
   | { readonly kind: "crashed"; readonly message: string; readonly stderr: string }
   | { readonly kind: "restarting"; readonly reason: string }
   /**
-   * After a restart, or because the agent did not have the session any more; `new` means that it has forgotten what was
-   * said before.
+   * The session was reopened after a restart, or because the agent had lost it. `new`: the agent has forgotten the
+   * conversation.
    */
   | {
       readonly kind: "continued";
@@ -63,7 +63,7 @@ export type LiveEvent =
       readonly how: "loaded" | "resumed" | "new";
       readonly after: "restart" | "loss";
     }
-  /** It works on a prompt and has said nothing for so long: it may hang. */
+  /** The agent works on a prompt and has sent nothing for so long: it may hang. */
   | { readonly kind: "quiet"; readonly ms: number }
   | { readonly kind: "login"; readonly method: string }
   | {
@@ -76,32 +76,32 @@ export type LiveEvent =
 
 export interface LiveOptions
   extends Omit<LaunchOptions, "definition" | "onProgress" | "onStderr" | "onUnread"> {
-  /** Who we are, and anything else that `client()` takes; questions, files and terminals come from below. */
+  /** The definition for `client()`, without questions, files and terminals, which come from `gate` and `asker`. */
   readonly client: Omit<ClientDefinition, "permission" | "files" | "terminals" | "elicit" | "terminalAuth">;
   readonly gate?: LiveGate;
   readonly asker?: Asker;
   readonly recorder?: Recorder;
   readonly onEvent?: (event: LiveEvent) => void;
-  /** How long opening, loading or resuming a session may take; the second time twice as long. Default 60,000 ms. */
+  /** The time to open, load or resume a session; the second attempt has twice as long. Default 60,000 ms. */
   readonly setupTimeoutMs?: number;
-  /** How long a login by the agent may take, browser and all. Default 300,000 ms. */
+  /** The time for a login by the agent, browser included. Default 300,000 ms. */
   readonly loginTimeoutMs?: number;
   /**
-   * How often an agent that dies is started again within five minutes: at once, and then after pauses of `backoffMs`,
-   * twice that and so on. Default 5.
+   * How often a crashed agent is restarted within five minutes: at once, then after `backoffMs`, twice that and so on.
+   * Default 5.
    */
   readonly maxRestarts?: number;
-  /** How long an agent may take to end what was cancelled, before it is ended itself. Default 5,000 ms. */
+  /** The time for an agent to end its work after a cancel, before it is stopped. Default 5,000 ms. */
   readonly cancelTimeoutMs?: number;
-  /** After how long without a word in the middle of its work the user is told. Default 30,000 ms. */
+  /** The silence during a prompt after which `quiet` is reported. Default 30,000 ms. */
   readonly quietMs?: number;
-  /** How often a prompt is sent again to an agent that wants a pause. Default 4. */
+  /** How often a prompt is sent again to an agent that is rate limited. Default 4. */
   readonly maxRetries?: number;
-  /** The first pause where the agent names none; each is twice the one before. Default 1,000 ms. */
+  /** The first pause where the agent names none; each further one is twice as long. Default 1,000 ms. */
   readonly backoffMs?: number;
 }
 
-/** Where a session lives, and how it begins. Listeners that are given here miss nothing. */
+/** The directories and setup of a session. Listeners that are given here miss nothing. */
 export interface LivePlace extends SessionPlace {
   readonly setup?: SessionSetup;
 }

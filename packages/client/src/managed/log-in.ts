@@ -10,14 +10,14 @@ import type { Asker, LoginMethod } from "./asker.ts";
 import type { LiveOptions } from "./live-options.ts";
 import { loginMethods, usableMethods } from "./login-methods.ts";
 
-/** What a login needs of the agent that it is for. */
+/** The agent that a login is for. */
 export interface LoginTarget {
   readonly entry: AgentEntry;
   readonly options: LiveOptions;
   restart(reason: string, credentials?: Readonly<Record<string, string>>): Promise<void>;
 }
 
-/** The ways to log in that the agent names, for whoever shows them. */
+/** The login methods that the agent offers. */
 export function methodsOf(target: LoginTarget, { agent }: LaunchedAgent): readonly LoginMethod[] {
   const { entry, options } = target;
   const { environment = process.env, env, cwd = process.cwd() } = options;
@@ -25,7 +25,7 @@ export function methodsOf(target: LoginTarget, { agent }: LaunchedAgent): readon
   return loginMethods(agent.authMethods, { entry, environment: { ...passed, ...env }, cwd });
 }
 
-/** Rejects with a LaunchError of kind `login_needed` when nobody is there, nobody wants to, or it fails. */
+/** Rejects with a LaunchError of kind `login_needed` when no method is chosen or the login fails. */
 export async function logIn(target: LoginTarget, launched: LaunchedAgent, wanted?: string): Promise<void> {
   const { asker = {}, onEvent } = target.options;
   const method = await chosen(target, methodsOf(target, launched), asker, wanted);
@@ -91,7 +91,7 @@ async function byVariables(target: LoginTarget, asker: Asker, method: LoginMetho
   await target.restart("it was given credentials", values);
 }
 
-/** What to type to log in to it. */
+/** The command line that logs in to an agent. */
 export function loginCommandFor(entry: AgentEntry): string {
   const { name, origin, transport } = entry;
   const isTyped = origin === "command" && transport === "stdio";

@@ -5,14 +5,14 @@ import { isObject, optional } from "@parley/acp/internal";
 import type { AgentEntry, CommandEntry } from "../agents/agent-entry.ts";
 import type { Asker, LoginCommand, LoginMethod, LoginVariable } from "./asker.ts";
 
-/** Where a login in a terminal runs: like the agent itself. */
-export interface LoginPlace {
+/** A terminal login runs like the agent itself. */
+export interface LoginContext {
   readonly entry: AgentEntry;
   readonly environment: Readonly<Record<string, string>>;
   readonly cwd: string;
 }
 
-/** Those that this client can do for this user. */
+/** The methods that this client can perform. */
 export function usableMethods(methods: readonly LoginMethod[], asker: Asker): readonly LoginMethod[] {
   return methods.filter(({ kind }) => {
     if (kind === "terminal") return asker.terminalLogin !== undefined;
@@ -20,11 +20,11 @@ export function usableMethods(methods: readonly LoginMethod[], asker: Asker): re
   });
 }
 
-export function loginMethods(methods: readonly AuthMethod[], place: LoginPlace): readonly LoginMethod[] {
-  return methods.map((method) => loginMethod(method as unknown as Raw, place)); // as the wire has it
+export function loginMethods(methods: readonly AuthMethod[], context: LoginContext): readonly LoginMethod[] {
+  return methods.map((method) => loginMethod(method as unknown as Raw, context)); // as the wire has it
 }
 
-/** What has been seen on wires. */
+/** A method in the shapes that agents send. */
 interface Raw {
   readonly methodId: string;
   readonly name: string;
@@ -36,16 +36,16 @@ interface Raw {
   readonly _meta?: Readonly<Record<string, unknown>> | null;
 }
 
-function loginMethod(raw: Raw, place: LoginPlace): LoginMethod {
+function loginMethod(raw: Raw, context: LoginContext): LoginMethod {
   const { methodId, name, description } = raw;
   const common = { id: methodId, name, ...optional({ description: description ?? undefined }) };
-  const command = commandOf(raw, place);
+  const command = commandOf(raw, context);
   if (command !== undefined) return { ...common, kind: "terminal", command };
   const variables = variablesOf(raw);
   return variables.length > 0 ? { ...common, kind: "variables", variables } : { ...common, kind: "agent" };
 }
 
-function commandOf(raw: Raw, { entry, environment, cwd }: LoginPlace): LoginCommand | undefined {
+function commandOf(raw: Raw, { entry, environment, cwd }: LoginContext): LoginCommand | undefined {
   if (entry.transport !== "stdio") return undefined;
   const own = raw._meta?.["terminal-auth"];
   if (isObject(own) && typeof own["command"] === "string") {
@@ -56,11 +56,11 @@ function commandOf(raw: Raw, { entry, environment, cwd }: LoginPlace): LoginComm
   return appended(entry, raw, { environment, cwd });
 }
 
-/** The same program with the same arguments, and those of the method behind them (C12). */
+/** The agent's own program and arguments, followed by those of the method (C12). */
 function appended(
   entry: CommandEntry,
   raw: Raw,
-  { environment, cwd }: Pick<LoginPlace, "environment" | "cwd">,
+  { environment, cwd }: Pick<LoginContext, "environment" | "cwd">,
 ): LoginCommand {
   const added = raw.args ?? listOf(raw._meta?.["args"]);
   const env = Object.fromEntries((raw.env ?? []).map(({ name, value }) => [name, value]));
@@ -74,7 +74,7 @@ function variablesOf(raw: Raw): readonly LoginVariable[] {
     const variable = typeof each === "string" ? { name: each } : each;
     if (!isObject(variable) || typeof variable["name"] !== "string") return [];
     const { name, label, secret, optional } = variable;
-    // what becomes a name in an environment must be one
+    // it becomes the name of an environment variable
     if (!/^[A-Za-z_][A-Za-z0-9_]{0,200}$/.test(name as string)) return [];
     return [
       {

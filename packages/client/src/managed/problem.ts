@@ -4,24 +4,23 @@ import { ConnectionError, errorCodes, RequestError } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 
 export type ProblemKind =
-  /** The agent does not know the session (any more). */
+  /** The agent does not know the session. */
   | "session_not_found"
-  /** It, or the provider behind it, wants a pause. */
+  /** The agent or its provider wants a pause. */
   | "rate_limited"
   | "timeout"
-  /** Somebody or some rule said no. */
+  /** A person or a rule refused. */
   | "denied"
   | "login_needed"
-  /** The agent has died, or its connection has ended. */
+  /** The agent crashed, or its connection ended. */
   | "crash"
   | "other";
 
 export interface Problem {
   readonly kind: ProblemKind;
-  /** The agent's own words. */
   readonly message: string;
   readonly code?: number;
-  /** How long the agent wants to be left alone. */
+  /** The pause that the agent asks for. */
   readonly retryAfterMs?: number;
 }
 
@@ -31,15 +30,15 @@ interface ErrorLike {
   readonly data?: unknown;
 }
 
-/** What these are about need not have ended the connection, and would be the same the next time. */
-const notDeaths: ReadonlySet<string> = new Set(["aborted", "too_large", "protocol"]);
+/** Errors that do not end the connection, and would happen again. */
+const notCrashes: ReadonlySet<string> = new Set(["aborted", "too_large", "protocol"]);
 
-/** Of an error that the agent answered with, or of the end of the connection. */
+/** Classifies an error answer of an agent, or the end of its connection. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof ConnectionError) {
     const { kind, message } = error;
     if (kind === "timeout") return { kind, message };
-    return { kind: notDeaths.has(kind) ? "other" : "crash", message };
+    return { kind: notCrashes.has(kind) ? "other" : "crash", message };
   }
   if (error instanceof RequestError || isErrorLike(error)) return ofAnswer(error);
   return { kind: "other", message: error instanceof Error ? error.message : String(error) };
@@ -57,7 +56,7 @@ function ofAnswer({ code, message, data }: ErrorLike): Problem {
   };
 }
 
-/** Agents answer "Internal error", and say what it was in the data, each under a name of its own. */
+/** Many agents answer "Internal error" and put the reason into the data, under various names. */
 function withDetails(message: string, data: unknown): string {
   const { details, detail, message: inner, error } = (data ?? {}) as Readonly<Record<string, unknown>>; // whatever it is
   const words = [data, details, detail, inner, error].find((each) => typeof each === "string" && each !== "");
@@ -73,7 +72,7 @@ function kindOf(code: number, message: string, data: Readonly<Record<string, unk
   if (code === errorCodes.permissionDenied || reason === "permission_denied") return "denied";
   if (code === errorCodes.timeout || reason === "timeout") return "timeout";
   if (reason === "session_not_found") return "session_not_found";
-  // -32002 is also for files, which are named by their paths
+  // -32002 is also used for files, which are named by their paths
   const isFile = ["file", "path", "uri"].some((name) => data[name] !== undefined) || /[\\/]/.test(message);
   if (code === errorCodes.notFound && !isFile && (reason === "" || /session/i.test(message))) {
     return "session_not_found";

@@ -10,26 +10,23 @@ export interface SessionSetup {
   readonly options?: Readonly<Record<string, string | boolean>>;
 }
 
-/** Something of a setup that could not be had. */
+/** A part of a setup that could not be set. */
 export interface SetupProblem {
-  /** "mode", "model", or "option" and what the user called it. */
+  /** "mode", "model", or "option" and its name. */
   readonly what: string;
-  /** The agent does not have that, or it has it and said no. */
   readonly why: "not_offered" | "refused";
-  /** In words. */
   readonly message: string;
 }
 
 interface Wanted {
-  /** In the user's words. */
   readonly what: string;
   readonly candidates: readonly SessionConfigOption[];
   readonly value: string | boolean;
 }
 
 /**
- * Sets what is not so already. An agent that says nothing else than what was `remembered` of another process has perhaps chosen
- * something else: then all of it is set. Returns what could not be set.
+ * Sets the options that differ, and returns the problems. When the options equal those that were `remembered` from another
+ * process, the agent may not have reported its own: then all of them are set.
  */
 export async function applySetup(
   session: ClientSession,
@@ -39,7 +36,7 @@ export async function applySetup(
   const isRemembered =
     remembered.length > 0 && JSON.stringify(session.options) === JSON.stringify(remembered);
   const problems: SetupProblem[] = [];
-  // one after the other: an agent may change one option because of another
+  // one by one: setting an option may change others
   for (const find of wanted(setup)) {
     const problem = await apply(session, find(session.options), isRemembered);
     if (problem !== undefined) problems.push(problem);
@@ -105,7 +102,7 @@ function currentOf(option: SessionConfigOption): unknown {
   return option.type === "select" || option.type === "boolean" ? option.currentValue : undefined;
 }
 
-/** The value as the option has it. Ids may be addresses, of which people say the last part. */
+/** The matching value of the option. Where ids are addresses, their last part is enough. */
 function offeredValue(option: SessionConfigOption, value: string | boolean): string | boolean | undefined {
   if (option.type === "boolean") {
     if (typeof value === "boolean") return value;
@@ -126,7 +123,7 @@ function choicesOf(
   option: SessionConfigOption,
 ): readonly { readonly value: string; readonly name: string }[] {
   if (option.type !== "select") return [];
-  // the tag says so; an unknown kind of option has the same type for its tag
+  // as: an unknown kind of option has the same type of tag
   const { options } = option as Extract<SessionConfigOption, { type: "select" }>;
   return options.flatMap((choice) => ("groupId" in choice ? choice.options : [choice]));
 }

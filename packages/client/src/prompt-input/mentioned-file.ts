@@ -7,7 +7,7 @@ import type { AgentFeatures, ContentBlock } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { Mention } from "./mentions.ts";
 
-/** What of an agent's features decides how it is given a file. */
+/** The capabilities that decide how an agent gets a file. */
 export type AcceptedContent = Pick<AgentFeatures, "image" | "audio" | "embeddedContext">;
 
 /** More than this is linked: a model would be given all of it, wanted or not. */
@@ -28,7 +28,7 @@ const media: Readonly<Record<string, string>> = {
   flac: "audio/flac",
 };
 
-/** What a file has to be called to be shown. */
+/** The extensions of images and sounds. */
 export const wantedMedia = `its name has to end in one of ${Object.keys(media).join(", ")}`;
 
 const texts: Readonly<Record<string, string>> = {

@@ -13,10 +13,10 @@ export interface Mention {
 // After a letter or digit an @ belongs to an address.
 const written = /(?<![\p{L}\p{N}_@./\\])@(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"'`<>|]+))/gu;
 const range = /^(.*[^:]):(\d{1,9})(?:-(\d{1,9}))?$/;
-/** What follows a name in a sentence. */
+/** Punctuation that may follow a name. */
 const punctuation = /[.,;:!?)\]}]+$/;
 
-/** What each @ may mean, the longest reading first: `@a.ts.` is the file `a.ts.` if there is one, else `a.ts`. */
+/** The candidates for each @, longest first: `@a.ts.` is the file `a.ts.` if there is one, else `a.ts`. */
 export function findMentions(text: string): Mention[][] {
   return [...text.matchAll(written)].map((match) => {
     const quoted = match[1] ?? match[2];

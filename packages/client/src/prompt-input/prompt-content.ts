@@ -8,14 +8,14 @@ import { type AcceptedContent, fileBlock, mediaType, wantedMedia } from "./menti
 import { findMentions, type Mention } from "./mentions.ts";
 
 export interface PromptInput {
-  /** What the user wrote: `@file` in it is looked up. */
+  /** The typed text; `@file` in it is looked up. */
   readonly text: string;
   /**
    * Text that the user did not write, such as what was piped in: nothing in it is looked up, and beside the user's words it
    * is a block of its own, so that an agent can tell it from them. Without any words it is the prompt.
    */
   readonly attached?: readonly string[];
-  /** Images and sounds to be shown whatever the text says. */
+  /** Images and sounds to attach. */
   readonly files?: readonly string[];
 }
 
@@ -113,7 +113,7 @@ function nameOf({ path, lines }: Pick<Mention, "path" | "lines">): string {
   return `${path}${lines ? `:${lines.first}-${lines.last}` : ""}`;
 }
 
-/** A prompt may have been written by somebody else, in a file: what of the user's it takes along is said. */
+/** A prompt may come from a foreign file, so the files that it includes are reported. */
 function mentionNotes({ mention, file, block }: Found, cwd: string): string[] {
   const name = `@${nameOf(mention)}`;
   const isElsewhere = /^\.\.(?:[\\/]|$)|^[\\/]|^[A-Za-z]:/.test(relative(cwd, file));

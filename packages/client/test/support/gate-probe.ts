@@ -14,7 +14,7 @@ import {
   type Rule,
 } from "../../src/index.ts";
 
-/** What an agent could call what it does. */
+/** All kinds of tool calls. */
 export const toolKinds = [
   "read",
   "edit",

@@ -10,7 +10,7 @@ import { type CommandEntry, type LiveEvent, type LiveOptions, liveAgent } from "
 
 export const patience = { timeout: 60_000 };
 
-/** What the agent does in one life: a scenario, or less than that. */
+/** What the agent does in one run: a scenario, or less than that. */
 export interface Life {
   readonly play?: Partial<AgentScenario>;
   readonly stderr?: string;

@@ -11,11 +11,11 @@ import type { ExtensionContext } from "../base/extensions.ts";
 import type { ClientSession } from "./client-session.ts";
 import type { UnreadLimits } from "./unread-updates.ts";
 
-/** Where a question comes from, and when it is no longer worth an answer. */
+/** The context of a question. */
 export interface AskContext {
-  /** Undefined for a question that belongs to no session. */
+  /** Undefined when the question belongs to no session. */
   readonly session: ClientSession | undefined;
-  /** Of a form or an address: the request of ours that it belongs to, where that is no session's. */
+  /** Our request that the form or address belongs to, where it belongs to no session. */
   readonly requestId?: number | string;
   /** Aborts when the user cancels, the agent withdraws the question, or the connection ends. */
   readonly signal: AbortSignal;
@@ -27,18 +27,18 @@ export interface ClientDefinition
   readonly name: string;
   readonly version: string;
   readonly title?: string;
-  /** Asks the user. The id of an option will do as an answer; nothing means no. Default: always no. */
+  /** Asks the user. Answer with the id of an option; undefined means no. Default: always no. */
   permission?(
     ask: PermissionAsk,
     context: AskContext,
   ): Promise<PermissionAnswer | string | undefined> | PermissionAnswer | string | undefined;
-  /** Lets the user fill in a form or visit an address. Without it the client offers neither. */
+  /** Shows a form, or an address to visit. Without it the client offers neither. */
   elicit?(ask: ElicitationAsk, context: AskContext): Promise<ElicitationAnswer> | ElicitationAnswer;
-  /** The flow behind a URL elicitation is over; the agent says so when it knows. */
+  /** Called when the agent reports that the flow of a URL elicitation is complete. */
   elicitationCompleted?(elicitationId: string): void;
-  /** What `elicit` can do. Default both. */
+  /** The modes that `elicit` supports. Default both. */
   readonly elicitationModes?: readonly ("form" | "url")[];
-  /** Files for v1 agents. Without them the client offers none. */
+  /** Files for v1 agents. Default: none are offered. */
   readonly files?: Files | ((session: ClientSession) => Files);
   readonly terminals?: Terminals | ((session: ClientSession) => Terminals);
   /**
@@ -47,14 +47,14 @@ export interface ClientDefinition
    */
   readonly terminalAuth?: boolean;
   /**
-   * Freezes every update before a listener sees it, so that changing one throws instead of changing what other
-   * listeners see. For development: it costs as much as reading the update. Default false.
+   * Freezes every update before a listener sees it, so that a listener that changes one throws. For development: it costs
+   * as much as reading the update. Default false.
    */
   readonly strict?: boolean;
   /** Newest first. Default both. */
   readonly versions?: readonly ProtocolVersion[];
   readonly unstable?: UnstableMethods;
-  /** How long the agent may take to answer `initialize`. Default 60,000 ms. */
+  /** The time for the agent to answer `initialize`. Default 60,000 ms. */
   readonly handshakeTimeoutMs?: number;
   /** Put into the client's capabilities. */
   readonly meta?: Meta;
@@ -63,7 +63,7 @@ export interface ClientDefinition
   readonly notifications?: Readonly<
     Record<`_${string}`, (params: unknown, context: ExtensionContext) => undefined>
   >;
-  /** Requests and notifications outside the protocol that have no handler above; for whoever passes them on. */
+  /** Requests and notifications outside the protocol without a handler above. */
   otherRequest?(method: string, params: unknown, context: ExtensionContext): unknown;
   otherNotification?(method: string, params: unknown): void;
 }

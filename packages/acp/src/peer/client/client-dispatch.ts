@@ -19,9 +19,9 @@ import type { OpenSession } from "./open-session.ts";
 import { OrphanUpdates } from "./orphan-updates.ts";
 import { SessionServices } from "./session-services.ts";
 
-/** What was counted instead of answered or shown. */
+/** Counts of ignored input. */
 export interface AgentCounters extends Readonly<ConnectionCounters> {
-  /** Updates for sessions that nobody knows. */
+  /** Updates of unknown sessions. */
   readonly orphanUpdates: number;
 }
 
@@ -36,11 +36,11 @@ export class ClientDispatch {
   readonly #edition: ClientEdition;
   readonly #sessions = new Map<string, OpenSession>();
   readonly #services = new Map<string, SessionServices>();
-  /** Of sessions that have been closed. */
+  /** Services of closed sessions that are still closing. */
   readonly #ending = new Set<Promise<void>>();
   readonly #orphans: OrphanUpdates;
   #updateRow: BoundMethod | undefined;
-  /** Addresses that the user was asked to visit, and whose flow is not over as far as we know. */
+  /** URL elicitations that are not complete yet. */
   readonly #elicitations = new Set<string>();
 
   constructor(
@@ -115,7 +115,7 @@ export class ClientDispatch {
     if (this.#elicitations.delete(elicitationId)) this.#definition.elicitationCompleted?.(elicitationId);
   }
 
-  /** Nearly everything that an agent sends: its row is looked up once. */
+  /** Nearly every message is an update: its row is looked up once. */
   #updated(params: unknown, chars: number): void {
     this.#updateRow ??= this.#bound.receivedNotification("session/update");
     if (this.#updateRow === undefined) return;
@@ -141,7 +141,7 @@ export class ClientDispatch {
     if (method === "elicitation/create") return this.#elicitation(params, request);
     const service = this.#edition.service(method, params);
     if (service === undefined) throw methodNotFound(method);
-    // what was not offered does not exist (N126)
+    // services that were not offered do not exist (N126)
     if (!this.#offers(service.op)) throw methodNotFound(method);
     const session = this.#sessions.get(service.sessionId);
     if (session === undefined) throw noSession();
@@ -169,7 +169,7 @@ export class ClientDispatch {
     const { sessionId, ask } = this.#edition.permission(params, (id, toolCallId) =>
       this.#sessions.get(id)?.toolCalls.titleOf(toolCallId),
     );
-    refuseTwins(ask);
+    refuseDuplicates(ask);
     const session = this.#sessions.get(sessionId);
     const askId = newId();
     session?.record({ kind: "ask", askId, permission: ask });
@@ -182,7 +182,7 @@ export class ClientDispatch {
     try {
       if (session !== undefined) answer = await session.questions.answer(request.signal, cancelled, handle);
     } finally {
-      // also when the handler fails: what nobody waits for any more is not open
+      // also when the handler fails: the question is over
       session?.record({ kind: "answer", askId, permission: answer });
     }
     return this.#edition.permissionResult(answer);
@@ -211,7 +211,7 @@ export class ClientDispatch {
           ? await handle(request.signal)
           : await session.questions.answer(request.signal, cancelled, handle);
     } finally {
-      // there is no flow to wait for
+      // no flow was started
       if (ask.mode === "url" && answer.action !== "accept") this.#elicitations.delete(ask.elicitationId);
       session?.record({ kind: "answer", askId, elicitation: answer });
     }
@@ -236,14 +236,14 @@ export class ClientDispatch {
   }
 }
 
-/** Two options with one id: whichever the user chooses, the agent could take it for the other (N132). */
-function refuseTwins({ options }: PermissionAsk): void {
+/** Refuses a question with two options of one id, whose answer would be ambiguous (N132). */
+function refuseDuplicates({ options }: PermissionAsk): void {
   const ids = new Set<string>();
   for (const [at, { optionId }] of options.entries()) {
     if (!ids.has(optionId)) ids.add(optionId);
     else {
       const path = `/options/${at}/optionId`;
-      const message = `session/request_permission: params${path} must be its own, got that of another option`;
+      const message = `session/request_permission: params${path} must be unique, got the id of another option`;
       throw new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path });
     }
   }

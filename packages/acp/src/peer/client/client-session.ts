@@ -4,7 +4,7 @@ import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "
 import type { Entry } from "../../model/entry.ts";
 import type { Outcome, Update } from "../../model/update.ts";
 
-/** One session at the client: the source of everything that happens in it, in and outside turns. */
+/** One session at the client: the source of its events, in and outside turns. */
 export interface ClientSession {
   readonly sessionId: string;
   /** The first of the roots. */
@@ -13,54 +13,54 @@ export interface ClientSession {
   readonly roots: readonly string[];
   readonly options: readonly SessionConfigOption[];
   readonly commands: readonly AvailableCommand[];
-  /** "idle", "running", "requires_action", or what else the agent says; anything but "idle" is busy. */
+  /** "idle", "running", "requires_action", or another state of the agent; anything but "idle" is busy. */
   readonly state: string;
   /** `_meta` of the answer that opened it. */
   readonly meta: Meta | undefined;
-  /** Yours. */
+  /** For the app. */
   data: unknown;
-  /** Sees every update, in order. What came before the first listener is kept for it, within bounds. */
+  /** Called for every update, in order. Earlier updates are kept for the first listener, within bounds. */
   onUpdate(listener: (update: Update) => void): () => void;
   /**
-   * The same as records for a view or a history: prompts, updates, questions, answers, outcomes. `seq` counts from 1
-   * for as long as this object lives, whoever listens.
+   * Called for every entry, as a view or a history needs them: prompts, updates, questions, answers, outcomes. `seq`
+   * counts from 1 for the lifetime of this object.
    */
   onEntry(listener: (entry: Entry) => void): () => void;
   /**
-   * Sends a prompt. On version 1 prompts wait for one another here, whatever the agent would do with two. Throws a
-   * TypeError for content that the agent does not take, and for none.
+   * Sends a prompt. On version 1 prompts wait for one another here. Throws a TypeError for content that the agent does not
+   * support, and for an empty prompt.
    */
   prompt(content: string | readonly ContentBlock[], options?: { readonly meta?: Meta }): Prompt;
   /**
-   * Ends what the agent is doing. Open prompts and questions end as cancelled, open tool calls are shown as cancelled
-   * at once; late updates are still shown.
+   * Cancels the work of the agent. Open prompts and questions end as cancelled, open tool calls are shown as cancelled at
+   * once; later updates are still delivered.
    */
   cancel(): void;
-  /** Ends one tool call, where the agent offers it for that call; its end arrives as an update. */
+  /** Cancels one tool call, where the agent supports that for the call; its end arrives as an update. */
   cancelToolCall(toolCallId: string): Promise<void>;
-  /** The same for a terminal that the agent shows. */
+  /** Cancels one terminal that the agent shows. */
   cancelTerminal(terminalId: string): Promise<void>;
-  /** Chooses a value of an option. */
+  /** Sets an option. */
   setOption(configId: string, value: string | boolean): Promise<void>;
-  /** Chooses a mode by its id. */
+  /** Sets the mode by its id. */
   setMode(mode: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A prompt on its way, as its sender sees it. */
+/** An open prompt. */
 export interface Prompt extends AsyncIterable<Update> {
-  /** The id of the message, once it is part of the conversation. Rejects when it never will be. */
+  /** The id of the message, once the agent has accepted it. Rejects when it never does. */
   readonly accepted: Promise<string>;
   /**
-   * How the work ended. A cancel is an outcome, and so is an error that the agent reports, with stop reason "error".
-   * Rejects only when there is no answer: the agent has died or the connection has ended.
+   * The result of the prompt. A cancel is an outcome, and so is an error that the agent reports, with stop reason "error".
+   * Rejects only when there is no answer: the agent crashed or the connection ended.
    */
   readonly outcome: Promise<Outcome>;
-  /** Ends the work on this prompt, or withdraws it while it waits. Its outcome is "cancelled". */
+  /** Cancels the work on this prompt, or withdraws it while it waits. Its outcome is "cancelled". */
   cancel(): void;
   /**
-   * Everything that happens in the session while this prompt is open. Ends with its outcome. A loop that falls too far
-   * behind (`maxUnreadUpdates`, `maxUnreadChars`) fails with "overflow" instead of leaving something out.
+   * All updates of the session while this prompt is open. Ends with the outcome. A loop that falls too far behind
+   * (`maxUnreadUpdates`, `maxUnreadChars`) fails with "overflow" instead of skipping updates.
    */
   [Symbol.asyncIterator](): AsyncGenerator<Update, void>;
 }

@@ -27,7 +27,7 @@ import { OpenSession, type OpenSessionSettings } from "./open-session.ts";
 import { SessionRequests } from "./session-requests.ts";
 import { type UnreadLimits, unreadLimits } from "./unread-updates.ts";
 
-/** Everything a session needs to live here; nothing is inherited from an earlier time (C16). */
+/** The directories, servers and listeners of a session; nothing is inherited from an earlier activation. */
 export interface SessionPlace {
   /** Absolute. */
   readonly cwd: string;
@@ -37,16 +37,16 @@ export interface SessionPlace {
   /** Custom data of the request. */
   readonly meta?: Meta;
   /**
-   * Of a load or a resume: what the session showed before. It counts until the agent says otherwise, since many answer
-   * with nothing about a session that the client knows already.
+   * For a load or a resume: the last known options and commands. They count until the agent reports others, since many
+   * agents do not repeat them.
    */
   readonly known?: KnownSession;
-  /** Listen from the first moment on: a history is not kept for listeners that come after it, beyond 1,024 updates. */
+  /** Listeners that miss nothing: for later ones only 1,024 updates of a history are kept. */
   readonly onUpdate?: (update: Update) => void;
   readonly onEntry?: (entry: Entry) => void;
 }
 
-/** What a session showed when it was last heard of. */
+/** The last known options and commands of a session. */
 export interface KnownSession {
   readonly options: readonly SessionConfigOption[];
   readonly commands: readonly AvailableCommand[];
@@ -98,7 +98,7 @@ export class ConnectedAgent {
     return this.#introduction.info;
   }
 
-  /** What the agent offers; what it does not say, it does not offer (C5). */
+  /** The capabilities of the agent. */
   get features(): AgentFeatures {
     return this.#introduction.features;
   }
@@ -107,36 +107,36 @@ export class ConnectedAgent {
     return this.#introduction.authMethods;
   }
 
-  /** The version that was agreed on. */
+  /** The negotiated protocol version. */
   get version(): number {
     return this.#edition.version;
   }
 
-  /** What was counted instead of answered or shown, up to now: noise, stray answers, updates of unknown sessions. */
+  /** Counts of ignored input: noise, stray answers, updates of unknown sessions. */
   get counters(): AgentCounters {
     return this.#dispatch.counters;
   }
 
-  /** A new session. */
+  /** Opens a new session. */
   async open(place: SessionPlace): Promise<ClientSession> {
     this.#needs(this.features.sessions, "have sessions");
     const activation = this.#activation(place);
     return this.#named(place, () => this.#edition.open(activation));
   }
 
-  /** An old session with its history, which arrives as updates before this resolves. */
+  /** Loads a session with its history, which arrives as updates before this resolves. */
   async load(sessionId: string, place: SessionPlace): Promise<ClientSession> {
     this.#needs(this.features.load, "load sessions");
     return this.#activate(sessionId, place, true);
   }
 
-  /** An old session without its history. */
+  /** Resumes a session without its history. */
   async resume(sessionId: string, place: SessionPlace): Promise<ClientSession> {
     this.#needs(this.features.resume, "resume sessions");
     return this.#activate(sessionId, place, false);
   }
 
-  /** A new session that begins where another one is. Unstable: list "session/fork". */
+  /** Opens a new session with the conversation of another one. Unstable: list "session/fork". */
   async fork(sessionId: string, place: SessionPlace): Promise<ClientSession> {
     this.#needs(this.features.fork, "fork sessions");
     const activation = this.#activation(place);
@@ -203,7 +203,7 @@ export class ConnectedAgent {
     return this.#named(place, () => this.#edition.activate(sessionId, activation, replay), sessionId);
   }
 
-  /** Sends a request whose answer names a session, which is there before any later message is handled. */
+  /** Sends a request whose answer names a session, and installs it before any later message is handled. */
   #named(
     place: SessionPlace,
     call: () => { readonly method: string; readonly params: unknown },
@@ -220,10 +220,9 @@ export class ConnectedAgent {
           : this.#install({ sessionId, configOptions: options, availableCommands: commands }, place);
       const receive = (result: object) => {
         const face = this.#edition.face(result, sessionId);
-        // nobody could tell such a session from none
         if (face.sessionId === "") throw namelessSession(method);
         const session = early ?? this.#install({ ...face, configOptions: [], availableCommands: [] }, place);
-        // what came before the answer is older than what the answer says
+        // updates that came before the answer are older than it
         session.opened(face);
         return session;
       };
@@ -278,7 +277,7 @@ export class ConnectedAgent {
       throw new TypeError("systemPrompt: its content must be one or more blocks of text, none of them empty");
   }
 
-  /** Asking for what the agent does not offer is a mistake on this side (C6-C10). */
+  /** Throws for a request that the agent does not support (C6-C10). */
   #needs(offered: boolean, what: string): void {
     if (!offered) throw new TypeError(`this agent does not ${what}`);
   }

@@ -15,7 +15,7 @@ export class EntryBacklog {
     return this.#entries;
   }
 
-  /** How many had to go since this was last asked. */
+  /** How many entries were dropped since the last call. */
   takeLost(): number {
     const lost = this.#lost;
     this.#lost = 0;
@@ -29,7 +29,7 @@ export class EntryBacklog {
     if (this.#entries.length > maxEntries || this.#chars > maxChars) this.#dropOldest();
   }
 
-  /** Half of them at once, so that each entry costs the same. */
+  /** Drops half at once, so that each entry costs the same. */
   #dropOldest(): void {
     const drop = this.#entries.length > maxEntries ? maxEntries / 2 : 0;
     let dropped = 0;

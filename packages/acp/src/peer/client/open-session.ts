@@ -17,7 +17,7 @@ import type { SessionRequests } from "./session-requests.ts";
 import { ToolCallTracker } from "./tool-call-tracker.ts";
 import type { UnreadLimits } from "./unread-updates.ts";
 
-/** Of Parley's own packages: `keepUpdates: false` is for callers that never iterate the prompt. */
+/** For Parley's own packages: callers that never iterate the prompt set `keepUpdates` to false. */
 export interface InternalPromptOptions {
   readonly meta?: Meta;
   readonly keepUpdates?: boolean;
@@ -26,7 +26,7 @@ export interface InternalPromptOptions {
 export interface OpenSessionSettings {
   readonly log: Log;
   readonly unread: UnreadLimits;
-  /** Whether updates are frozen before anybody sees them. */
+  /** Whether updates are frozen before listeners see them. */
   readonly isStrict: boolean;
   /** Called when the session has been closed. */
   closed(sessionId: string): void;
@@ -197,10 +197,10 @@ export class OpenSession implements ClientSession, ClientSessionSink {
     }
   }
 
-  /** Takes over what the answer of an open, load or resume says. */
+  /** Applies the answer of an open, load or resume. */
   opened(face: SessionFace): void {
     this.meta = face.meta;
-    // an answer that says nothing takes back nothing
+    // an answer without options changes nothing
     if (face.configOptions.length > 0) {
       this.#options = face.configOptions;
       this.#edition.setOptions(face.configOptions);
@@ -219,7 +219,7 @@ export class OpenSession implements ClientSession, ClientSessionSink {
     // before the prompts end, so that their iterators see it
     this.#edition.interrupted(this);
     for (const { isSent, number } of this.#prompts) {
-      // also one that has been answered: nobody is left to say how its work ended
+      // also one that has been answered: the agent cannot report the end of its work any more
       if (isSent) this.#edition.promptFailed(number, reason, this);
       else this.failed(number, reason);
     }
@@ -276,7 +276,7 @@ export class OpenSession implements ClientSession, ClientSessionSink {
 
   // ----
 
-  /** What an answer says about a session reaches listeners the way a change of it does. */
+  /** Reports the options and commands of an answer to listeners as updates. */
   #announce({ configOptions, availableCommands }: SessionFace): void {
     if (configOptions.length > 0)
       this.update({ sessionUpdate: "config_option_update", configOptions: [...configOptions] });

@@ -44,7 +44,7 @@ export class OrphanUpdates {
     while (this.#kept.length > maxUpdates || this.#chars > maxChars) {
       this.#chars -= this.#kept.shift()?.chars ?? 0;
       this.dropped++;
-      if (!this.#overflowed) this.#log("warn", "updates were lost: nobody has named their session yet", {});
+      if (!this.#overflowed) this.#log("warn", "updates of unknown sessions were dropped", {});
       this.#overflowed = true;
     }
   }

@@ -17,7 +17,7 @@ export class PromptHandle implements Prompt {
   #failure: Error | undefined;
   #wake: (() => void) | undefined;
 
-  /** `keepUpdates: false` buffers nothing until somebody iterates. */
+  /** `keepUpdates: false` buffers nothing before an iterator begins. */
   constructor(cancel: () => void, limits: UnreadLimits, keepUpdates = true) {
     this.#cancel = cancel;
     this.#unread = new UnreadUpdates(limits);
@@ -69,7 +69,7 @@ export class PromptHandle implements Prompt {
     this.#outcome.resolve(outcome);
   }
 
-  /** The agent said no, or failed: an outcome like any other, in every version. */
+  /** Ends with an error of the agent, which is an outcome in every version. */
   refuse(error: RequestError): Outcome {
     this.#accepted.reject(error);
     this.#finish();

@@ -93,7 +93,7 @@ export class UnreadUpdates {
   }
 }
 
-/** Text that continues text of the same message, with nothing said about either piece alone. */
+/** Joins two chunks of plain text of one message. */
 function joinedText(last: Update, next: Update): Update | undefined {
   if (next.sessionUpdate !== "agent_message_chunk" && next.sessionUpdate !== "agent_thought_chunk")
     return undefined;
