@@ -53,7 +53,7 @@ export type AgentEntry = CommandEntry | RemoteEntry;
 /** The argv that a user typed, as an entry. */
 export function commandEntry([command, ...args]: readonly string[]): CommandEntry {
   if (command === undefined || command === "") {
-    throw new TypeError("commandEntry wants the program of an agent and its arguments, got no program");
+    throw new TypeError("commandEntry: expected a program and its arguments, got no program");
   }
   const name = command.split(/[\\/]/).at(-1) || command;
   return { name, origin: "command", transport: "stdio", command, args };

@@ -4,7 +4,8 @@ import { type Place, parseWithPlaces } from "./json-with-comments.ts";
 
 /** The text with that value; what does not exist on the way to it is made. An undefined value is taken away. */
 export function setConfigValue(text: string, path: readonly string[], value: unknown): string {
-  if (path.length === 0) throw new TypeError("setConfigValue wants the path of a value, got an empty one");
+  if (path.length === 0)
+    throw new TypeError("setConfigValue: expected the path of a value, got an empty path");
   if (text.trim() === "")
     return value === undefined ? text : `${JSON.stringify(nested(path, value), null, 2)}\n`;
   let { place } = parseWithPlaces(text);

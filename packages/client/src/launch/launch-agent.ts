@@ -151,7 +151,7 @@ function offered({ quirks = {} }: AgentEntry, definition: ClientDefinition): Cli
 }
 
 function givenUp({ name }: AgentEntry): LaunchError {
-  return new LaunchError("aborted", `starting ${name} was given up`, { hint: "start it again" });
+  return new LaunchError("aborted", `starting ${name} was aborted`, { hint: "start it again" });
 }
 
 function failure(
@@ -178,7 +178,7 @@ function failure(
     case "handshake_timeout":
       return new LaunchError("handshake_timeout", `${name} did not answer within ${timeoutMs / 1000} s`, {
         ...details,
-        hint: `${servesHint}; an agent that is slow to start may get more time`,
+        hint: `${servesHint}; raise the timeout for an agent that starts slowly`,
       });
     case "spawn_failed":
       return new LaunchError("spawn_failed", error.message, { ...details, hint: installHint(entry) });

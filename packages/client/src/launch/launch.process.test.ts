@@ -159,7 +159,7 @@ test("what is no agent at all is told", patience, async () => {
   // its echo shows what it is, long before the deadline
   await assert.rejects(launchAgent(commandEntry(["cat"]), { definition, handshakeTimeoutMs: 100_000 }), {
     kind: "protocol",
-    message: "cat: initialize: no answer, it sends back what it is sent and is no agent",
+    message: "cat: initialize: no answer, it only echoes its input and is not an agent",
     hint: /check that this command serves ACP/,
   });
 });

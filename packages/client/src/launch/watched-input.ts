@@ -29,7 +29,7 @@ export function watchedInput(transport: Transport, onUnread: (unread: Unread) =>
         if (isOver) return;
         if (isNoise(value)) unread("noise", text.length, text);
         if (!isInitialize(value)) return sink.message(value, text);
-        end({ kind: "protocol", message: "it sends back what it is sent and is no agent" });
+        end({ kind: "protocol", message: "it only echoes its input and is not an agent" });
       },
       reject(fault) {
         const isText = fault.kind === "parse" || fault.kind === "utf8";

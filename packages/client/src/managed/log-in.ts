@@ -43,12 +43,12 @@ async function chosen(
 ): Promise<LoginMethod> {
   const usable = usableMethods(all, asker);
   const needed = (why: string) => loginNeeded(target.entry, why, all);
-  if (wanted === undefined && asker.chooseLogin === undefined) throw needed("nobody is logged in");
-  if (usable.length === 0) throw needed("it names no way to log in that can be used here");
+  if (wanted === undefined && asker.chooseLogin === undefined) throw needed("not logged in");
+  if (usable.length === 0) throw needed("none of its login methods can be used here");
   const id = wanted ?? (await asker.chooseLogin?.(usable, target.entry.name));
-  if (id === undefined) throw needed("no way to log in was chosen");
+  if (id === undefined) throw needed("no login method was chosen");
   const method = usable.find((each) => each.id === id);
-  if (method === undefined) throw needed(`it has no way to log in called ${id} that can be used here`);
+  if (method === undefined) throw needed(`it has no usable login method ${id}`);
   return method;
 }
 
@@ -70,12 +70,12 @@ async function byAgent(target: LoginTarget, { agent }: LaunchedAgent, method: Lo
 async function inTerminal(target: LoginTarget, asker: Asker, method: LoginMethod): Promise<void> {
   const { command } = method;
   if (command === undefined || asker.terminalLogin === undefined)
-    throw new TypeError("not a login in a terminal");
+    throw new TypeError(`${method.id} is not a terminal login`);
   const exitCode = await asker.terminalLogin(command, target.entry.name);
   if (exitCode !== 0) {
-    throw loginNeeded(target.entry, `the login in the terminal ended with code ${exitCode}`, [method]);
+    throw loginNeeded(target.entry, `the terminal login exited with code ${exitCode}`, [method]);
   }
-  await target.restart("somebody has logged in");
+  await target.restart("to apply the login");
 }
 
 async function byVariables(target: LoginTarget, asker: Asker, method: LoginMethod): Promise<void> {
@@ -88,7 +88,7 @@ async function byVariables(target: LoginTarget, asker: Asker, method: LoginMetho
     }
     values[variable.name] = value;
   }
-  await target.restart("it was given credentials", values);
+  await target.restart("to apply the credentials", values);
 }
 
 /** The command line that logs in to an agent. */
@@ -104,12 +104,12 @@ function loginNeeded(
   methods: readonly LoginMethod[],
   cause?: unknown,
 ): LaunchError {
-  const ways = methods.map((method) => `${method.id} (${method.name})`).join(", ");
+  const names = methods.map((method) => `${method.id} (${method.name})`).join(", ");
   return new LaunchError("login_needed", `${entry.name} wants a login: ${why}`, {
     hint:
-      ways === ""
+      names === ""
         ? "log in with the agent's own command"
-        : `log in with: ${loginCommandFor(entry)}\nits ways: ${ways}`,
+        : `log in with: ${loginCommandFor(entry)}\nits methods: ${names}`,
     cause,
   });
 }

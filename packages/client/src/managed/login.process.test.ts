@@ -76,8 +76,8 @@ test("with nobody to ask, the ways to log in are told at once", patience, async 
   await assert.rejects(agent.open({ cwd }), {
     name: "LaunchError",
     kind: "login_needed",
-    message: "scripted wants a login: nobody is logged in",
-    hint: "log in with: parley agents login scripted\nits ways: web (Browser)",
+    message: "scripted wants a login: not logged in",
+    hint: "log in with: parley agents login scripted\nits methods: web (Browser)",
   });
 });
 
@@ -85,7 +85,7 @@ test("a login that the user does not want, that fails, or that never ends is tol
   const given = await live(t, scripted(t, { play: locked }).entry, choosing(undefined));
   await assert.rejects(given.agent.open({ cwd }), {
     kind: "login_needed",
-    message: /no way to log in was chosen/,
+    message: /no login method was chosen/,
   });
   const method = "authenticate";
   const failing = {
@@ -177,7 +177,7 @@ test("a login in a terminal that fails is told with its exit code", patience, as
   const { entry } = scripted(t, { play: offering(method) });
   const { asker } = choosing("tty", { terminalLogin: async () => 3 });
   const { agent } = await live(t, entry, { asker });
-  await assert.rejects(agent.open({ cwd }), { kind: "login_needed", message: /ended with code 3/ });
+  await assert.rejects(agent.open({ cwd }), { kind: "login_needed", message: /exited with code 3/ });
 });
 
 test("ways to log in that other agents name in their own shapes are understood", patience, async (t) => {
@@ -237,7 +237,7 @@ test(
     const { agent } = await live(t, entry, { asker });
     await assert.rejects(agent.open({ cwd }), {
       kind: "login_needed",
-      message: /no way to log in that can be used here/,
+      message: /none of its login methods can be used here/,
     });
   },
 );
@@ -247,7 +247,7 @@ test("one can log in before anything else, by the name of the way", patience, as
   const { agent } = await live(t, entry);
   await assert.rejects(agent.login("magic"), {
     kind: "login_needed",
-    message: /no way to log in called magic/,
+    message: /no usable login method magic/,
   });
   await agent.login("web");
   assert.notEqual((await agent.open({ cwd })).sessionId, "");

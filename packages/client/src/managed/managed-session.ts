@@ -362,7 +362,7 @@ export class ManagedSession implements LiveSession {
   #stuck(ms: number): void {
     const message = `${this.#host.entry.name} did not end its work within ${ms} ms of the cancel, and was ended`;
     this.#host.options.onEvent?.({ kind: "warning", message });
-    this.#host.restart("it did not end what was cancelled").catch(() => undefined);
+    this.#host.restart("it did not end its work after a cancel").catch(() => undefined);
   }
 
   // ---- entries

@@ -162,7 +162,7 @@ test("text that comes alone is the prompt", async () => {
 test("a file that is no image is not shown as one", async () => {
   await assert.rejects(
     blocksOf("x", all, { files: ["src/a.ts"] }),
-    /src\/a\.ts is no image: its name has to end/,
+    /src\/a\.ts is not an image: its name has to end/,
   );
 });
 

@@ -49,8 +49,8 @@ export async function promptContent(input: PromptInput, target: PromptTarget): P
   for (const name of input.files ?? []) {
     const path = absolute(name, cwd);
     const block = await fileBlock(path, accepts);
-    if (block === undefined) throw new PromptInputError(`${name} is no file that can be read`);
-    if (mediaType(path) === undefined) throw new PromptInputError(`${name} is no image: ${wantedMedia}`);
+    if (block === undefined) throw new PromptInputError(`${name} is not a readable file`);
+    if (mediaType(path) === undefined) throw new PromptInputError(`${name} is not an image: ${wantedMedia}`);
     if (block.type === "resource_link") notes.push(linkNote(name));
     blocks.set(path, block);
   }

@@ -67,7 +67,7 @@ for (const version of ["v1", "v2"]) {
   test(`C12 a login that exits with another code than 0 is none (${version})`, deadline, async (t) => {
     const { result } = await typed(t, version, "hello");
     assert.partialDeepStrictEqual(result, { name: "LaunchError", kind: "login_needed", starts: 1 });
-    assert.match((result as { message: string }).message, /the login in the terminal ended with code 7/);
+    assert.match((result as { message: string }).message, /the terminal login exited with code 7/);
   });
 
   test(`the SDK's agent is told the system prompt (${version})`, deadline, async (t) => {
