@@ -18,10 +18,10 @@ import { reportWaiting } from "../launch/report-waiting.ts";
 import { EntryFilter } from "./entry-filter.ts";
 import type { LivePlace, PromptContent } from "./live-options.ts";
 import type { LivePrompt, LiveSession } from "./live-session.ts";
-import { ManagedPrompt } from "./managed-prompt.ts";
+import type { ManagedProcess } from "./managed-process.ts";
+import { charsOf, ManagedPrompt } from "./managed-prompt.ts";
 import { problemOf } from "./problem.ts";
 import { recover } from "./recover.ts";
-import type { SessionHost } from "./session-host.ts";
 import { applySetup, type SetupProblem } from "./session-setup.ts";
 import { watchSilence } from "./watch-silence.ts";
 
@@ -29,7 +29,8 @@ type How = "new" | "loaded" | "resumed";
 
 export class ManagedSession implements LiveSession {
   data: unknown;
-  readonly #host: SessionHost;
+  readonly #process: ManagedProcess;
+  readonly #ended: () => void;
   readonly #place: LivePlace;
   readonly #events: SessionEvents;
   readonly #queue = new PromptQueue<ManagedPrompt>((prompt) => this.#work(prompt));
@@ -46,10 +47,12 @@ export class ManagedSession implements LiveSession {
   #isClosed = false;
   #problems: readonly SetupProblem[] = [];
 
-  constructor(host: SessionHost, place: LivePlace) {
-    this.#host = host;
+  /** `ended` is called when the session is closed. */
+  constructor(process: ManagedProcess, place: LivePlace, ended: () => void) {
+    this.#process = process;
+    this.#ended = ended;
     this.#place = place;
-    this.#events = new SessionEvents(host.options.client.log ?? (() => undefined));
+    this.#events = new SessionEvents(process.options.client.log ?? (() => undefined));
     if (place.onUpdate !== undefined) this.#events.onUpdate(place.onUpdate);
     if (place.onEntry !== undefined) this.#events.onEntry(place.onEntry);
   }
@@ -99,7 +102,7 @@ export class ManagedSession implements LiveSession {
   }
 
   prompt(content: PromptContent, options: { readonly meta?: Meta } = {}): LivePrompt {
-    const limits = unreadLimits(this.#host.options.client);
+    const limits = unreadLimits(this.#process.options.client);
     const prompt = new ManagedPrompt(content, options, limits, (cancelled) => {
       // one that has started ends by itself
       if (this.#queue.withdraw(cancelled)) cancelled.end({ stopReason: "cancelled" });
@@ -145,7 +148,7 @@ export class ManagedSession implements LiveSession {
     });
   }
 
-  // ---- called by the managed agent
+  // ---- called by the agent
 
   /** The session at the process that runs, or ran last. */
   get inner(): ClientSession | undefined {
@@ -169,13 +172,13 @@ export class ManagedSession implements LiveSession {
   /** Withdraws all prompts, and takes no more. */
   end(): void {
     this.#isClosed = true;
-    this.#host.forget(this);
+    this.#ended();
     for (const prompt of this.#prompts()) prompt.cancel();
   }
 
   /** The session at the running agent, reopened when that is another process than before. */
   async active(): Promise<ClientSession> {
-    const launched = await this.#host.running();
+    const launched = await this.#process.running();
     if (this.#inner !== undefined && this.#owner === launched) return this.#inner;
     await this.#reopen();
     if (this.#inner === undefined) throw closedError();
@@ -186,27 +189,27 @@ export class ManagedSession implements LiveSession {
 
   /** Loads or resumes it; opens a new one in its place when the agent can do neither. */
   async #reopen(): Promise<void> {
-    const launched = await this.#host.running();
+    const launched = await this.#process.running();
     const { resume, load } = launched.agent.features;
     if (!resume && !load) return this.#replace();
     const after = this.#owner === launched ? "loss" : "restart";
     const { session, how } = await this.#loadOrResume(true);
-    this.#host.options.onEvent?.({ kind: "continued", sessionId: this.#sessionId, how, after });
+    this.#process.options.onEvent?.({ kind: "continued", sessionId: this.#sessionId, how, after });
     await this.#setUp(session);
     this.#reportProblems();
   }
 
   async #replace(): Promise<void> {
-    const after = this.#owner === (await this.#host.running()) ? "loss" : "restart";
+    const after = this.#owner === (await this.#process.running()) ? "loss" : "restart";
     await this.openNew(this.#sessionId);
-    this.#host.options.onEvent?.({ kind: "continued", sessionId: this.#sessionId, how: "new", after });
+    this.#process.options.onEvent?.({ kind: "continued", sessionId: this.#sessionId, how: "new", after });
     this.#reportProblems();
   }
 
   #startRecording({ sessionId, cwd }: ClientSession, how: How, replaces?: string): void {
     this.#sessionId = sessionId;
-    const agent = this.#host.entry.name;
-    this.#host.options.recorder?.begin({ agent, sessionId, cwd, how, ...optional({ replaces }) });
+    const agent = this.#process.entry.name;
+    this.#process.options.recorder?.begin({ agent, sessionId, cwd, how, ...optional({ replaces }) });
     this.#filter?.startRecording();
   }
 
@@ -229,10 +232,10 @@ export class ManagedSession implements LiveSession {
     what: "new" | "history" | "silent",
     call: (agent: LaunchedAgent["agent"], place: SessionPlace) => Promise<ClientSession>,
   ): Promise<ClientSession> {
-    const { setupTimeoutMs = 60_000, onEvent } = this.#host.options;
+    const { setupTimeoutMs = 60_000, onEvent } = this.#process.options;
     const { setup: _setup, onUpdate: _onUpdate, onEntry: _onEntry, ...place } = this.#place;
     const attempt = (timeoutMs: number) =>
-      this.#host.authenticated(async (launched) => {
+      this.#process.authenticated(async (launched) => {
         const filter = new EntryFilter(what, (entry, isRecorded) => this.#entry(entry, isRecorded));
         this.#filter?.stop();
         this.#filter = filter;
@@ -245,7 +248,7 @@ export class ManagedSession implements LiveSession {
         const session = await withTimeout(timeoutMs, work).finally(answered);
         if (session === undefined) {
           void work.then((late) => late.close()).catch(() => undefined);
-          const message = `${this.#host.entry.name} did not answer within ${timeoutMs} ms`;
+          const message = `${this.#process.entry.name} did not answer within ${timeoutMs} ms`;
           throw new ConnectionError("timeout", message);
         }
         filter.activated();
@@ -271,7 +274,7 @@ export class ManagedSession implements LiveSession {
 
   /** For a session that is reopened: its opener does not look at `setupProblems` again. */
   #reportProblems(): void {
-    for (const { message } of this.#problems) this.#host.options.onEvent?.({ kind: "warning", message });
+    for (const { message } of this.#problems) this.#process.options.onEvent?.({ kind: "warning", message });
   }
 
   // ---- prompts
@@ -316,14 +319,14 @@ export class ManagedSession implements LiveSession {
   }
 
   async #attempt(prompt: ManagedPrompt): Promise<{ outcome?: Outcome; failure?: unknown }> {
-    const { cancelTimeoutMs = 5_000, gate } = this.#host.options;
+    const { cancelTimeoutMs = 5_000, gate } = this.#process.options;
     let watch: NodeJS.Timeout | undefined;
     try {
       const session = await this.active();
       if (prompt.signal.aborted) return { outcome: { stopReason: "cancelled" } };
       this.#filter?.beginPrompt();
       prompt.signal.addEventListener("abort", () => gate?.cancelled?.(session), { once: true });
-      watch = watchSilence(this.#host, () => this.#seq);
+      watch = watchSilence(this.#process, () => this.#seq);
       gate?.prompted?.(session);
       const outcome = await prompt.sendTo(session, cancelTimeoutMs, () => this.#stuck(cancelTimeoutMs));
       if (outcome.stopReason !== "error") return { outcome };
@@ -337,7 +340,7 @@ export class ManagedSession implements LiveSession {
 
   #recovery(prompt: ManagedPrompt) {
     return {
-      options: this.#host.options,
+      options: this.#process.options,
       counts: prompt.counts,
       signal: prompt.signal,
       isOver: this.#isClosed,
@@ -347,7 +350,7 @@ export class ManagedSession implements LiveSession {
       },
       reopen: () => this.#reopen(),
       replace: () => this.#replace(),
-      login: () => this.#host.login(),
+      login: () => this.#process.login(),
     };
   }
 
@@ -360,9 +363,9 @@ export class ManagedSession implements LiveSession {
 
   /** The agent did not end its work after a cancel: it is stopped, and started again for the next prompt. */
   #stuck(ms: number): void {
-    const message = `${this.#host.entry.name} did not end its work within ${ms} ms of the cancel, and was ended`;
-    this.#host.options.onEvent?.({ kind: "warning", message });
-    this.#host.restart("it did not end its work after a cancel").catch(() => undefined);
+    const message = `${this.#process.entry.name} did not end its work within ${ms} ms of the cancel, and was ended`;
+    this.#process.options.onEvent?.({ kind: "warning", message });
+    this.#process.restart("it did not end its work after a cancel").catch(() => undefined);
   }
 
   // ---- entries
@@ -370,29 +373,21 @@ export class ManagedSession implements LiveSession {
   /** A question may name a tool call by its id alone, so the gate sees the updates. */
   #observe(entry: Entry): void {
     if (entry.kind === "update" && this.#inner !== undefined)
-      this.#host.options.gate?.observe?.(this.#inner, entry.update);
+      this.#process.options.gate?.observe?.(this.#inner, entry.update);
   }
 
   #entry(entry: Entry, isRecorded: boolean): void {
     this.#seq += 1;
-    this.#host.noteActivity();
+    this.#process.noteActivity();
     const chars = entry.kind === "update" ? charsOf(entry.update) : 0;
     const numbered = entry.seq === this.#seq ? entry : { ...entry, seq: this.#seq };
-    if (isRecorded) this.#host.options.recorder?.entry(this.#sessionId, numbered);
+    if (isRecorded) this.#process.options.recorder?.entry(this.#sessionId, numbered);
     this.#events.deliver(numbered, chars);
     if (numbered.kind !== "update") return;
     const { current } = this.#queue;
     if (current?.isSent) current.push(numbered.update, chars);
     this.#events.update(numbered.update);
   }
-}
-
-/** Roughly the size of the message that brought an update. */
-function charsOf(update: Update): number {
-  if (update.sessionUpdate === "agent_message_chunk" || update.sessionUpdate === "agent_thought_chunk") {
-    if (update.content.type === "text") return update.content.text.length;
-  }
-  return JSON.stringify(update).length;
 }
 
 function closedError(): ConnectionError {

@@ -1,0 +1,238 @@
+// Runs an agent: starts it on demand, restarts it after a crash or a login, and gives up when it crashes too often.
+
+import { type ClientSession, type ConnectedAgent, ConnectionError } from "@parley/acp";
+import type { AgentEntry } from "../agents/agent-entry.ts";
+import { type LaunchedAgent, launchAgent } from "../launch/launch-agent.ts";
+import { LaunchError, stderrHint } from "../launch/launch-error.ts";
+import type { Unread } from "../launch/watched-input.ts";
+import { clientDefinition } from "./client-definition.ts";
+import type { LiveOptions } from "./live-options.ts";
+import { type LoginTarget, logIn } from "./log-in.ts";
+import { pause } from "./pause.ts";
+import { problemOf } from "./problem.ts";
+
+const crashWindowMs = 300_000;
+const longestPauseMs = 60_000;
+/** An agent whose input has ended is read until it exits, or is silent for so long. */
+const silenceMs = 250;
+const longestEndMs = 1_000;
+
+/** One agent program or remote agent across its restarts. */
+export class ManagedProcess implements LoginTarget {
+  readonly entry: AgentEntry;
+  readonly options: LiveOptions;
+  readonly #sessionOf: (sessionId: string) => ClientSession | undefined;
+  /** Typed by the user to log in; kept in memory only. */
+  #credentials: Readonly<Record<string, string>> = {};
+  #launching: Promise<LaunchedAgent> | undefined;
+  #launched: LaunchedAgent | undefined;
+  #crashes: number[] = [];
+  #loggingIn: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+  #isPaused = false;
+  /** Counts the entries that came from it. */
+  #activity = 0;
+  /** Resolves when the process that is being replaced has ended. */
+  #stopping: Promise<void> = Promise.resolve();
+  readonly #stop = new AbortController();
+  /** The agent crashed too often; the next request rejects with this. */
+  #crashLoop: LaunchError | undefined;
+
+  /** `sessionOf` finds a session by its id. */
+  constructor(
+    entry: AgentEntry,
+    options: LiveOptions,
+    sessionOf: (sessionId: string) => ClientSession | undefined,
+  ) {
+    this.entry = entry;
+    this.options = options;
+    this.#sessionOf = sessionOf;
+  }
+
+  get connected(): ConnectedAgent {
+    if (this.#launched === undefined) throw new Error(`${this.entry.name} is not running`);
+    return this.#launched.agent;
+  }
+
+  get pid(): number | undefined {
+    return this.#launched?.pid;
+  }
+
+  async login(methodId?: string): Promise<void> {
+    await logIn(this, await this.running(), methodId);
+  }
+
+  async logout(): Promise<void> {
+    const { agent } = await this.running();
+    await agent.logout();
+    this.#credentials = {};
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.#launched?.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#launched?.resume();
+  }
+
+  /** Ends the agent's input and reads what it still sends. `closing` is called before the agent is closed. */
+  finish(closing: () => void): Promise<void> {
+    this.#closing ??= (async () => {
+      if (this.#launched?.endInput()) await this.#lastEntries(this.#launched);
+      await this.#end(closing);
+    })();
+    return this.#closing;
+  }
+
+  close(closing: () => void): Promise<void> {
+    this.#stop.abort();
+    this.#closing ??= this.#end(closing);
+    return this.#closing;
+  }
+
+  /** The running agent; starts it when it is not running. */
+  running(): Promise<LaunchedAgent> {
+    if (this.#closing !== undefined)
+      return Promise.reject(new ConnectionError("closed", `${this.entry.name} was closed`));
+    if (this.#launched !== undefined) return Promise.resolve(this.#launched);
+    if (this.#crashLoop !== undefined) {
+      const error = this.#crashLoop;
+      // the request after it may try again
+      this.#crashLoop = undefined;
+      return Promise.reject(error);
+    }
+    this.#launching ??= this.#launch().finally(() => {
+      this.#launching = undefined;
+    });
+    return this.#launching;
+  }
+
+  /** Runs the work, and once more after a login when the agent wants one. */
+  async authenticated<Result>(work: (launched: LaunchedAgent) => Promise<Result>): Promise<Result> {
+    const first = await this.running();
+    try {
+      return await work(first);
+    } catch (error) {
+      if (problemOf(error).kind !== "login_needed") throw error;
+    }
+    // sessions that are opened at the same time log in once
+    this.#loggingIn ??= logIn(this, first).finally(() => {
+      this.#loggingIn = undefined;
+    });
+    await this.#loggingIn;
+    const second = await this.running();
+    try {
+      return await work(second);
+    } catch (error) {
+      if (problemOf(error).kind !== "login_needed" || second !== first) throw error;
+    }
+    // some agents read their credentials only when they start
+    await this.restart("to make the login count");
+    return work(await this.running());
+  }
+
+  /** Stops the agent; the next request starts it again, with these variables too. */
+  async restart(reason: string, credentials: Readonly<Record<string, string>> = {}): Promise<void> {
+    this.#credentials = { ...this.#credentials, ...credentials };
+    const old = this.#launched;
+    this.#launched = undefined;
+    this.options.onEvent?.({ kind: "restarting", reason });
+    const stopping = Promise.all([this.#stopping, old?.close()]).then(() => undefined);
+    // only the caller of this sees a failure
+    this.#stopping = stopping.catch(() => undefined);
+    await stopping;
+  }
+
+  /** Counts an entry that came from the agent. */
+  noteActivity(): void {
+    this.#activity += 1;
+  }
+
+  // ----
+
+  async #end(closing: () => void): Promise<void> {
+    const launched = this.#launched ?? (await this.#launching?.catch(() => undefined));
+    closing();
+    await launched?.close();
+    await this.#stopping;
+  }
+
+  /** Waits until the agent has ended, is silent, or takes too long. */
+  async #lastEntries({ agent }: LaunchedAgent): Promise<void> {
+    const ended = new AbortController();
+    // it never rejects
+    void agent.closed.then(() => ended.abort());
+    const stopped = AbortSignal.any([ended.signal, this.#stop.signal]);
+    const latest = performance.now() + longestEndMs;
+    let seen: number;
+    do {
+      seen = this.#activity;
+      if (!(await pause(silenceMs, stopped))) break;
+    } while (this.#isPaused || (seen !== this.#activity && performance.now() < latest));
+  }
+
+  async #launch(): Promise<LaunchedAgent> {
+    const { options } = this;
+    const { onEvent, env = {}, backoffMs = 1_000 } = options;
+    // the start may have another reason than the last crash
+    const again = this.#recentCrashes().length - 1;
+    if (again > 0) await pause(Math.min(backoffMs * 2 ** (again - 1), longestPauseMs), this.#stop.signal);
+    const definition = clientDefinition(options, this.#sessionOf);
+    const launched = await launchAgent(this.entry, {
+      ...options,
+      definition,
+      env: { ...env, ...this.#credentials },
+      ...(onEvent === undefined
+        ? {}
+        : {
+            onProgress: onEvent,
+            onStderr: (text: string) => onEvent({ kind: "stderr", text }),
+            onUnread: (unread: Unread) => onEvent({ kind: "unread", ...unread }),
+          }),
+    });
+    if (this.#closing !== undefined) {
+      await launched.close();
+      throw new ConnectionError("closed", `${this.entry.name} was closed`);
+    }
+    this.#launched = launched;
+    if (this.#isPaused) launched.pause();
+    // it cannot fail: `closed` never rejects
+    void launched.agent.closed.then((reason) => this.#ended(launched, reason));
+    return launched;
+  }
+
+  #ended(launched: LaunchedAgent, reason: ConnectionError): void {
+    // it was stopped on purpose
+    if (this.#launched !== launched || this.#closing !== undefined) return;
+    this.#launched = undefined;
+    const { message } = reason;
+    const stderr = launched.stderrTail();
+    this.options.onEvent?.({ kind: "crashed", message, stderr });
+    this.#crashes = [...this.#recentCrashes(), performance.now()];
+    if (this.#crashes.length <= (this.options.maxRestarts ?? 5)) return;
+    this.#crashLoop = new LaunchError(
+      "crash_loop",
+      `${this.entry.name} crashed ${this.#crashes.length} times in five minutes`,
+      {
+        hint: stderrHint(stderr),
+        stderr,
+        exitCode: reason.exitCode,
+        signal: reason.signal,
+        cause: reason,
+      },
+    );
+    this.#crashes = [];
+  }
+
+  #recentCrashes(): number[] {
+    const since = performance.now() - crashWindowMs;
+    return this.#crashes.filter((time) => time > since);
+  }
+}
