@@ -8,6 +8,7 @@ export { type ObjectShape, problemsOf, type Shape, type ShapePath } from "./base
 export { withTimeout } from "./base/timeout.ts";
 export { readEnvelopeHead } from "./jsonrpc/message-id.ts";
 export { PromptQueue } from "./peer/base/prompt-queue.ts";
+export { charsOf, joinedText } from "./peer/client/chunk-text.ts";
 export type { InternalPromptOptions } from "./peer/client/open-session.ts";
 export { PromptHandle } from "./peer/client/prompt-handle.ts";
 export { SessionEvents } from "./peer/client/session-events.ts";

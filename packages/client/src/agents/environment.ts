@@ -5,122 +5,36 @@ import type { CommandEntry } from "./agent-entry.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variables that every program may need: paths, user, locale, network, tools. */
-const basics = [
-  "PATH",
-  "HOME",
-  "USER",
-  "LOGNAME",
-  "SHELL",
-  "PWD",
-  "TERM",
-  "COLORTERM",
-  "NO_COLOR",
-  "TZ",
-  "LANG",
-  "LANGUAGE",
-  "LC_*",
-  "TMPDIR",
-  "TMP",
-  "TEMP",
-  "XDG_*",
-  "DISPLAY",
-  "WAYLAND_DISPLAY",
-  "BROWSER",
-  "DBUS_SESSION_BUS_ADDRESS",
-  "SSH_AUTH_SOCK",
-  "CI",
-  "DO_NOT_TRACK",
-  "HTTP_PROXY",
-  "HTTPS_PROXY",
-  "NO_PROXY",
-  "ALL_PROXY",
-  "http_proxy",
-  "https_proxy",
-  "no_proxy",
-  "all_proxy",
-  "SSL_CERT_FILE",
-  "SSL_CERT_DIR",
-  "NODE_EXTRA_CA_CERTS",
-  "REQUESTS_CA_BUNDLE",
-  "NVM_DIR",
-  "VOLTA_HOME",
-  "FNM_DIR",
-  "ASDF_DIR",
-  "ASDF_DATA_DIR",
-  "MISE_DATA_DIR",
-  "PNPM_HOME",
-  "BUN_INSTALL",
-  "JAVA_HOME",
-  "GOPATH",
-  "GOROOT",
-  "CARGO_HOME",
-  "RUSTUP_HOME",
-  "PYENV_ROOT",
-  "RBENV_ROOT",
-  "VIRTUAL_ENV",
-  // Windows
-  "SystemRoot",
-  "SYSTEMROOT",
-  "windir",
-  "ComSpec",
-  "COMSPEC",
-  "PATHEXT",
-  "Path",
-  "APPDATA",
-  "LOCALAPPDATA",
-  "USERPROFILE",
-  "USERNAME",
-  "HOMEDRIVE",
-  "HOMEPATH",
-  "ProgramData",
-  "ProgramFiles",
-  "ProgramFiles(x86)",
-  "NUMBER_OF_PROCESSORS",
-  "PROCESSOR_ARCHITECTURE",
-];
+const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-/** Agents set these for what they start: an agent that sees them thinks that it was started by another one. */
-const marks = [
-  "CLAUDECODE",
-  "CLAUDE_CODE_ENTRYPOINT",
-  "CLAUDE_CODE_SSE_PORT",
-  "CLAUDE_CODE_SESSION_ID",
-  "CLAUDE_PROJECT_DIR",
-  "CODEX_SANDBOX",
-  "CODEX_SANDBOX_NETWORK_DISABLED",
-  "CODEX_THREAD_ID",
-  "CODEX_CI",
-  "GEMINI_CLI",
-  "QWEN_CODE",
-  "OPENCODE",
-  "OPENCODE_PID",
-  "OPENCODE_CLIENT",
-  "GOOSE_TERMINAL",
-  "CLINE_ACTIVE",
-  "COPILOT_CLI",
-  "COPILOT_AGENT_SESSION_ID",
-  "CURSOR_AGENT",
-  "CURSOR_TRACE_ID",
-  "AUGMENT_AGENT",
-  "AI_AGENT",
-  "AGENT",
-];
+/** Variables that every program may need: paths, user, locale, network, tools; then those of Windows. */
+const basics = words(`
+  PATH HOME USER LOGNAME SHELL PWD TERM COLORTERM NO_COLOR TZ LANG LANGUAGE LC_* TMPDIR TMP TEMP XDG_*
+  DISPLAY WAYLAND_DISPLAY BROWSER DBUS_SESSION_BUS_ADDRESS SSH_AUTH_SOCK CI DO_NOT_TRACK
+  HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY http_proxy https_proxy no_proxy all_proxy
+  SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE
+  NVM_DIR VOLTA_HOME FNM_DIR ASDF_DIR ASDF_DATA_DIR MISE_DATA_DIR PNPM_HOME BUN_INSTALL
+  JAVA_HOME GOPATH GOROOT CARGO_HOME RUSTUP_HOME PYENV_ROOT RBENV_ROOT VIRTUAL_ENV
+  SystemRoot SYSTEMROOT windir ComSpec COMSPEC PATHEXT Path APPDATA LOCALAPPDATA USERPROFILE USERNAME
+  HOMEDRIVE HOMEPATH ProgramData ProgramFiles ProgramFiles(x86) NUMBER_OF_PROCESSORS PROCESSOR_ARCHITECTURE
+`);
+
+/** Agents set these for the programs that they start: an agent that sees one believes that it runs inside another. */
+const marks = words(`
+  CLAUDECODE CLAUDE_CODE_ENTRYPOINT CLAUDE_CODE_SSE_PORT CLAUDE_CODE_SESSION_ID CLAUDE_PROJECT_DIR
+  CODEX_SANDBOX CODEX_SANDBOX_NETWORK_DISABLED CODEX_THREAD_ID CODEX_CI GEMINI_CLI QWEN_CODE
+  OPENCODE OPENCODE_PID OPENCODE_CLIENT GOOSE_TERMINAL CLINE_ACTIVE COPILOT_CLI COPILOT_AGENT_SESSION_ID
+  CURSOR_AGENT CURSOR_TRACE_ID AUGMENT_AGENT AI_AGENT AGENT
+`);
 
 /** Variables of Parley's own processes. */
-const ours = [
-  "PARLEY_WIRE_FD",
-  "PARLEY_CACHE_SET",
-  "PARLEY_BRIDGE_*",
-  "PARLEY_TOKEN",
-  "PARLEY_*_TOKEN",
-  "PARLEY_*_KEY",
-  "PARLEY_*_SECRET",
-];
+const ours = words(`
+  PARLEY_WIRE_FD PARLEY_CACHE_SET PARLEY_BRIDGE_* PARLEY_TOKEN PARLEY_*_TOKEN PARLEY_*_KEY PARLEY_*_SECRET
+`);
 
 const neverPassed = matcher([...marks, ...ours]);
 
-/** Everything that the agent gets, and nothing else. */
+/** The whole environment of the agent. */
 export function agentEnvironment(
   entry: Pick<CommandEntry, "env" | "passes">,
   environment: Environment,
@@ -133,20 +47,17 @@ export function agentEnvironment(
   return { ...Object.fromEntries(passed), ...entry.env };
 }
 
-/** The names of what looks like a key among those variables: whose account is used must not be a surprise. */
+/** The names of variables that look like keys, so that the user knows which account is used. */
 export function passedKeys(environment: Environment): readonly string[] {
   return Object.keys(environment).filter(isSecretVariable).sort();
 }
 
-/**
- * The text without the values of those variables: what an agent prints when it fails may be its key. `given` is what somebody
- * typed to log in, whatever it is called.
- */
+/** Replaces keys in the output of an agent. `given` are typed credentials, whatever their names. */
 export function withoutKeys(text: string, environment: Environment, given: Environment = {}): string {
   let left = text;
   for (const name of new Set([...passedKeys(environment), ...Object.keys(given)])) {
     const value = environment[name] ?? "";
-    // a short one is no secret, and would tear holes into words
+    // a short value is no secret, and would match parts of words
     if (value.length >= 6) left = left.replaceAll(value, `[${name}]`);
   }
   return left;

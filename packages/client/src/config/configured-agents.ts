@@ -57,8 +57,9 @@ export function configuredAgents(
   for (const [name, section] of Object.entries(agents)) {
     const known = ready.find((entry) => entry.name === name);
     const problem = nameProblem(name) ?? sectionProblem(section, known !== undefined);
+    const { mode, model, options } = section;
     if (problem === undefined)
-      all.set(name, { entry: entryOf(name, section, known), setup: setupOf(section) });
+      all.set(name, { entry: entryOf(name, section, known), setup: optional({ mode, model, options }) });
     else
       wrong.push(
         `agents.${/^[\w$-]{1,80}$/.test(name) ? name : JSON.stringify(name.slice(0, 80))} ${problem}`,
@@ -128,12 +129,6 @@ function commandOf(
     args: args ?? (command === undefined ? base.args : []),
     ...(env === undefined ? {} : { env: { ...known?.env, ...env } }),
     ...(pass === undefined ? {} : { passes: [...(known?.passes ?? []), ...pass] }),
-  };
-}
-
-function setupOf({ mode, model, options }: AgentSection): SessionSetup {
-  return {
-    ...optional({ mode, model, options }),
   };
 }
 

@@ -19,33 +19,33 @@ const word = /true|false|null/y;
 const space = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
 
 /** The position of a value in the text. */
-export interface Place {
+export interface Position {
   readonly start: number;
   readonly end: number;
   /** The start of the name, for a member of an object. */
   readonly name?: number;
   /** The positions of the members of an object. */
-  readonly members?: ReadonlyMap<string, Place>;
+  readonly members?: ReadonlyMap<string, Position>;
   /** The position after the trailing comma of an object, if there is one. */
   readonly afterComma?: number;
 }
 
-/** Throws SyntaxFailure with the place. */
+/** Throws SyntaxFailure with the position. */
 export function parseJsonWithComments(text: string): unknown {
-  return parseWithPlaces(text).value;
+  return parseWithPositions(text).value;
 }
 
 /** The same, and where everything is. */
-export function parseWithPlaces(text: string): { readonly value: unknown; readonly place: Place } {
+export function parseWithPositions(text: string): { readonly value: unknown; readonly position: Position } {
   const reader = new Reader(text.replace(/^\uFEFF/, " "));
   const value = reader.value(0);
   reader.end();
-  return { value, place: reader.place };
+  return { value, position: reader.position };
 }
 
 class Reader {
   /** The position of the value that was read last. */
-  place: Place = { start: 0, end: 0 };
+  position: Position = { start: 0, end: 0 };
   readonly #text: string;
   #at = 0;
 
@@ -63,7 +63,7 @@ class Reader {
     if (first === '"') return this.#string();
     const token = this.#match(number) ?? this.#match(word);
     if (token === undefined) throw this.#failure("a value is wanted here");
-    this.place = { start, end: this.#at };
+    this.position = { start, end: this.#at };
     this.#skip();
     return JSON.parse(token);
   }
@@ -74,7 +74,7 @@ class Reader {
 
   #object(depth: number): unknown {
     const entries = new Map<string, unknown>();
-    const members = new Map<string, Place>();
+    const members = new Map<string, Position>();
     const open = this.#at;
     let afterComma: number | undefined;
     this.#take("{");
@@ -86,14 +86,14 @@ class Reader {
       if (this.#text[this.#at] !== ":") throw this.#failure('":" is wanted here');
       this.#take(":");
       entries.set(name, this.value(depth));
-      members.set(name, { ...this.place, name: start });
+      members.set(name, { ...this.position, name: start });
       afterComma = undefined;
       if (this.#text[this.#at] === ",") {
         afterComma = this.#at + 1;
         this.#take(",");
       } else if (this.#text[this.#at] !== "}") throw this.#failure('"," or "}" is wanted here');
     }
-    this.place = {
+    this.position = {
       start: open,
       end: this.#at + 1,
       members,
@@ -113,7 +113,7 @@ class Reader {
       if (this.#text[this.#at] === ",") this.#take(",");
       else if (this.#text[this.#at] !== "]") throw this.#failure('"," or "]" is wanted here');
     }
-    this.place = { start, end: this.#at + 1 };
+    this.position = { start, end: this.#at + 1 };
     this.#take("]");
     return values;
   }
@@ -122,7 +122,7 @@ class Reader {
     const start = this.#at;
     const token = this.#match(string);
     if (token === undefined) throw this.#failure("this text in quotes has no end on its line");
-    this.place = { start, end: this.#at };
+    this.position = { start, end: this.#at };
     this.#skip();
     try {
       return String(JSON.parse(token));

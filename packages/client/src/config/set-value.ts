@@ -1,6 +1,6 @@
 // Changes one value of a config file and keeps its comments, order and spaces.
 
-import { type Place, parseWithPlaces } from "./json-with-comments.ts";
+import { type Position, parseWithPositions } from "./json-with-comments.ts";
 
 /** The text with that value; what does not exist on the way to it is made. An undefined value is taken away. */
 export function setConfigValue(text: string, path: readonly string[], value: unknown): string {
@@ -8,19 +8,20 @@ export function setConfigValue(text: string, path: readonly string[], value: unk
     throw new TypeError("setConfigValue: expected the path of a value, got an empty path");
   if (text.trim() === "")
     return value === undefined ? text : `${JSON.stringify(nested(path, value), null, 2)}\n`;
-  let { place } = parseWithPlaces(text);
+  let { position } = parseWithPositions(text);
   for (const [depth, name] of path.entries()) {
     const rest = path.slice(depth + 1);
-    const inside = place.members?.get(name);
+    const inside = position.members?.get(name);
     // something else than an object stands where one is needed: it goes
     if (inside === undefined) {
       if (value === undefined) return text;
-      if (place.members === undefined) return replaced(text, place, nested(path.slice(depth), value), depth);
-      return inserted(text, place, name, nested(rest, value), depth + 1);
+      if (position.members === undefined)
+        return replaced(text, position, nested(path.slice(depth), value), depth);
+      return inserted(text, position, name, nested(rest, value), depth + 1);
     }
-    if (rest.length === 0 && value === undefined) return removed(text, inside, place);
+    if (rest.length === 0 && value === undefined) return removed(text, inside, position);
     if (rest.length === 0) return replaced(text, inside, value, depth + 1);
-    place = inside;
+    position = inside;
   }
   return text;
 }
@@ -37,11 +38,11 @@ function indent(depth: number): string {
   return "  ".repeat(depth);
 }
 
-function replaced(text: string, { start, end }: Place, value: unknown, depth: number): string {
+function replaced(text: string, { start, end }: Position, value: unknown, depth: number): string {
   return text.slice(0, start) + written(value, depth) + text.slice(end);
 }
 
-function inserted(text: string, object: Place, name: string, value: unknown, depth: number): string {
+function inserted(text: string, object: Position, name: string, value: unknown, depth: number): string {
   const member = `\n${indent(depth)}${JSON.stringify(name)}: ${written(value, depth)}`;
   const last = [...(object.members?.values() ?? [])].at(-1);
   if (last === undefined) {
@@ -57,7 +58,7 @@ function inserted(text: string, object: Place, name: string, value: unknown, dep
 }
 
 /** With the comma behind it, or that in front of the last one: other readers of JSON take none too many. */
-function removed(text: string, { start, end, name = start }: Place, object: Place): string {
+function removed(text: string, { start, end, name = start }: Position, object: Position): string {
   const comma = /^\s*,/.exec(text.slice(end))?.[0].length ?? 0;
   const rest = text.slice(end + comma);
   const previous =

@@ -126,11 +126,10 @@ class StoredHistory implements History {
     return near.length === 1 ? near[0] : undefined;
   }
 
-  async list({
-    cwd,
-    agent,
-    limit = 20,
-  }: HistoryQuery & { readonly agent?: HistoryAgent } = {}): Promise<readonly HistorySession[]> {
+  async list(
+    query: HistoryQuery & { readonly agent?: HistoryAgent } = {},
+  ): Promise<readonly HistorySession[]> {
+    const { cwd, agent, limit = 20 } = query;
     const found: HistorySession[] = [];
     for await (const session of allSessions(await this.#store(), cwd)) {
       if (found.length >= limit) break;
@@ -185,15 +184,14 @@ class StoredHistory implements History {
 
   #recorder(store: SqliteStore, { id, title }: HistorySession, lastSeq: number): SessionRecorder {
     const { failed = () => undefined, secrets = [] } = this.#options;
-    return sessionRecorder({ store, id, lastSeq, title, now: Date.now, failed, secrets });
+    return sessionRecorder({ store, id, lastSeq, title, failed, secrets });
   }
 }
 
 async function* allSessions(store: SqliteStore, cwd?: string): AsyncGenerator<HistorySession> {
   let cursor: string | undefined;
   do {
-    const query = { limit: pageSize, ...optional({ cwd }), ...(cursor && { cursor }) };
-    const page = await store.list(query);
+    const page = await store.list({ limit: pageSize, ...optional({ cwd, cursor }) });
     yield* page.sessions.map(sessionFrom);
     cursor = page.nextCursor;
   } while (cursor !== undefined);

@@ -1,6 +1,7 @@
 // Records a managed session into the history, across restarts of its agent.
 
 import type { Entry } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import type { History } from "./history.ts";
 import { type HistoryAgent, type HistorySession, sessionId } from "./history-record.ts";
 import type { SessionRecorder } from "./session-recorder.ts";
@@ -11,9 +12,9 @@ export interface LiveRecorderOptions {
   readonly name?: string | undefined;
   /** The title of the agent. Default: the first prompt. */
   readonly title?: string | undefined;
-  /** The session that is gone on with. */
+  /** The session to continue. */
   readonly known?: HistorySession | undefined;
-  /** Told once, when nothing can be recorded; the session goes on. */
+  /** Called once, when nothing can be recorded; the session goes on. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -28,9 +29,9 @@ export interface LiveRecorder {
   entry(sessionId: string, entry: Entry): void;
   /** The id in the history, once the session has begun. It is known before anything is stored. */
   readonly id: string | undefined;
-  /** When the session can be recorded, or cannot. */
+  /** Resolves when it is known whether the session can be recorded. */
   ready(): Promise<void>;
-  /** When everything is stored. */
+  /** Resolves when everything is stored. */
   close(): Promise<void>;
 }
 
@@ -50,9 +51,7 @@ export function liveRecorder(history: History, options: LiveRecorderOptions): Li
               agent,
               agentSessionId: session.sessionId,
               cwd: session.cwd,
-              ...(id && { id }),
-              ...(name && { name }),
-              ...(title && { title }),
+              ...optional({ id, name: name || undefined, title: title || undefined }),
             })
           : await history.resume(known.id, session.sessionId);
       for (const entry of early ?? []) recorder.entry(entry);

@@ -1,7 +1,7 @@
 // Writes the entries of one session to the store, without ever delaying the session.
 
 import type { ContentBlock, Entry, EntryBody, SessionStore, Update } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { charsOf, joinedText, optional } from "@parley/acp/internal";
 import { StreamRedactor } from "@parley/acp/redact";
 
 /** Gets every entry of a session; `close` waits until all are stored. */
@@ -20,10 +20,9 @@ export interface RecorderOptions {
   /** How many entries are stored already. */
   readonly lastSeq: number;
   readonly title: string | undefined;
-  readonly now: () => number;
   /** Secrets that are never stored. */
   readonly secrets: Iterable<string>;
-  /** Told once, when something could not be stored. */
+  /** Called once, when something could not be stored. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -125,7 +124,7 @@ class Recorder implements SessionRecorder {
     }
   }
 
-  /** Text that goes on where the last entry ended becomes part of it, and so does the next patch of the same call. */
+  /** Joins text with the entry before, and patches of one tool call. */
   #joins(update: Update): boolean {
     const last = this.#waiting.at(-1);
     if (last?.body.kind !== "update") return false;
@@ -135,12 +134,10 @@ class Recorder implements SessionRecorder {
       last.body = { kind: "update", update: { ...before, ...update } };
       return true;
     }
-    if (!isTextChunk(update) || !isTextChunk(before)) return false;
-    if (before.sessionUpdate !== update.sessionUpdate || before.messageId !== update.messageId) return false;
-    if (!isPlain(before.content) || !isPlain(update.content) || update._meta != null) return false;
-    const text = before.content.text + update.content.text;
-    this.#chars += update.content.text.length;
-    last.body = { kind: "update", update: { ...before, content: { type: "text", text } } };
+    const joined = joinedText(before, update);
+    if (joined === undefined) return false;
+    this.#chars += charsOf(update);
+    last.body = { kind: "update", update: joined };
     return true;
   }
 
@@ -175,7 +172,7 @@ class Recorder implements SessionRecorder {
     this.#stored = Promise.all([
       this.#stored,
       store.append(this.id, entries),
-      store.patch(this.id, { updatedAt: this.#options.now(), ...patch }),
+      store.patch(this.id, { updatedAt: Date.now(), ...patch }),
     ]).then(
       () => undefined,
       (error: unknown) => this.#fail(error),
@@ -188,14 +185,4 @@ class Recorder implements SessionRecorder {
     this.#waiting = [];
     this.#options.failed(error);
   }
-}
-
-type TextChunk = Extract<Update, { sessionUpdate: "agent_message_chunk" | "agent_thought_chunk" }>;
-
-function isTextChunk(update: Update): update is TextChunk {
-  return update.sessionUpdate === "agent_message_chunk" || update.sessionUpdate === "agent_thought_chunk";
-}
-
-function isPlain(content: ContentBlock): content is Extract<ContentBlock, { type: "text" }> {
-  return content.type === "text" && content.annotations == null && content._meta == null;
 }

@@ -5,10 +5,8 @@ import { homedir } from "node:os";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 
 export type Found =
-  | {
-      readonly path: string /** Not on PATH: programs beside it, such as its interpreter, are not either. */;
-      readonly folder?: string;
-    }
+  /** `folder` is not on PATH: nor are programs beside it, such as its interpreter. */
+  | { readonly path: string; readonly folder?: string }
   | { readonly problem: "missing" | "not_executable" | "directory"; readonly searched: readonly string[] };
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -47,17 +45,17 @@ function problemOf(path: string): "missing" | "not_executable" | "directory" | u
   }
 }
 
-/** Where npm, nvm, volta, mise, Homebrew, cargo, bun and pipx put programs. */
+/** The folders of npm, nvm, volta, mise, Homebrew, cargo, bun and pipx. */
 function usualFolders(environment: Environment): readonly string[] {
   if (process.platform === "win32") return [];
   const home = environment["HOME"] ?? homedir();
   if (home === "" || !isAbsolute(home)) return [];
   const nvm = join(environment["NVM_DIR"] ?? join(home, ".nvm"), "versions/node");
+  const own =
+    `.local/bin bin .npm-global/bin .volta/bin .local/share/mise/shims .asdf/shims .bun/bin .cargo/bin
+    .opencode/bin`.split(/\s+/);
   return [
-    ...[".local/bin", "bin", ".npm-global/bin", ".volta/bin", ".local/share/mise/shims", ".asdf/shims"].map(
-      (each) => join(home, each),
-    ),
-    ...[".bun/bin", ".cargo/bin", ".opencode/bin"].map((each) => join(home, each)),
+    ...own.map((each) => join(home, each)),
     ...newestFirst(nvm).map((version) => join(nvm, version, "bin")),
     "/opt/homebrew/bin",
     "/usr/local/bin",

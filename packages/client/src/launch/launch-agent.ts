@@ -7,10 +7,11 @@ import {
   client,
   RequestError,
 } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import type { AgentEntry, CommandEntry } from "../agents/agent-entry.ts";
 import { agentEnvironment, passedKeys, withoutKeys } from "../agents/environment.ts";
 import { abortableTransport } from "./abortable-transport.ts";
-import { LaunchError, stderrHint } from "./launch-error.ts";
+import { LaunchError, type LaunchErrorKind, stderrHint } from "./launch-error.ts";
 import { pausableTransport } from "./pausable-transport.ts";
 import { type Explanation, type ReachedAgent, reachCommand } from "./reach-command.ts";
 import { reachRemote } from "./reach-remote.ts";
@@ -78,7 +79,7 @@ const defaultHandshakeMs = 60_000;
 export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Promise<LaunchedAgent> {
   const { definition, onProgress, signal } = options;
   const timeoutMs = options.handshakeTimeoutMs ?? entry.handshakeTimeoutMs ?? defaultHandshakeMs;
-  if (signal?.aborted) throw givenUp(entry);
+  if (signal?.aborted) throw aborted(entry);
   const started = performance.now();
   const reached = entry.transport === "stdio" ? startProgram(entry, options) : startRemote(entry, options);
   const answered = reportWaiting({ what: "initialize", timeoutMs }, reached.stderrTail, onProgress);
@@ -88,30 +89,28 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
       ? { transport: held.transport, settled() {} }
       : abortableTransport(held.transport, signal);
   try {
-    const ours = { ...offered(entry, definition), handshakeTimeoutMs: timeoutMs };
-    const agent = await client(ours).connect(transport);
+    const { files, ...rest } = definition;
+    const offered = entry.quirks?.ownFiles ? rest : { ...rest, ...optional({ files }) };
+    const agent = await client({ ...offered, handshakeTimeoutMs: timeoutMs }).connect(transport);
     const handshakeMs = performance.now() - started;
     const name = agent.info?.title ?? agent.info?.name ?? entry.name;
     onProgress?.({ kind: "ready", handshakeMs, agent: name, version: agent.version });
-    const { pid, stderrTail } = reached;
-    const { pause, resume } = held;
-    const endInput = () => {
-      reached.transport.endOutput?.();
-      return reached.transport.endOutput !== undefined;
-    };
     return {
       entry,
       agent,
-      pid,
+      pid: reached.pid,
       handshakeMs,
-      stderrTail,
-      pause,
-      resume,
-      endInput,
+      stderrTail: reached.stderrTail,
+      pause: held.pause,
+      resume: held.resume,
+      endInput() {
+        reached.transport.endOutput?.();
+        return reached.transport.endOutput !== undefined;
+      },
       close: () => agent.close(),
     };
   } catch (error) {
-    if (signal?.aborted) throw givenUp(entry);
+    if (signal?.aborted) throw aborted(entry);
     const isUnexplained = error instanceof ConnectionError && error.kind !== "handshake_timeout";
     const explained = isUnexplained ? await reached.explain?.(error) : undefined;
     throw failure(entry, reached, error, { timeoutMs, explained });
@@ -124,12 +123,8 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
 function startProgram(entry: CommandEntry, options: LaunchOptions): ReachedAgent {
   const environment = { ...agentEnvironment(entry, options.environment ?? process.env), ...options.env };
   const { command, args, name } = entry;
-  options.onProgress?.({
-    kind: "starting",
-    agent: name,
-    command: [command, ...args],
-    keys: passedKeys(environment),
-  });
+  const keys = passedKeys(environment);
+  options.onProgress?.({ kind: "starting", agent: name, command: [command, ...args], keys });
   const reached = reachCommand(entry, environment, options);
   return { ...reached, stderrTail: () => withoutKeys(reached.stderrTail(), environment, options.env) };
 }
@@ -140,17 +135,7 @@ function startRemote(entry: Exclude<AgentEntry, CommandEntry>, options: LaunchOp
   return reached;
 }
 
-/** The definition without services that this agent should not use. */
-function offered({ quirks = {} }: AgentEntry, definition: ClientDefinition): ClientDefinition {
-  const { ownFiles } = quirks;
-  const { files, ...rest } = definition;
-  return {
-    ...rest,
-    ...(ownFiles || files === undefined ? {} : { files }),
-  };
-}
-
-function givenUp({ name }: AgentEntry): LaunchError {
+function aborted({ name }: AgentEntry): LaunchError {
   return new LaunchError("aborted", `starting ${name} was aborted`, { hint: "start it again" });
 }
 
@@ -163,48 +148,32 @@ function failure(
   const stderr = reached.stderrTail().trim() || undefined;
   const { name } = entry;
   const servesHint = `check that this ${entry.transport === "stdio" ? "command" : "address"} serves ACP`;
+  const { exitCode, signal } = error instanceof ConnectionError ? error : {};
+  const launchError = (kind: LaunchErrorKind, message: string, hint: string) =>
+    new LaunchError(kind, message, { hint, stderr, exitCode, signal, cause: error });
   if (error instanceof RequestError) {
     const message = `${name} refused initialize: ${error.message} (${error.code})`;
-    return new LaunchError("protocol", message, {
-      hint: servesHint,
-      stderr,
-      cause: error,
-    });
+    return launchError("protocol", message, servesHint);
   }
   if (!(error instanceof ConnectionError)) return error instanceof Error ? error : new Error(String(error));
-  const { exitCode, signal } = error;
-  const details = { stderr, exitCode, signal, cause: error };
-  switch (error.kind) {
-    case "handshake_timeout":
-      return new LaunchError("handshake_timeout", `${name} did not answer within ${timeoutMs / 1000} s`, {
-        ...details,
-        hint: `${servesHint}; raise the timeout for an agent that starts slowly`,
-      });
+  const { kind, message } = error;
+  const exitHint = `${stderrHint(stderr)}; check that this command serves ACP`;
+  switch (kind) {
+    case "handshake_timeout": {
+      const hint = `${servesHint}; raise the timeout for an agent that starts slowly`;
+      return launchError(kind, `${name} did not answer within ${timeoutMs / 1000} s`, hint);
+    }
     case "spawn_failed":
-      return new LaunchError("spawn_failed", error.message, { ...details, hint: installHint(entry) });
+      return launchError(kind, message, installHint(entry));
     case "exited":
-      return new LaunchError("exited", `${name} ended before it could be used: ${error.message}`, {
-        ...details,
-        hint: whyHint(stderr),
-      });
+      return launchError(kind, `${name} ended before it could be used: ${message}`, exitHint);
     case "protocol":
-      return new LaunchError("protocol", `${name}: ${error.message}`, {
-        ...details,
-        hint: explained?.hint ?? servesHint,
-      });
+      return launchError(kind, `${name}: ${message}`, explained?.hint ?? servesHint);
     default:
-      if (explained === undefined) {
-        return new LaunchError("exited", `${name}: ${error.message}`, { ...details, hint: whyHint(stderr) });
-      }
-      return new LaunchError("unreachable", `${name}: ${explained.message ?? error.message}`, {
-        ...details,
-        hint: explained.hint,
-      });
+      return explained === undefined
+        ? launchError("exited", `${name}: ${message}`, exitHint)
+        : launchError("unreachable", `${name}: ${explained.message ?? message}`, explained.hint);
   }
-}
-
-function whyHint(stderr: string | undefined): string {
-  return `${stderrHint(stderr)}; check that this command serves ACP`;
 }
 
 /** The hint for a program that is not installed. */

@@ -1,6 +1,6 @@
 // A prompt of a managed session: waits for its turn, and may be sent more than once.
 
-import type { ClientSession, Meta, Outcome, Prompt, Update } from "@parley/acp";
+import type { ClientSession, Meta, Outcome, Prompt } from "@parley/acp";
 import { type InternalPromptOptions, optional, PromptHandle, type UnreadLimits } from "@parley/acp/internal";
 import type { PromptContent } from "./live-options.ts";
 import type { LivePrompt } from "./live-session.ts";
@@ -70,12 +70,4 @@ export class ManagedPrompt extends PromptHandle implements LivePrompt {
       this.signal.removeEventListener("abort", cancelled);
     }
   }
-}
-
-/** Roughly the size of the message that brought an update. */
-export function charsOf(update: Update): number {
-  if (update.sessionUpdate === "agent_message_chunk" || update.sessionUpdate === "agent_thought_chunk") {
-    if (update.content.type === "text") return update.content.text.length;
-  }
-  return JSON.stringify(update).length;
 }

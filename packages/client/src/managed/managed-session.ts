@@ -1,4 +1,4 @@
-// A session that survives a crash of its agent: reopens itself, and sends prompts again where that does nothing twice.
+// A session that survives a crash of its agent: queues prompts, and sends them again where that does nothing twice.
 
 import {
   type AvailableCommand,
@@ -8,24 +8,19 @@ import {
   type Meta,
   type Outcome,
   type SessionConfigOption,
-  type SessionPlace,
   type Update,
 } from "@parley/acp";
-import { optional, PromptQueue, SessionEvents, unreadLimits, withTimeout } from "@parley/acp/internal";
-import type { LaunchedAgent } from "../launch/launch-agent.ts";
+import { charsOf, PromptQueue, SessionEvents, unreadLimits } from "@parley/acp/internal";
 import { LaunchError } from "../launch/launch-error.ts";
-import { reportWaiting } from "../launch/report-waiting.ts";
-import { EntryFilter } from "./entry-filter.ts";
 import type { LivePlace, PromptContent } from "./live-options.ts";
 import type { LivePrompt, LiveSession } from "./live-session.ts";
 import type { ManagedProcess } from "./managed-process.ts";
-import { charsOf, ManagedPrompt } from "./managed-prompt.ts";
+import { ManagedPrompt } from "./managed-prompt.ts";
 import { problemOf } from "./problem.ts";
 import { recover } from "./recover.ts";
-import { applySetup, type SetupProblem } from "./session-setup.ts";
+import { SessionActivation } from "./session-activation.ts";
+import type { SetupProblem } from "./session-setup.ts";
 import { watchSilence } from "./watch-silence.ts";
-
-type How = "new" | "loaded" | "resumed";
 
 export class ManagedSession implements LiveSession {
   data: unknown;
@@ -34,31 +29,25 @@ export class ManagedSession implements LiveSession {
   readonly #place: LivePlace;
   readonly #events: SessionEvents;
   readonly #queue = new PromptQueue<ManagedPrompt>((prompt) => this.#work(prompt));
-  /** Options that were set after the session was opened; a restarted agent does not know them. */
-  readonly #chosen: Record<string, string | boolean> = {};
-  /** The session at the process that runs, or ran last, and that process. */
-  #inner: ClientSession | undefined;
-  #owner: LaunchedAgent | undefined;
-  #filter: EntryFilter | undefined;
-  /** The options as they were before the session was reopened. */
-  #optionsBefore: readonly SessionConfigOption[] = [];
-  #sessionId = "";
+  readonly #activation: SessionActivation;
   #seq = 0;
   #isClosed = false;
-  #problems: readonly SetupProblem[] = [];
 
   /** `ended` is called when the session is closed. */
   constructor(process: ManagedProcess, place: LivePlace, ended: () => void) {
     this.#process = process;
     this.#ended = ended;
     this.#place = place;
+    this.#activation = new SessionActivation(process, place, (entry, isRecorded) =>
+      this.#entry(entry, isRecorded),
+    );
     this.#events = new SessionEvents(process.options.client.log ?? (() => undefined));
     if (place.onUpdate !== undefined) this.#events.onUpdate(place.onUpdate);
     if (place.onEntry !== undefined) this.#events.onEntry(place.onEntry);
   }
 
   get sessionId(): string {
-    return this.#sessionId;
+    return this.#activation.sessionId;
   }
 
   get cwd(): string {
@@ -70,23 +59,23 @@ export class ManagedSession implements LiveSession {
   }
 
   get options(): readonly SessionConfigOption[] {
-    return this.#inner?.options ?? [];
+    return this.inner?.options ?? [];
   }
 
   get commands(): readonly AvailableCommand[] {
-    return this.#inner?.commands ?? [];
+    return this.inner?.commands ?? [];
   }
 
   get state(): string {
-    return this.#inner?.state ?? "idle";
+    return this.inner?.state ?? "idle";
   }
 
   get meta(): Meta | undefined {
-    return this.#inner?.meta;
+    return this.inner?.meta;
   }
 
   get setupProblems(): readonly SetupProblem[] {
-    return this.#problems;
+    return this.#activation.problems;
   }
 
   get waiting(): readonly LivePrompt[] {
@@ -114,33 +103,33 @@ export class ManagedSession implements LiveSession {
 
   cancel(): void {
     const prompts = this.#prompts();
-    if (prompts.length === 0) this.#inner?.cancel();
+    if (prompts.length === 0) this.inner?.cancel();
     for (const prompt of prompts) prompt.cancel();
   }
 
   async cancelToolCall(toolCallId: string): Promise<void> {
-    await (await this.active()).cancelToolCall(toolCallId);
+    await this.inner?.cancelToolCall(toolCallId);
   }
 
   async cancelTerminal(terminalId: string): Promise<void> {
-    await (await this.active()).cancelTerminal(terminalId);
+    await this.inner?.cancelTerminal(terminalId);
   }
 
   async setOption(configId: string, value: string | boolean): Promise<void> {
-    const session = await this.active();
+    const session = await this.#activation.active();
     await session.setOption(configId, value);
-    this.#chosen[configId] = value;
+    this.#activation.chosen[configId] = value;
   }
 
   async setMode(mode: string): Promise<void> {
-    const session = await this.active();
+    const session = await this.#activation.active();
     await session.setMode(mode);
     const option = session.options.find((each) => each.category === "mode");
-    if (option !== undefined) this.#chosen[option.configId] = mode;
+    if (option !== undefined) this.#activation.chosen[option.configId] = mode;
   }
 
   async close(): Promise<void> {
-    const inner = this.#owner === undefined ? undefined : this.#inner;
+    const { inner } = this;
     this.end();
     await inner?.close().catch((error: unknown) => {
       // an agent that has ended has closed it
@@ -150,23 +139,16 @@ export class ManagedSession implements LiveSession {
 
   // ---- called by the agent
 
-  /** The session at the process that runs, or ran last. */
   get inner(): ClientSession | undefined {
-    return this.#inner;
+    return this.#activation.inner;
   }
 
-  async openNew(replaces?: string): Promise<void> {
-    this.#optionsBefore = [];
-    const opened = await this.#activate("new", (agent, place) => agent.open(place));
-    this.#startRecording(opened, "new", replaces);
-    await this.#setUp(opened);
+  openNew(): Promise<void> {
+    return this.#activation.openNew();
   }
 
-  async openOld(sessionId: string, replay: "history" | "silent"): Promise<void> {
-    this.#sessionId = sessionId;
-    const { session, how } = await this.#loadOrResume(replay === "silent");
-    this.#startRecording(session, how);
-    await this.#setUp(session);
+  openOld(sessionId: string, replay: "history" | "silent"): Promise<void> {
+    return this.#activation.openOld(sessionId, replay);
   }
 
   /** Withdraws all prompts, and takes no more. */
@@ -176,113 +158,12 @@ export class ManagedSession implements LiveSession {
     for (const prompt of this.#prompts()) prompt.cancel();
   }
 
-  /** The session at the running agent, reopened when that is another process than before. */
-  async active(): Promise<ClientSession> {
-    const launched = await this.#process.running();
-    if (this.#inner !== undefined && this.#owner === launched) return this.#inner;
-    await this.#reopen();
-    if (this.#inner === undefined) throw closedError();
-    return this.#inner;
-  }
-
-  // ---- opening
-
-  /** Loads or resumes it; opens a new one in its place when the agent can do neither. */
-  async #reopen(): Promise<void> {
-    const launched = await this.#process.running();
-    const { resume, load } = launched.agent.features;
-    if (!resume && !load) return this.#replace();
-    const after = this.#owner === launched ? "loss" : "restart";
-    const { session, how } = await this.#loadOrResume(true);
-    this.#process.options.onEvent?.({ kind: "continued", sessionId: this.#sessionId, how, after });
-    await this.#setUp(session);
-    this.#reportProblems();
-  }
-
-  async #replace(): Promise<void> {
-    const after = this.#owner === (await this.#process.running()) ? "loss" : "restart";
-    await this.openNew(this.#sessionId);
-    this.#process.options.onEvent?.({ kind: "continued", sessionId: this.#sessionId, how: "new", after });
-    this.#reportProblems();
-  }
-
-  #startRecording({ sessionId, cwd }: ClientSession, how: How, replaces?: string): void {
-    this.#sessionId = sessionId;
-    const agent = this.#process.entry.name;
-    this.#process.options.recorder?.begin({ agent, sessionId, cwd, how, ...optional({ replaces }) });
-    this.#filter?.startRecording();
-  }
-
-  async #loadOrResume(isSilent: boolean): Promise<{ session: ClientSession; how: "loaded" | "resumed" }> {
-    let how: "loaded" | "resumed" = "resumed";
-    const id = this.#sessionId;
-    this.#optionsBefore = this.options;
-    const known = { options: this.options, commands: this.commands };
-    const session = await this.#activate(isSilent ? "silent" : "history", (agent, given) => {
-      const place = { ...given, known };
-      const { resume, load } = agent.features;
-      how = resume && (isSilent || !load) ? "resumed" : "loaded";
-      return how === "resumed" ? agent.resume(id, place) : agent.load(id, place);
-    });
-    return { session, how };
-  }
-
-  /** Tries once more with twice the time when the agent does not answer. */
-  async #activate(
-    what: "new" | "history" | "silent",
-    call: (agent: LaunchedAgent["agent"], place: SessionPlace) => Promise<ClientSession>,
-  ): Promise<ClientSession> {
-    const { setupTimeoutMs = 60_000, onEvent } = this.#process.options;
-    const { setup: _setup, onUpdate: _onUpdate, onEntry: _onEntry, ...place } = this.#place;
-    const attempt = (timeoutMs: number) =>
-      this.#process.authenticated(async (launched) => {
-        const filter = new EntryFilter(what, (entry, isRecorded) => this.#entry(entry, isRecorded));
-        this.#filter?.stop();
-        this.#filter = filter;
-        const onEntry = (entry: Entry): void => {
-          this.#observe(entry);
-          filter.entry(entry);
-        };
-        const work = call(launched.agent, { ...place, onEntry });
-        const answered = reportWaiting({ what: "session", timeoutMs }, launched.stderrTail, onEvent);
-        const session = await withTimeout(timeoutMs, work).finally(answered);
-        if (session === undefined) {
-          void work.then((late) => late.close()).catch(() => undefined);
-          const message = `${this.#process.entry.name} did not answer within ${timeoutMs} ms`;
-          throw new ConnectionError("timeout", message);
-        }
-        filter.activated();
-        this.#inner = session;
-        this.#owner = launched;
-        return session;
-      });
-    try {
-      return await attempt(setupTimeoutMs);
-    } catch (error) {
-      const problem = problemOf(error);
-      if (problem.kind !== "timeout") throw error;
-      onEvent?.({ kind: "retrying", problem, delayMs: 0, attempt: 1 });
-      return attempt(2 * setupTimeoutMs);
-    }
-  }
-
-  async #setUp(session: ClientSession): Promise<void> {
-    const { mode, model, options } = this.#place.setup ?? {};
-    const setup = { ...optional({ mode, model }), options: { ...options, ...this.#chosen } };
-    this.#problems = await applySetup(session, setup, this.#optionsBefore);
-  }
-
-  /** For a session that is reopened: its opener does not look at `setupProblems` again. */
-  #reportProblems(): void {
-    for (const { message } of this.#problems) this.#process.options.onEvent?.({ kind: "warning", message });
-  }
-
   // ---- prompts
 
   /** The one that runs, then those that wait. */
   #prompts(): readonly ManagedPrompt[] {
     const { current, waiting } = this.#queue;
-    return current === undefined ? waiting : [current, ...waiting];
+    return current === undefined ? [...waiting] : [current, ...waiting];
   }
 
   async #work(prompt: ManagedPrompt): Promise<undefined> {
@@ -307,9 +188,9 @@ export class ManagedSession implements LiveSession {
       if (problem.kind === "crash") {
         crash = failure;
         // the managed agent has then seen the end too
-        await this.#owner?.agent.closed;
+        await this.#activation.owner?.agent.closed;
       }
-      const hasBegun = this.#filter?.hasBegun ?? false;
+      const { hasBegun } = this.#activation;
       if (await recover(this.#recovery(prompt), problem, hasBegun)) continue;
       if (prompt.signal.aborted) return { stopReason: "cancelled" };
       if (outcome !== undefined) return outcome;
@@ -322,9 +203,9 @@ export class ManagedSession implements LiveSession {
     const { cancelTimeoutMs = 5_000, gate } = this.#process.options;
     let watch: NodeJS.Timeout | undefined;
     try {
-      const session = await this.active();
+      const session = await this.#activation.active();
       if (prompt.signal.aborted) return { outcome: { stopReason: "cancelled" } };
-      this.#filter?.beginPrompt();
+      this.#activation.beginPrompt();
       prompt.signal.addEventListener("abort", () => gate?.cancelled?.(session), { once: true });
       watch = watchSilence(this.#process, () => this.#seq);
       gate?.prompted?.(session);
@@ -344,21 +225,20 @@ export class ManagedSession implements LiveSession {
       counts: prompt.counts,
       signal: prompt.signal,
       isOver: this.#isClosed,
-      canReopen: () => {
-        const { resume, load } = this.#owner?.agent.features ?? {};
-        return resume === true || load === true;
-      },
-      reopen: () => this.#reopen(),
-      replace: () => this.#replace(),
+      session: this.#activation,
       login: () => this.#process.login(),
     };
   }
 
   /** The end of an agent, with what it wrote to stderr but for its keys. */
   #withStderr(failure: unknown): unknown {
-    if (!(failure instanceof ConnectionError) || this.#owner === undefined) return failure;
+    if (!(failure instanceof ConnectionError) || this.#activation.owner === undefined) return failure;
     const { kind, message, exitCode, signal } = failure;
-    return new ConnectionError(kind, message, { exitCode, signal, stderr: this.#owner.stderrTail() });
+    return new ConnectionError(kind, message, {
+      exitCode,
+      signal,
+      stderr: this.#activation.owner.stderrTail(),
+    });
   }
 
   /** The agent did not end its work after a cancel: it is stopped, and started again for the next prompt. */
@@ -370,18 +250,12 @@ export class ManagedSession implements LiveSession {
 
   // ---- entries
 
-  /** A question may name a tool call by its id alone, so the gate sees the updates. */
-  #observe(entry: Entry): void {
-    if (entry.kind === "update" && this.#inner !== undefined)
-      this.#process.options.gate?.observe?.(this.#inner, entry.update);
-  }
-
   #entry(entry: Entry, isRecorded: boolean): void {
     this.#seq += 1;
     this.#process.noteActivity();
     const chars = entry.kind === "update" ? charsOf(entry.update) : 0;
     const numbered = entry.seq === this.#seq ? entry : { ...entry, seq: this.#seq };
-    if (isRecorded) this.#process.options.recorder?.entry(this.#sessionId, numbered);
+    if (isRecorded) this.#process.options.recorder?.entry(this.#activation.sessionId, numbered);
     this.#events.deliver(numbered, chars);
     if (numbered.kind !== "update") return;
     const { current } = this.#queue;

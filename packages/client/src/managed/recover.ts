@@ -3,6 +3,7 @@
 import type { LiveOptions } from "./live-options.ts";
 import { pause } from "./pause.ts";
 import type { Problem } from "./problem.ts";
+import type { SessionActivation } from "./session-activation.ts";
 
 /** How often each remedy was tried for one prompt. */
 export interface RecoveryCounts {
@@ -20,9 +21,7 @@ export interface Recovery {
   readonly signal: AbortSignal;
   /** The session has been closed. */
   readonly isOver: boolean;
-  canReopen(): boolean;
-  reopen(): Promise<void>;
-  replace(): Promise<void>;
+  readonly session: SessionActivation;
   login(): Promise<void>;
 }
 
@@ -67,8 +66,8 @@ async function askToRetry({ options, signal }: Recovery, problem: Problem): Prom
 /** Reopens a session that the agent unloaded; opens a new one in its place when the user agrees. */
 async function restoreSession(recovery: Recovery, problem: Problem): Promise<boolean> {
   const { counts, options, signal } = recovery;
-  if (counts.reopened++ === 0 && recovery.canReopen()) {
-    const isBack = await recovery.reopen().then(
+  if (counts.reopened++ === 0 && recovery.session.canReopen) {
+    const isBack = await recovery.session.reopen().then(
       () => true,
       () => false,
     );
@@ -77,7 +76,7 @@ async function restoreSession(recovery: Recovery, problem: Problem): Promise<boo
   if (counts.reopened > 2) return false;
   if (!((await options.asker?.newSession?.(problem, { signal })) ?? false)) return false;
   counts.reopened = 2;
-  await recovery.replace();
+  await recovery.session.replace();
   return true;
 }
 

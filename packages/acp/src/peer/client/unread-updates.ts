@@ -3,6 +3,7 @@
 import { ConnectionError } from "../../jsonrpc/errors.ts";
 import { limitsFrom } from "../../jsonrpc/limits.ts";
 import type { Update } from "../../model/update.ts";
+import { joinedText } from "./chunk-text.ts";
 
 export interface UnreadLimits {
   /** Updates that wait for a loop. Default 16,384. */
@@ -91,22 +92,6 @@ export class UnreadUpdates {
     this.#head = 0;
     this.#chars = 0;
   }
-}
-
-/** Joins two chunks of plain text of one message. */
-function joinedText(last: Update, next: Update): Update | undefined {
-  if (next.sessionUpdate !== "agent_message_chunk" && next.sessionUpdate !== "agent_thought_chunk")
-    return undefined;
-  if (last.sessionUpdate !== next.sessionUpdate || last.messageId !== next.messageId) return undefined;
-  if (!isPlain(last) || !isPlain(next)) return undefined;
-  if (last.content.type !== "text" || next.content.type !== "text") return undefined;
-  if (!isPlain(last.content) || !isPlain(next.content)) return undefined;
-  // a new object: updates are shared with other listeners
-  return { ...last, content: { ...last.content, text: last.content.text + next.content.text } };
-}
-
-function isPlain(value: { readonly _meta?: unknown; readonly annotations?: unknown }): boolean {
-  return value._meta == null && value.annotations == null;
 }
 
 function overflow({ maxUnreadUpdates, maxUnreadChars }: UnreadLimits): ConnectionError {

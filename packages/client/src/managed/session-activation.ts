@@ -1,0 +1,188 @@
+// Opens a session at its agent, and reopens it after a restart or a loss.
+
+import {
+  type ClientSession,
+  ConnectionError,
+  type Entry,
+  type SessionConfigOption,
+  type SessionPlace,
+} from "@parley/acp";
+import { optional, withTimeout } from "@parley/acp/internal";
+import type { LaunchedAgent } from "../launch/launch-agent.ts";
+import { reportWaiting } from "../launch/report-waiting.ts";
+import { EntryFilter } from "./entry-filter.ts";
+import type { LivePlace } from "./live-options.ts";
+import type { ManagedProcess } from "./managed-process.ts";
+import { problemOf } from "./problem.ts";
+import { applySetup, type SetupProblem } from "./session-setup.ts";
+
+type How = "new" | "loaded" | "resumed";
+
+export class SessionActivation {
+  sessionId = "";
+  problems: readonly SetupProblem[] = [];
+  /** Options that were set after the session was opened; a restarted agent does not know them. */
+  readonly chosen: Record<string, string | boolean> = {};
+  readonly #process: ManagedProcess;
+  readonly #place: LivePlace;
+  readonly #deliver: (entry: Entry, isRecorded: boolean) => void;
+  #inner: ClientSession | undefined;
+  #owner: LaunchedAgent | undefined;
+  #filter: EntryFilter | undefined;
+  /** The options as they were before the session was reopened. */
+  #optionsBefore: readonly SessionConfigOption[] = [];
+
+  constructor(
+    process: ManagedProcess,
+    place: LivePlace,
+    deliver: (entry: Entry, isRecorded: boolean) => void,
+  ) {
+    this.#process = process;
+    this.#place = place;
+    this.#deliver = deliver;
+  }
+
+  /** The session at the process that runs, or ran last. */
+  get inner(): ClientSession | undefined {
+    return this.#inner;
+  }
+
+  /** The process of `inner`. */
+  get owner(): LaunchedAgent | undefined {
+    return this.#owner;
+  }
+
+  get canReopen(): boolean {
+    const { resume, load } = this.#owner?.agent.features ?? {};
+    return resume === true || load === true;
+  }
+
+  /** Whether the agent has begun to work on the last prompt. */
+  get hasBegun(): boolean {
+    return this.#filter?.hasBegun ?? false;
+  }
+
+  beginPrompt(): void {
+    this.#filter?.beginPrompt();
+  }
+
+  async openNew(replaces?: string): Promise<void> {
+    this.#optionsBefore = [];
+    const opened = await this.#activate("new", (agent, place) => agent.open(place));
+    this.#startRecording(opened, "new", replaces);
+    await this.#setUp(opened);
+  }
+
+  async openOld(sessionId: string, replay: "history" | "silent"): Promise<void> {
+    this.sessionId = sessionId;
+    const { session, how } = await this.#loadOrResume(replay === "silent");
+    this.#startRecording(session, how);
+    await this.#setUp(session);
+  }
+
+  /** The session at the running agent, reopened when that is another process than before. */
+  async active(): Promise<ClientSession> {
+    const launched = await this.#process.running();
+    if (this.#inner !== undefined && this.#owner === launched) return this.#inner;
+    await this.reopen();
+    if (this.#inner === undefined) throw new ConnectionError("closed", "the session has been closed");
+    return this.#inner;
+  }
+
+  /** Loads or resumes it; opens a new one in its place when the agent can do neither. */
+  async reopen(): Promise<void> {
+    const launched = await this.#process.running();
+    const { resume, load } = launched.agent.features;
+    if (!resume && !load) return this.replace();
+    const after = this.#owner === launched ? "loss" : "restart";
+    const { session, how } = await this.#loadOrResume(true);
+    this.#process.options.onEvent?.({ kind: "continued", sessionId: this.sessionId, how, after });
+    await this.#setUp(session);
+    this.#reportProblems();
+  }
+
+  async replace(): Promise<void> {
+    const after = this.#owner === (await this.#process.running()) ? "loss" : "restart";
+    await this.openNew(this.sessionId);
+    this.#process.options.onEvent?.({ kind: "continued", sessionId: this.sessionId, how: "new", after });
+    this.#reportProblems();
+  }
+
+  #startRecording({ sessionId, cwd }: ClientSession, how: How, replaces?: string): void {
+    this.sessionId = sessionId;
+    const agent = this.#process.entry.name;
+    this.#process.options.recorder?.begin({ agent, sessionId, cwd, how, ...optional({ replaces }) });
+    this.#filter?.startRecording();
+  }
+
+  async #loadOrResume(isSilent: boolean): Promise<{ session: ClientSession; how: "loaded" | "resumed" }> {
+    let how: "loaded" | "resumed" = "resumed";
+    const id = this.sessionId;
+    const { options, commands } = this.#inner ?? { options: [], commands: [] };
+    this.#optionsBefore = options;
+    const known = { options, commands };
+    const session = await this.#activate(isSilent ? "silent" : "history", (agent, given) => {
+      const place = { ...given, known };
+      const { resume, load } = agent.features;
+      how = resume && (isSilent || !load) ? "resumed" : "loaded";
+      return how === "resumed" ? agent.resume(id, place) : agent.load(id, place);
+    });
+    return { session, how };
+  }
+
+  /** Tries once more with twice the time when the agent does not answer. */
+  async #activate(
+    what: "new" | "history" | "silent",
+    call: (agent: LaunchedAgent["agent"], place: SessionPlace) => Promise<ClientSession>,
+  ): Promise<ClientSession> {
+    const { setupTimeoutMs = 60_000, onEvent } = this.#process.options;
+    const { setup: _setup, onUpdate: _onUpdate, onEntry: _onEntry, ...place } = this.#place;
+    const attempt = (timeoutMs: number) =>
+      this.#process.authenticated(async (launched) => {
+        const filter = new EntryFilter(what, this.#deliver);
+        this.#filter?.stop();
+        this.#filter = filter;
+        const onEntry = (entry: Entry): void => {
+          this.#observe(entry);
+          filter.entry(entry);
+        };
+        const work = call(launched.agent, { ...place, onEntry });
+        const answered = reportWaiting({ what: "session", timeoutMs }, launched.stderrTail, onEvent);
+        const session = await withTimeout(timeoutMs, work).finally(answered);
+        if (session === undefined) {
+          void work.then((late) => late.close()).catch(() => undefined);
+          const message = `${this.#process.entry.name} did not answer within ${timeoutMs} ms`;
+          throw new ConnectionError("timeout", message);
+        }
+        filter.activated();
+        this.#inner = session;
+        this.#owner = launched;
+        return session;
+      });
+    try {
+      return await attempt(setupTimeoutMs);
+    } catch (error) {
+      const problem = problemOf(error);
+      if (problem.kind !== "timeout") throw error;
+      onEvent?.({ kind: "retrying", problem, delayMs: 0, attempt: 1 });
+      return attempt(2 * setupTimeoutMs);
+    }
+  }
+
+  async #setUp(session: ClientSession): Promise<void> {
+    const { mode, model, options } = this.#place.setup ?? {};
+    const setup = { ...optional({ mode, model }), options: { ...options, ...this.chosen } };
+    this.problems = await applySetup(session, setup, this.#optionsBefore);
+  }
+
+  /** For a session that is reopened: its opener does not look at `setupProblems` again. */
+  #reportProblems(): void {
+    for (const { message } of this.problems) this.#process.options.onEvent?.({ kind: "warning", message });
+  }
+
+  /** A question may name a tool call by its id alone, so the gate sees the updates. */
+  #observe(entry: Entry): void {
+    if (entry.kind === "update" && this.#inner !== undefined)
+      this.#process.options.gate?.observe?.(this.#inner, entry.update);
+  }
+}
