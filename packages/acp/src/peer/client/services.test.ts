@@ -4,6 +4,7 @@ import {
   conversation,
   inEveryVersion,
   initialize,
+  initialized,
   openSession,
   place,
   quiet,
@@ -13,8 +14,10 @@ import {
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
 import {
+  client,
   type ElicitationAsk,
   type Files,
+  memoryPair,
   type PermissionAsk,
   RequestError,
   type Terminals,
@@ -411,4 +414,53 @@ inEveryVersion("`_meta` of updates arrives as it was sent", async (pair) => {
   const chunk = updates.find(({ sessionUpdate }) => sessionUpdate === "agent_message_chunk");
   assert.deepEqual((chunk as { _meta?: unknown })._meta, { "example.com/trace": [1] });
   await conversation(pair, { prompt: () => undefined });
+});
+
+test("an agent that asks for more than it reads gets every answer, one by one and in batches", async () => {
+  const limits = { highWaterBytes: 1_000, maxQueuedBytes: 150_000 };
+  const [near, far] = memoryPair({ limits });
+  const answers: unknown[] = [];
+  const send = (...messages: object[]) =>
+    far.send(messages.length === 1 ? (messages[0] as object) : messages);
+  far.start({
+    message(value) {
+      for (const message of Array.isArray(value) ? value : [value]) {
+        const { id, method, result } = message as { id: unknown; method?: string; result?: unknown };
+        if (method === "initialize") send({ jsonrpc: "2.0", id, result: initialized(1) });
+        else if (method === "session/new") send({ jsonrpc: "2.0", id, result: { sessionId: "s" } });
+        else if (result !== undefined) answers.push(id);
+      }
+    },
+    idle: () => undefined,
+    reject: () => undefined,
+    drain: () => undefined,
+    end: () => undefined,
+  });
+  const files = {
+    canRead: true,
+    canWrite: false,
+    // late files are read when the agent has more answers than it takes
+    async readText(path: string) {
+      if (path.endsWith("late")) await quiet();
+      return "x".repeat(10_000);
+    },
+  };
+  const connected = await client({ name: "c", version: "1", files: files as never }).connect(near);
+  await connected.open(place);
+  const read = (id: string, path = "/project/a") => ({
+    jsonrpc: "2.0",
+    id,
+    method: "fs/read_text_file",
+    params: { sessionId: "s", path },
+  });
+  const ids = Array.from({ length: 20 }, (_, at) => `one-${at}`);
+  far.pause();
+  const batch = ["batch-1", "batch-2", "batch-3"];
+  send(...batch.map((id) => read(id, "/project/late")));
+  for (const id of ids) send(read(id));
+  for (let turns = 0; turns < 5; turns++) await quiet();
+  far.resume();
+  for (let turns = 0; turns < 1_000 && answers.length < 23; turns++) await quiet();
+  assert.deepEqual(new Set(answers), new Set([...ids, ...batch]));
+  await connected.close();
 });
