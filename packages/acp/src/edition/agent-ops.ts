@@ -101,6 +101,9 @@ export type AgentOp =
   | { readonly op: "cancel_tool"; readonly sessionId: string; readonly toolCallId: string }
   | { readonly op: "cancel_terminal"; readonly sessionId: string; readonly terminalId: string };
 
+export type PromptOp = Extract<AgentOp, { op: "prompt" }>;
+export type SessionOp = Exclude<AgentOp, PromptOp>;
+
 /** What a session shows when it is opened. */
 export interface SessionFace {
   readonly sessionId: string;

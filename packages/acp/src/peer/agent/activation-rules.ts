@@ -2,8 +2,8 @@
 
 import type { Activation } from "../../edition/agent-ops.ts";
 import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { lists } from "./agent-capabilities.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
-import { lists } from "./agent-introduction.ts";
 
 /** Throws -32602 before anything has happened: roots are never dropped, servers never left out (A22, A41, A42). */
 export function checkedActivation(

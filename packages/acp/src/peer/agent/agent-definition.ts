@@ -1,18 +1,13 @@
-// What somebody who writes an agent brings.
+// The definition of an agent, as its author writes it.
 
 import type { Activation } from "../../edition/agent-ops.ts";
 import type { ProtocolVersion } from "../../edition/negotiate.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
 import type { AuthMethod, Meta } from "../../model/content.ts";
 import type { SessionStore } from "../../model/store.ts";
-import type { Outcome, StopReason } from "../../model/update.ts";
 import type { UnstableMethods } from "../../wire/decode.ts";
 import type { ExtensionContext } from "../base/extensions.ts";
-import type { AgentSession } from "./agent-session.ts";
-import type { Turn } from "./turn.ts";
-
-// biome-ignore lint/suspicious/noConfusingVoidType: an async handler without a return statement is a Promise<void>
-export type TurnEnd = undefined | void | StopReason | Outcome;
+import type { AgentSession, Turn, TurnEnd } from "./turn.ts";
 
 /** How a session came to life on this connection. */
 export type SessionOrigin = "new" | "load" | "resume" | "fork";
@@ -42,7 +37,7 @@ export interface AgentDefinition
   };
   /** Kinds of MCP server beside stdio. Default none. */
   readonly mcp?: { readonly http?: boolean; readonly sse?: boolean };
-  /** Ways to log in. A terminal method is only shown to clients that can run one (A13). */
+  /** Ways to log in. A terminal method is only shown to clients that can run one. */
   readonly authMethods?: readonly AuthMethod[];
   login?(methodId: string): Promise<void> | void;
   /**

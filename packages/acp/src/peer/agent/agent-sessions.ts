@@ -2,76 +2,63 @@
 
 import { withTimeout } from "../../base/timeout.ts";
 import type { AgentOpResult } from "../../edition/agent-edition.ts";
-import type { Activation, AgentOp, SessionFace } from "../../edition/agent-ops.ts";
+import type { Activation, SessionOp } from "../../edition/agent-ops.ts";
 import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
-import type { SessionConfigOption } from "../../model/content.ts";
 import type { SessionRecord } from "../../model/store.ts";
 import { methodNotFound } from "../base/bound-wire.ts";
 import { sessionNotFound } from "../base/extensions.ts";
 import { newId } from "../base/new-id.ts";
 import { checkedActivation } from "./activation-rules.ts";
-import type { SessionOrigin } from "./agent-definition.ts";
-import type { AgentLink } from "./agent-link.ts";
-import { AgentSession } from "./agent-session.ts";
+import type { AgentDefinition, SessionOrigin } from "./agent-definition.ts";
 import type { GuardedStore } from "./guarded-store.ts";
-import { type HistoryEnd, historyEnd } from "./interrupted.ts";
+import { type HistoryEnd, historyEnd } from "./interrupted-history.ts";
 import { logIn } from "./login.ts";
+import { OpenSession } from "./open-session.ts";
 import { checkOptionValue } from "./option-value.ts";
 import { Replays } from "./replays.ts";
 import { defaultMaxUnstored, SessionLog } from "./session-log.ts";
-
-type SessionOp = Exclude<AgentOp, { op: "prompt" }>;
+import type { SessionSender } from "./session-sender.ts";
 
 /** How long the end of a connection waits for sessions that are being opened. */
 const openGraceMs = 5_000;
 
 export class AgentSessions {
-  readonly #link: AgentLink;
+  readonly #definition: AgentDefinition;
+  readonly #sender: SessionSender;
   readonly #store: GuardedStore;
-  readonly #live = new Map<string, AgentSession>();
-  readonly #announced = new Set<AgentSession>();
+  readonly #live = new Map<string, OpenSession>();
   /** Sessions that are being activated or ended: whoever comes second waits. */
   readonly #busy = new Map<string, Promise<unknown>>();
   readonly #replays = new Replays();
   /** Sessions that are being made. */
-  readonly #opening = new Set<Promise<AgentSession>>();
+  readonly #opening = new Set<Promise<OpenSession>>();
   #isEnding = false;
-  /** A connection that has had a session is past its handshake. */
-  used = false;
 
-  constructor(link: AgentLink, store: GuardedStore) {
-    this.#link = link;
+  constructor(definition: AgentDefinition, sender: SessionSender, store: GuardedStore) {
+    this.#definition = definition;
+    this.#sender = sender;
     this.#store = store;
   }
 
-  find(sessionId: string): AgentSession | undefined {
+  find(sessionId: string): OpenSession | undefined {
     return this.#live.get(sessionId);
   }
 
-  get(sessionId: string): AgentSession {
+  get(sessionId: string): OpenSession {
     const session = this.#live.get(sessionId);
     if (session === undefined) throw sessionNotFound(sessionId);
     return session;
   }
 
-  optionsOf(sessionId: string): readonly SessionConfigOption[] {
-    return this.get(sessionId).options;
-  }
-
-  isAnnounced(session: AgentSession): boolean {
-    return this.#announced.has(session);
-  }
-
   async run(op: SessionOp, request: IncomingRequest): Promise<AgentOpResult> {
-    this.used = true;
     switch (op.op) {
       case "login":
-        await logIn(this.#link.definition, op.methodId);
+        await logIn(this.#definition, op.methodId);
         return { kind: "none" };
       case "logout":
-        if (this.#link.definition.logout === undefined) throw methodNotFound("logout");
-        await this.#link.definition.logout();
+        if (this.#definition.logout === undefined) throw methodNotFound("logout");
+        await this.#definition.logout();
         return { kind: "none" };
       case "new":
         return this.#face(await this.#alive(this.#open(this.#checked(op))), request);
@@ -129,7 +116,7 @@ export class AgentSessions {
   }
 
   #checked({ activation }: { readonly activation: Activation }): Activation {
-    return checkedActivation(activation, this.#link.definition);
+    return checkedActivation(activation, this.#definition);
   }
 
   #reopen(
@@ -148,7 +135,7 @@ export class AgentSessions {
   }
 
   /** One that comes to life while its connection ends is closed at once, or nobody else could have it. */
-  async #alive(opening: Promise<AgentSession>): Promise<AgentSession> {
+  async #alive(opening: Promise<OpenSession>): Promise<OpenSession> {
     const settled = opening.then(async (session) => {
       if (this.#isEnding) await this.#close(session.sessionId);
       return session;
@@ -161,31 +148,7 @@ export class AgentSessions {
     }
   }
 
-  saveOptions(session: AgentSession): void {
-    const config: Record<string, string | boolean> = {};
-    for (const { configId } of session.options) {
-      const value = session.option(configId);
-      if (value !== undefined) config[configId] = value;
-    }
-    this.#save(session, { config });
-  }
-
-  saveTitle(session: AgentSession, title: string): void {
-    this.#save(session, { title });
-  }
-
-  saveActivity(session: AgentSession): void {
-    const settledSeq = session.parts.isSettled ? session.log.settledSeq : undefined;
-    this.#save(session, settledSeq === undefined ? {} : { settledSeq });
-  }
-
-  #save(session: AgentSession, patch: object): void {
-    this.#store.patch(session.sessionId, { updatedAt: Date.now(), ...patch }).catch((error: unknown) => {
-      this.#link.log("error", "the session's store failed", { sessionId: session.sessionId, error });
-    });
-  }
-
-  async #open(activation: Activation): Promise<AgentSession> {
+  async #open(activation: Activation): Promise<OpenSession> {
     const now = Date.now();
     const record: SessionRecord = {
       sessionId: newId(),
@@ -209,7 +172,7 @@ export class AgentSessions {
   async #activate(
     { sessionId, activation, replay }: Omit<Extract<SessionOp, { op: "activate" }>, "op">,
     request: IncomingRequest,
-  ): Promise<AgentSession> {
+  ): Promise<OpenSession> {
     const record = await this.#store.get(sessionId);
     if (record === undefined) throw sessionNotFound(sessionId);
     if (record.cwd !== activation.cwd) {
@@ -220,15 +183,15 @@ export class AgentSessions {
     const session = live ?? (await this.#revive(record, activation, replay ? "load" : "resume"));
     live?.reactivate(activation);
     // history and state come before the answer, what happens now behind it (A25, A30)
-    const over = await session.comeBack(replay ? () => this.#store.pages(sessionId) : undefined);
+    const over = await session.updates.comeBack(replay ? () => this.#store.pages(sessionId) : undefined);
     request.afterReply(over);
     return session;
   }
 
-  async #revive(record: SessionRecord, activation: Activation, origin: SessionOrigin): Promise<AgentSession> {
+  async #revive(record: SessionRecord, activation: Activation, origin: SessionOrigin): Promise<OpenSession> {
     const { sessionId } = record;
     await this.#store.claim(sessionId);
-    let session: AgentSession;
+    let session: OpenSession;
     try {
       session = this.#install(record, activation, await this.#historyEnd(record));
     } catch (error) {
@@ -239,10 +202,10 @@ export class AgentSessions {
     return session;
   }
 
-  async #fork(sessionId: string, activation: Activation): Promise<AgentSession> {
+  async #fork(sessionId: string, activation: Activation): Promise<OpenSession> {
     const from = await this.#store.get(sessionId);
     if (from === undefined) throw sessionNotFound(sessionId);
-    await this.#live.get(sessionId)?.log.flush();
+    await this.#live.get(sessionId)?.updates.log.flush();
     const now = Date.now();
     const { cwd, additionalDirectories } = activation;
     const record = {
@@ -272,36 +235,36 @@ export class AgentSessions {
     record: SessionRecord,
     activation: Activation,
     { nextSeq, missing }: HistoryEnd = { nextSeq: 1, missing: [] },
-  ): AgentSession {
+  ): OpenSession {
     const { sessionId } = record;
-    const link = this.#link;
-    const maxUnstored = link.definition.maxUnstored ?? defaultMaxUnstored;
+    const maxUnstored = this.#definition.maxUnstored ?? defaultMaxUnstored;
+    const report = (message: string, details: object) =>
+      this.#sender.log("error", message, { sessionId, ...details });
     const log = new SessionLog(this.#store, sessionId, {
       nextSeq,
       maxUnstored,
-      fail: (error) => link.log("error", "the session's store failed", { sessionId, error }),
-      full: () => link.log("error", "the session's store is too far behind", { sessionId, maxUnstored }),
+      fail: (error) => report("the session's store failed", { error }),
+      full: () => report("the session's store is too far behind", { maxUnstored }),
     });
     for (const body of missing) log.append(body);
-    const face: SessionFace = { sessionId, configOptions: [], availableCommands: [] };
-    const session = new AgentSession(sessionId, activation, {
-      link,
+    const session = new OpenSession(
+      { sessionId, activation, definition: this.#definition },
+      this.#sender,
       log,
-      edition: () => link.edition.session(face, link.features),
-    });
+    );
     this.#live.set(sessionId, session);
     return session;
   }
 
   /** Lets the app set the session up; values that were chosen before are chosen again where they still exist. */
   async #opened(
-    session: AgentSession,
+    session: OpenSession,
     origin: SessionOrigin,
     activation: Activation,
     config: SessionRecord["config"] = {},
   ): Promise<void> {
     try {
-      await this.#link.definition.open?.(session, origin, activation);
+      await this.#definition.open?.(session, origin, activation);
     } catch (error) {
       this.#live.delete(session.sessionId);
       await this.#store.release(session.sessionId);
@@ -319,18 +282,21 @@ export class AgentSessions {
     if (options !== session.options) session.setOptions(options);
   }
 
-  #face(session: AgentSession, request: IncomingRequest): AgentOpResult {
-    const { edition, features } = this.#link;
+  #face(session: OpenSession, request: IncomingRequest): AgentOpResult {
+    const { edition, client } = this.#sender;
     const { sessionId, options, commands } = session;
-    this.#announced.add(session);
+    session.announce();
     keepCurrent(session, request);
     if (!edition.facesCarryCommands && commands.length > 0) {
       request.afterReply(() => {
-        void session.show({ sessionUpdate: "available_commands_update", availableCommands: [...commands] });
+        void session.updates.show({
+          sessionUpdate: "available_commands_update",
+          availableCommands: [...commands],
+        });
       });
     }
     const face = { sessionId, configOptions: [...options], availableCommands: [...commands] };
-    return { kind: "face", face, client: features };
+    return { kind: "face", face, client: client.features };
   }
 
   async #close(sessionId: string): Promise<void> {
@@ -339,13 +305,12 @@ export class AgentSessions {
     if (session === undefined) return;
     this.#live.delete(sessionId);
     await session.close();
-    this.#announced.delete(session);
     // what fails here must not keep the rest from being freed, nor the client from its answer (A33)
     const failed = (error: unknown) =>
-      this.#link.log("error", "closing a session failed", { sessionId, error });
+      this.#sender.log("error", "closing a session failed", { sessionId, error });
     await this.#store.release(sessionId).catch(failed);
     try {
-      await this.#link.definition.close?.(session);
+      await this.#definition.close?.(session);
     } catch (error) {
       failed(error);
     }
@@ -357,23 +322,23 @@ export class AgentSessions {
   ): Promise<AgentOpResult> {
     const session = this.get(sessionId);
     const chosen = checkOptionValue(session.options, configId, value, valuePath);
-    await this.#link.definition.setOption?.(session, configId, value);
+    await this.#definition.setOption?.(session, configId, value);
     const options = session.options.map((option) => (option.configId === configId ? chosen : option));
     session.setOptions(options);
     keepCurrent(session, request);
-    return { kind: "options", options: session.options, client: this.#link.features };
+    return { kind: "options", options: session.options, client: this.#sender.client.features };
   }
 
   async #cancelPart(
     op: Extract<SessionOp, { op: "cancel_tool" | "cancel_terminal" }>,
   ): Promise<AgentOpResult> {
     const session = this.get(op.sessionId);
-    const { definition } = this.#link;
+    const definition = this.#definition;
     const isTool = op.op === "cancel_tool";
     // answered when it is accepted; the end is an update (A108)
     const isDone = isTool
-      ? session.parts.cancel("tool_call", op.toolCallId)
-      : session.parts.cancel("terminal", op.terminalId);
+      ? session.updates.work.cancel("tool_call", op.toolCallId)
+      : session.updates.work.cancel("terminal", op.terminalId);
     if (isDone) return { kind: "none" };
     if (isTool && definition.cancelTool !== undefined) await definition.cancelTool(session, op.toolCallId);
     else if (!isTool && definition.cancelTerminal !== undefined)
@@ -385,11 +350,11 @@ export class AgentSessions {
 }
 
 /** The answer has the list as it is now; a change that overtakes it is said again, so that the last word is right. */
-function keepCurrent(session: AgentSession, request: IncomingRequest): void {
+function keepCurrent(session: OpenSession, request: IncomingRequest): void {
   const answered = session.options;
   request.afterReply(() => {
     const { options } = session;
     if (options !== answered)
-      void session.show({ sessionUpdate: "config_option_update", configOptions: [...options] });
+      void session.updates.show({ sessionUpdate: "config_option_update", configOptions: [...options] });
   });
 }

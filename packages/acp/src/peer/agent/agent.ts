@@ -1,4 +1,4 @@
-// agent(): written once, speaks every version.
+// agent(): creates an agent that speaks every version of the protocol.
 
 import type { Log } from "../../jsonrpc/log.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";

@@ -1,7 +1,8 @@
 // A terminal that the agent owns and the client only shows. Version 1 has none: there it becomes text.
 
+import { optional } from "../../base/optional.ts";
 import type { TerminalExitStatus } from "../../model/content.ts";
-import type { AgentSession } from "./agent-session.ts";
+import type { SessionUpdates } from "./session-updates.ts";
 
 export interface DisplayTerminalOptions {
   readonly command?: string;
@@ -13,30 +14,32 @@ export interface DisplayTerminalOptions {
 
 export class DisplayTerminal {
   readonly terminalId: string;
-  readonly #session: AgentSession;
+  readonly #updates: SessionUpdates;
   readonly #isCancellable: boolean;
   #exited = false;
 
   /** @internal */
-  constructor(session: AgentSession, { command, cwd, onCancel }: DisplayTerminalOptions) {
-    this.#session = session;
+  constructor(
+    updates: SessionUpdates,
+    { command, cwd, onCancel }: DisplayTerminalOptions & { readonly cwd: string },
+  ) {
+    this.#updates = updates;
     this.#isCancellable = onCancel !== undefined;
-    this.terminalId = session.newId();
-    void session.update({
+    this.terminalId = updates.newId();
+    void updates.update({
       sessionUpdate: "terminal_update",
       terminalId: this.terminalId,
-      cwd: cwd ?? session.cwd,
-      ...(command === undefined ? {} : { command }),
-      ...(onCancel === undefined ? {} : { capabilities: { cancel: {} } }),
+      cwd,
+      ...optional({ command, capabilities: onCancel && { cancel: {} } }),
     });
-    if (onCancel !== undefined) session.parts.onCancel("terminal", this.terminalId, onCancel);
+    if (onCancel !== undefined) updates.work.onCancel("terminal", this.terminalId, onCancel);
   }
 
   /** Shows more output. Bytes may end anywhere, also inside a character. */
   write(output: string | Uint8Array): Promise<void> | undefined {
     if (this.#exited) return undefined;
     const bytes = typeof output === "string" ? new TextEncoder().encode(output) : output;
-    return this.#session.update({
+    return this.#updates.update({
       sessionUpdate: "terminal_output_chunk",
       terminalId: this.terminalId,
       data: base64(bytes),
@@ -46,7 +49,7 @@ export class DisplayTerminal {
   exit(exitStatus: TerminalExitStatus): void {
     if (this.#exited) return;
     this.#exited = true;
-    void this.#session.updateEnd({
+    void this.#updates.updateEnd({
       sessionUpdate: "terminal_update",
       terminalId: this.terminalId,
       exitStatus,
@@ -54,7 +57,7 @@ export class DisplayTerminal {
     });
   }
 
-  /** @internal The turn is over: nothing more will come. */
+  /** @internal Ends it with its turn. */
   close(): void {
     this.exit({});
   }

@@ -1,8 +1,8 @@
-// Prompts that arrive while a turn runs, for agents that can be steered. One that is taken becomes part of the
-// conversation at that moment; one that is not becomes a turn of its own.
+// Prompts that arrive while a turn runs, for agents that can be steered. A prompt that is taken joins the turn; the
+// others become turns of their own.
 
 import type { ContentBlock } from "../../model/content.ts";
-import type { PromptTicket } from "./prompt-queue.ts";
+import type { ReceivedPrompt } from "./received-prompt.ts";
 
 export interface InboxMessage {
   readonly messageId: string;
@@ -10,13 +10,13 @@ export interface InboxMessage {
 }
 
 export class Inbox {
-  readonly #taken: (ticket: PromptTicket) => void;
-  #waiting: PromptTicket[] = [];
+  readonly #taken: (prompt: ReceivedPrompt) => void;
+  #waiting: ReceivedPrompt[] = [];
   #wake: (() => void) | undefined;
   #closed = false;
 
   /** @internal */
-  constructor(taken: (ticket: PromptTicket) => void) {
+  constructor(taken: (prompt: ReceivedPrompt) => void) {
     this.#taken = taken;
   }
 
@@ -24,11 +24,11 @@ export class Inbox {
     return this.#waiting.length;
   }
 
-  /** The next message, or nothing when none is waiting. */
+  /** Takes the next message; undefined when none is waiting. */
   take(): InboxMessage | undefined {
-    const ticket = this.#waiting.shift();
-    if (ticket !== undefined) this.#taken(ticket);
-    return ticket;
+    const prompt = this.#waiting.shift();
+    if (prompt !== undefined) this.#taken(prompt);
+    return prompt;
   }
 
   /** Messages as they come, until the turn ends or is cancelled. */
@@ -43,22 +43,22 @@ export class Inbox {
   }
 
   /** @internal False when the turn takes no more. */
-  deliver(ticket: PromptTicket): boolean {
+  deliver(prompt: ReceivedPrompt): boolean {
     if (this.#closed) return false;
-    this.#waiting.push(ticket);
+    this.#waiting.push(prompt);
     this.#wake?.();
     return true;
   }
 
   /** @internal False when it is not waiting here. */
-  withdraw(ticket: PromptTicket): boolean {
-    const at = this.#waiting.indexOf(ticket);
+  withdraw(prompt: ReceivedPrompt): boolean {
+    const at = this.#waiting.indexOf(prompt);
     if (at >= 0) this.#waiting.splice(at, 1);
     return at >= 0;
   }
 
-  /** @internal What nobody took. */
-  close(): PromptTicket[] {
+  /** @internal Takes no more, and returns the prompts that were not taken. */
+  close(): ReceivedPrompt[] {
     this.#closed = true;
     const left = this.#waiting;
     this.#waiting = [];

@@ -1,20 +1,23 @@
-// What a turn asks of the user. A cancelled turn stops waiting and takes no answer for a yes (A63, A89).
+// Asks the user for permission and input. A cancelled turn stops waiting, and no answer is never a yes (A63, A89).
 
 import { isObject } from "../../base/is-object.ts";
 import { argumentText } from "../../jsonrpc/argument.ts";
 import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../../model/ask.ts";
 import type { PermissionOption } from "../../model/content.ts";
-import type { AgentSession } from "./agent-session.ts";
 import { formProblem } from "./form-content.ts";
-import { checkElicitationUrl, checkForm, checkPermission } from "./said-rules.ts";
+import { checkElicitationUrl, checkForm, checkPermission } from "./output-rules.ts";
+import type { SessionSender } from "./session-sender.ts";
+import type { SessionUpdates } from "./session-updates.ts";
 
-/** What the user decided. */
+/** The user's decision. */
 export interface Permission {
   readonly allowed: boolean;
   /** The chosen option; absent when the question was cancelled. */
   readonly optionId?: string;
 }
+
+type UrlElicitation = Extract<ElicitationAsk, { mode: "url" }>;
 
 const usualOptions: readonly PermissionOption[] = [
   { optionId: "allow_once", name: "Allow", kind: "allow_once" },
@@ -23,15 +26,15 @@ const usualOptions: readonly PermissionOption[] = [
 ];
 
 export class Questions {
-  readonly #session: AgentSession;
+  readonly #updates: SessionUpdates;
   readonly #signal: AbortSignal;
   readonly #turnEnded = new AbortController();
   /** Whether the conversation waits for the answers: work beside it has no state of its own. */
   readonly #isForeground: boolean;
   #open = 0;
 
-  constructor(session: AgentSession, signal: AbortSignal, { isForeground = true } = {}) {
-    this.#session = session;
+  constructor(updates: SessionUpdates, signal: AbortSignal, { isForeground = true } = {}) {
+    this.#updates = updates;
     this.#signal = signal;
     this.#isForeground = isForeground;
   }
@@ -48,21 +51,22 @@ export class Questions {
       );
     const options = given.options?.length === 0 ? [...usualOptions] : given.options;
     const permission: PermissionAsk = { ...given, options };
-    this.#session.link.checkAsk(permission);
+    this.#updates.checkAsk(permission);
     checkPermission(permission);
-    this.#session.log.checkRoom();
-    const { edition } = this.#session.link;
-    const askId = this.#session.newId();
-    this.#session.log.append({ kind: "ask", askId, permission });
+    const { sender, sessionId, log } = this.#updates;
+    const { edition } = sender;
+    log.checkRoom();
+    const askId = this.#updates.newId();
+    log.append({ kind: "ask", askId, permission });
     let answer: PermissionAnswer = { outcome: "cancelled" };
     try {
-      const { method, params } = edition.permission(this.#session.sessionId, permission);
-      const result = await this.#ask(method, params);
+      const { method, params } = edition.permission(sessionId, permission);
+      const result = await this.#ask(sender, method, params);
       if (result !== undefined) answer = edition.permissionAnswer(result);
     } finally {
-      this.#session.log.append({ kind: "answer", askId, permission: answer });
+      log.append({ kind: "answer", askId, permission: answer });
       const over = edition.permissionOver(permission, answer);
-      if (over !== undefined) void this.#session.link.sendUpdate(this.#session.sessionId, over);
+      if (over !== undefined) void sender.sendUpdate(sessionId, over);
     }
     if (answer.outcome !== "selected") return { allowed: false };
     // an option that was never offered is no permission (A90)
@@ -81,8 +85,10 @@ export class Questions {
         : argumentText(elicitation);
       throw new TypeError(`elicit: wanted an object whose mode is "form" or "url", got ${got}`);
     }
-    const { edition, features } = this.#session.link;
-    const offered = elicitation.mode === "form" ? features.elicitationForm : features.elicitationUrl;
+    const { sender, sessionId, log } = this.#updates;
+    const { edition, client, openUrls } = sender;
+    const { elicitationForm, elicitationUrl } = client.features;
+    const offered = elicitation.mode === "form" ? elicitationForm : elicitationUrl;
     if (!offered) {
       throw new RequestError(
         rpcCodes.methodNotFound,
@@ -93,58 +99,48 @@ export class Questions {
       );
     }
     if (elicitation.mode === "form") checkForm(elicitation.requestedSchema);
-    this.#beginUrl(elicitation);
-    const askId = this.#session.newId();
+    if (elicitation.mode === "url") beginUrl(elicitation, openUrls);
+    const askId = this.#updates.newId();
     let answer: ElicitationAnswer = { action: "cancel" };
     try {
-      this.#session.log.checkRoom();
-      this.#session.log.append({ kind: "ask", askId, elicitation });
-      const { method, params } = edition.elicitation(this.#session.sessionId, elicitation);
-      const result = await this.#ask(method, params);
+      log.checkRoom();
+      log.append({ kind: "ask", askId, elicitation });
+      const { method, params } = edition.elicitation(sessionId, elicitation);
+      const result = await this.#ask(sender, method, params);
       if (result !== undefined) answer = this.#checked(elicitation, edition.elicitationAnswer(result));
     } finally {
-      this.#session.log.append({ kind: "answer", askId, elicitation: answer });
+      log.append({ kind: "answer", askId, elicitation: answer });
       // a flow that the user began goes on until the agent says that it is over
       if (elicitation.mode === "url" && answer.action !== "accept")
-        this.#session.link.elicitations.delete(elicitation.elicitationId);
+        openUrls.delete(elicitation.elicitationId);
     }
     return answer;
   }
 
-  /** A form that was not filled in as it asks is not filled in (A100). */
+  /** A form with wrong values counts as not filled in (A100). */
   #checked(elicitation: ElicitationAsk, answer: ElicitationAnswer): ElicitationAnswer {
     if (elicitation.mode !== "form" || answer.action !== "accept") return answer;
     const problem = formProblem(elicitation.requestedSchema, answer.content ?? {});
     if (problem === undefined) return answer;
-    const { link, sessionId } = this.#session;
-    link.log("warn", "the client sent back a form that is not filled in as it asks", { sessionId, problem });
+    const { sender, sessionId } = this.#updates;
+    sender.log("warn", "the client sent back a form that is not filled in as it asks", {
+      sessionId,
+      problem,
+    });
     return { action: "cancel" };
-  }
-
-  /** One id at a time on a connection, or nobody could say which flow is over (A98). */
-  #beginUrl(elicitation: ElicitationAsk): void {
-    if (elicitation.mode !== "url") return;
-    const { elicitationId, url } = elicitation;
-    checkElicitationUrl(url);
-    const { elicitations } = this.#session.link;
-    if (elicitations.has(elicitationId)) {
-      const got = JSON.stringify(elicitationId);
-      throw new TypeError(`elicit: the elicitation ${got} is open on this connection: take another id`);
-    }
-    elicitations.add(elicitationId);
   }
 
   get #isOver(): boolean {
     return this.#signal.aborted || this.#turnEnded.signal.aborted;
   }
 
-  /** The answer, or nothing when the turn was cancelled or the client withdrew. */
-  async #ask(method: string, params: unknown): Promise<object | undefined> {
-    if (this.#open++ === 0 && this.#isForeground) this.#session.setState({ state: "requires_action" });
+  /** The answer; undefined when the turn was cancelled or the client withdrew. */
+  async #ask(sender: SessionSender, method: string, params: unknown): Promise<object | undefined> {
+    if (this.#open++ === 0 && this.#isForeground) this.#updates.setState({ state: "requires_action" });
     try {
       const signal = AbortSignal.any([this.#signal, this.#turnEnded.signal]);
-      // withdrawn at once, whatever the client makes of it; its late answer means nothing (A64)
-      const result = await this.#session.link.ask(method, params, { signal, cancelGraceMs: 0 });
+      // withdrawn at once; a late answer is ignored (A64)
+      const result = await sender.request(method, params, { signal, cancelGraceMs: 0 });
       return signal.aborted ? undefined : (result as object); // validated by the method's row
     } catch (error) {
       const withdrawn = error instanceof RequestError && error.code === rpcCodes.cancelled;
@@ -152,8 +148,18 @@ export class Questions {
       throw error;
     } finally {
       if (--this.#open === 0 && this.#isForeground && !this.#isOver) {
-        this.#session.setState({ state: "running" });
+        this.#updates.setState({ state: "running" });
       }
     }
   }
+}
+
+/** An id is open once on a connection, or it would be unclear which flow is over (A98). */
+function beginUrl({ elicitationId, url }: UrlElicitation, openUrls: Set<string>): void {
+  checkElicitationUrl(url);
+  if (openUrls.has(elicitationId)) {
+    const got = JSON.stringify(elicitationId);
+    throw new TypeError(`elicit: the elicitation ${got} is open on this connection: take another id`);
+  }
+  openUrls.add(elicitationId);
 }

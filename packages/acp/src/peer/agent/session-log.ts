@@ -5,7 +5,7 @@
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { Entry, EntryBody } from "../../model/entry.ts";
 import { jsonCopy } from "../../model/json-copy.ts";
-import type { SessionStore } from "../../model/store.ts";
+import type { SessionPatch, SessionStore } from "../../model/store.ts";
 import type { Update } from "../../model/update.ts";
 
 const flushMs = 250;
@@ -145,6 +145,11 @@ export class SessionLog {
       (waiting) => waiting.kind !== "prompt" || waiting.messageId !== messageId,
     );
     if (this.#unstored > 0) this.#unstored = sizeOf(this.#pending);
+  }
+
+  /** Changes the session's record, and notes when it was last used. */
+  patch(patch: SessionPatch): void {
+    this.#store.patch(this.#sessionId, { updatedAt: Date.now(), ...patch }).catch(this.#options.fail);
   }
 
   /** The last entry, where all is stored and no prompt and no question waits for its end; else nothing. */

@@ -1,28 +1,26 @@
-// What leaves a session, in the order in which it is stored: what waits for the store keeps back what was said
-// after it, so that a replay shows what was seen live.
+// Sends the updates of one session in the order in which they are stored. An update that waits for the store holds
+// back the updates after it, so that a replay shows what was seen live.
 
 import type { AgentSessionEdition } from "../../edition/agent-edition.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { Update } from "../../model/update.ts";
-import type { AgentLink } from "./agent-link.ts";
+import type { SessionSender } from "./session-sender.ts";
 
 interface Item {
-  /** Checked and ready to send. */
-  messages: readonly object[];
-  /** Said while history is being sent: encoded when that is over, since the client begins anew. */
+  /** Undefined for one that was dropped, and for the mark of a replay. */
   update: Update | undefined;
-  readonly isHistory: boolean;
+  /** Encoded and checked; undefined when it is to be encoded for the client that will be there. */
+  messages: readonly object[] | undefined;
   isReady: boolean;
 }
 
-/** Shows what was held, or drops it. */
+/** Shows a held update, or drops it. */
 export type Release = (show: boolean) => Promise<void> | undefined;
 
 export class SessionOutput {
-  readonly #link: AgentLink;
   readonly #sessionId: string;
-  readonly #newEdition: () => AgentSessionEdition;
   readonly #clientTerminals = new Set<string>();
+  #sender: SessionSender;
   #edition: AgentSessionEdition;
   #queue: Item[] = [];
   #isReplaying = false;
@@ -30,14 +28,25 @@ export class SessionOutput {
   #isClosed = false;
   #drained: PromiseWithResolvers<void> | undefined;
 
-  constructor(link: AgentLink, sessionId: string, edition: () => AgentSessionEdition) {
-    this.#link = link;
+  constructor(sessionId: string, sender: SessionSender) {
     this.#sessionId = sessionId;
-    this.#newEdition = edition;
-    this.#edition = edition();
+    this.#sender = sender;
+    this.#edition = this.#newEdition();
   }
 
-  /** Sends it, behind whatever waits. Throws when it is not valid. */
+  get sender(): SessionSender {
+    return this.#sender;
+  }
+
+  /** Sends by another connection from now on, also what waits. Its client knows no terminal of the one before. */
+  attach(sender: SessionSender): void {
+    this.#sender = sender;
+    this.#clientTerminals.clear();
+    this.#edition = this.#newEdition();
+    for (const item of this.#queue) if (item.update !== undefined) item.messages = undefined;
+  }
+
+  /** Sends an update behind whatever waits. Throws when it is not valid. */
   show(update: Update): Promise<void> | undefined {
     if (this.#isClosed) return undefined;
     if (this.#queue.length === 0) return this.#send(update);
@@ -45,76 +54,66 @@ export class SessionOutput {
     return this.#untilDrained();
   }
 
-  /** Throws when it is not valid. */
-  check(update: Update): void {
-    this.#checked(this.#newEdition(), update);
-  }
-
-  /** Takes the next place in line without being sent yet. Throws when the update is not valid. */
+  /** Queues an update that is sent once it is released. Throws when it is not valid. */
   hold(update: Update): Release {
     const item = this.#item(update, false);
     this.#queue.push(item);
     return (show) => {
       if (!show) {
-        item.messages = [];
         item.update = undefined;
+        item.messages = [];
       }
       item.isReady = true;
       return this.#pump();
     };
   }
 
-  /** Sends it before whatever waits: a state that is true now, whenever the rest is shown. */
+  /** Sends an update before whatever waits: a state that is true now, whenever the rest is shown. */
   showNow(update: Update): void {
     if (!this.#isClosed) void this.#send(update);
   }
 
-  /** Resolves when nothing waits any more; nothing when that is so now. */
+  /** Resolves when nothing waits any more; undefined when that is so now. */
   get drained(): Promise<void> | undefined {
     return this.#queue.length === 0 ? undefined : this.#untilDrained();
   }
 
   /**
-   * Sends the history, whole and in order. `ready` is when it is all stored. What is said meanwhile waits until the
-   * caller says that it may follow: a client takes what comes before the answer for history.
+   * Sends the history, whole and in order. `ready` resolves when it is all stored. Updates that come meanwhile wait
+   * until the returned function is called: a client takes what comes before the answer for history.
    */
   async replay(
     ready: Promise<void>,
     history: () => AsyncIterable<readonly Entry[]>,
     endSeq: number,
   ): Promise<() => void> {
-    const place: Item = { messages: [], update: undefined, isHistory: false, isReady: true };
-    this.#queue.push(place);
+    const mark: Item = { update: undefined, messages: [], isReady: true };
+    this.#queue.push(mark);
     this.#isReplaying = true;
-    const over = () => {
-      this.#isReplaying = false;
-      void this.#pump();
-    };
     try {
       await ready;
       // what waited is part of the history by now
-      for (const item of this.#queue.splice(0, this.#queue.indexOf(place))) {
-        if (!item.isHistory) void this.#sendItem(item);
-      }
+      for (const item of this.#queue.splice(0, this.#queue.indexOf(mark)))
+        if (!isHistory(item.update)) void this.#sendItem(item);
       this.#edition = this.#newEdition();
       for (const terminalId of this.#clientTerminals) this.#edition.addClientTerminal(terminalId);
       for await (const page of history()) {
         for (const entry of page) {
           const update = entry.seq >= endSeq ? undefined : replayed(entry);
-          const slow = update && this.#sendStored(update);
+          const slow = update && this.#sendItem({ update, messages: undefined, isReady: true });
           if (slow !== undefined) await slow;
         }
         if ((page.at(-1)?.seq ?? 0) >= endSeq) break;
       }
-      return over;
+      return () => this.endReplay();
     } catch (error) {
-      over();
+      this.endReplay();
       throw error;
     }
   }
 
-  /** What waits for history to be sent waits no longer: nobody will read the answer that it should follow. */
-  goOn(): void {
+  /** Sends what waits for a replay: nobody will read the answer that it should follow. */
+  endReplay(): void {
     this.#isReplaying = false;
     void this.#pump();
   }
@@ -124,7 +123,7 @@ export class SessionOutput {
     this.#edition.addClientTerminal(terminalId);
   }
 
-  /** Nothing leaves any more. */
+  /** Sends nothing any more. */
   close(): void {
     this.#isClosed = true;
     this.#queue = [];
@@ -132,31 +131,30 @@ export class SessionOutput {
   }
 
   #item(update: Update, isReady: boolean): Item {
-    const { sessionUpdate } = update;
-    const isHistory = sessionUpdate !== "state_update" && sessionUpdate !== "notice";
     const edition = this.#isReplaying ? this.#newEdition() : this.#edition;
-    const messages = this.#checked(edition, update);
-    return this.#isReplaying
-      ? { messages: [], update, isHistory, isReady }
-      : { messages, update: undefined, isHistory, isReady };
+    const encoded = [edition.encode(update) ?? []].flat();
+    const messages = encoded.map((message) => this.#sender.checkUpdate(this.#sessionId, message));
+    // during a replay the client begins anew: encoded again when that is over
+    return { update, messages: this.#isReplaying ? undefined : messages, isReady };
   }
 
-  #checked(edition: AgentSessionEdition, update: Update): object[] {
-    const encoded = [edition.encode(update) ?? []].flat();
-    return encoded.map((message) => this.#link.checkUpdate(this.#sessionId, message));
+  #newEdition(): AgentSessionEdition {
+    const { edition, client } = this.#sender;
+    const setup = { sessionId: this.#sessionId, configOptions: [], availableCommands: [] };
+    return edition.session(setup, client.features);
   }
 
   #send(update: Update): Promise<void> | undefined {
     const encoded = this.#edition.encode(update);
     if (encoded === undefined) return undefined;
-    if (!Array.isArray(encoded)) return this.#link.sendUpdate(this.#sessionId, encoded);
+    if (!Array.isArray(encoded)) return this.#sender.sendUpdate(this.#sessionId, encoded);
     let last: Promise<void> | undefined;
-    for (const one of encoded) last = this.#link.sendUpdate(this.#sessionId, one as object) ?? last;
+    for (const one of encoded) last = this.#sender.sendUpdate(this.#sessionId, one as object) ?? last;
     return last;
   }
 
   #pump(): Promise<void> | undefined {
-    // whoever is called by what is sent may say more: it is sent by the loop that runs
+    // sending may call back into the session: the loop that runs sends that too
     if (this.#isSending || this.#isReplaying || this.#isClosed) return undefined;
     this.#isSending = true;
     let slow: Promise<void> | undefined;
@@ -172,22 +170,17 @@ export class SessionOutput {
     return slow;
   }
 
+  /** One update that cannot be sent, also one of the history, must not hold back the others. */
   #sendItem({ messages, update }: Item): Promise<void> | undefined {
     try {
-      if (update !== undefined) return this.#send(update);
+      if (messages === undefined) return update && this.#send(update);
       let slow: Promise<void> | undefined;
-      for (const params of messages) slow = this.#link.sendChecked(params) ?? slow;
+      for (const params of messages) slow = this.#sender.sendChecked(params) ?? slow;
       return slow;
     } catch (error) {
-      // it was valid when it was said: one that is not any more must not keep the others back
-      this.#link.log("error", "an update could not be sent", { sessionId: this.#sessionId, error });
+      this.#sender.log("error", "an update could not be sent", { sessionId: this.#sessionId, error });
       return undefined;
     }
-  }
-
-  /** One entry that cannot be shown, whoever stored it, must not keep the rest of the history from the client. */
-  #sendStored(update: Update): Promise<void> | undefined {
-    return this.#sendItem({ messages: [], update, isHistory: true, isReady: true });
   }
 
   #untilDrained(): Promise<void> {
@@ -203,7 +196,12 @@ export class SessionOutput {
   }
 }
 
-/** What the client sees of one entry: messages and updates. Options and commands are what the answer says. */
+/** States follow from turns, and notices are not kept. */
+function isHistory(update: Update | undefined): boolean {
+  return update?.sessionUpdate !== "state_update" && update?.sessionUpdate !== "notice";
+}
+
+/** The update that shows one entry: a message or what was sent. Options and commands are part of the answer. */
 function replayed(entry: Entry): Update | undefined {
   if (entry.kind === "prompt") {
     const { messageId, prompt } = entry;

@@ -1,22 +1,24 @@
-// One tool call while it runs. Its status always ends, also on a throw and on cancel.
+// Runs and reports one tool call. Its status always ends, also when it throws or is cancelled.
 
 import { isObject } from "../../base/is-object.ts";
+import { optional } from "../../base/optional.ts";
 import { argumentText } from "../../jsonrpc/argument.ts";
 import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { PermissionOption, ToolCallLocation, ToolKind } from "../../model/content.ts";
 import { gitPatch } from "../../model/git-patch.ts";
 import type { Diff, ToolCallContent, ToolCallUpdate, Update } from "../../model/update.ts";
-import type { AgentSession } from "./agent-session.ts";
 import type { DisplayTerminal } from "./display-terminal.ts";
 import type { Permission, Questions } from "./questions.ts";
+import type { SessionUpdates } from "./session-updates.ts";
 
 /** Where a tool call runs: in a turn, or beside the conversation. */
 export interface ToolHost {
-  readonly session: AgentSession;
+  readonly updates: SessionUpdates;
+  readonly questions: Questions;
   /** Aborts with the host. */
   readonly signal: AbortSignal;
   update(update: Update): Promise<void> | undefined;
-  /** Calls that were shown before, while they were being written, and that nobody has run yet. */
+  /** The ids of calls that were announced and not run yet. */
   readonly announced?: Set<string>;
 }
 
@@ -39,7 +41,6 @@ export class ToolCall {
   readonly toolCallId: string;
   readonly #host: ToolHost;
   readonly #isCancellable: boolean;
-  readonly #questions: Questions;
   #title: string;
   #content: ToolCallContent[];
   #own: AbortController | undefined;
@@ -49,16 +50,15 @@ export class ToolCall {
   #ended = false;
 
   /** @internal */
-  constructor(host: ToolHost, start: ToolCallStart, questions: Questions) {
+  constructor(host: ToolHost, start: ToolCallStart) {
     const { title, kind, name, locations, rawInput, content = [], cancellable = false } = start;
-    const { session } = host;
+    const { updates } = host;
     this.#host = host;
     this.#isCancellable = cancellable;
-    this.#questions = questions;
     this.#title = title;
     this.#content = [...content];
-    this.toolCallId = start.toolCallId ?? session.newId();
-    if (!host.announced?.has(this.toolCallId) && session.parts.isOpen("tool_call", this.toolCallId)) {
+    this.toolCallId = start.toolCallId ?? updates.newId();
+    if (!host.announced?.has(this.toolCallId) && updates.work.isOpen("tool_call", this.toolCallId)) {
       const got = JSON.stringify(this.toolCallId);
       throw new TypeError(`a tool call with the id ${got} is running: leave toolCallId out, or take another`);
     }
@@ -66,16 +66,13 @@ export class ToolCall {
     void this.update({
       title,
       status: "pending",
-      ...(kind === undefined ? {} : { kind }),
-      ...(name === undefined ? {} : { name }),
-      ...(locations === undefined ? {} : { locations: [...locations] }),
-      ...(rawInput === undefined ? {} : { rawInput }),
+      ...optional({ kind, name, locations: locations && [...locations], rawInput }),
       ...(content.length === 0 ? {} : { content: [...content] }),
       ...(cancellable ? { capabilities: { cancel: {} } } : {}),
     });
     // one whose start was refused still ends with the turn
     host.announced?.delete(this.toolCallId);
-    if (cancellable) session.parts.onCancel("tool_call", this.toolCallId, () => this.#cancelAlone());
+    if (cancellable) updates.work.onCancel("tool_call", this.toolCallId, () => this.#cancelAlone());
   }
 
   /** Aborts when the call is cancelled: with its turn, or by itself. Pass it to everything that takes one. */
@@ -86,19 +83,13 @@ export class ToolCall {
     return this.#signal;
   }
 
-  /** @internal */
-  get isCancelled(): boolean {
-    return this.#host.signal.aborted || this.isCancelledAlone;
+  get #isCancelled(): boolean {
+    return this.#host.signal.aborted || this.#isCancelledAlone;
   }
 
-  /** @internal The user cancelled this call, and the work that it is part of goes on. */
-  get isCancelledAlone(): boolean {
+  /** The user cancelled this call, and the work that it is part of goes on. */
+  get #isCancelledAlone(): boolean {
     return this.#own?.signal.aborted === true && !this.#host.signal.aborted;
-  }
-
-  /** @internal */
-  get session(): AgentSession {
-    return this.#host.session;
   }
 
   #cancelAlone(): void {
@@ -106,7 +97,7 @@ export class ToolCall {
     this.#own.abort(new DOMException("the tool call was cancelled", "AbortError"));
   }
 
-  /** The work has begun. Called for you when your function runs: at once, or when the permission it asks for is given. */
+  /** Reports that the work has begun. Called for you: when your function runs, or when the permission it asks for is given. */
   start(): void {
     if (this.#started || this.#ended) return;
     void this.update({ status: "in_progress" });
@@ -151,9 +142,9 @@ export class ToolCall {
   async ask(options: readonly PermissionOption[] = [], description?: string): Promise<Permission> {
     this.#asks++;
     try {
-      const permission = await this.#questions.permission({
+      const permission = await this.#host.questions.permission({
         title: this.#title,
-        ...(description === undefined ? {} : { description }),
+        ...optional({ description }),
         subject: { type: "tool_call", toolCall: { toolCallId: this.toolCallId, content: this.#content } },
         options: [...options],
       });
@@ -164,17 +155,7 @@ export class ToolCall {
     }
   }
 
-  /** @internal */
-  get hasEnded(): boolean {
-    return this.#ended;
-  }
-
-  /** @internal */
-  get isAsking(): boolean {
-    return this.#asks > 0;
-  }
-
-  /** Ends it: stored first, then shown. Later calls change nothing. */
+  /** Ends the call: the end is stored, then shown. Later calls change nothing. */
   async finish(
     status: "completed" | "failed" | "cancelled",
     patch: Omit<ToolCallUpdate, "toolCallId" | "status"> = {},
@@ -183,21 +164,44 @@ export class ToolCall {
     if (status === "completed") this.start();
     const { toolCallId } = this;
     // a patch that is refused throws here, and the status can still end
-    const stored = this.#host.session.updateStored({
+    const stored = this.#host.updates.updateStored({
       sessionUpdate: "tool_call_update",
       toolCallId,
       ...patch,
       status,
-      // what has ended cannot be cancelled any more (A109)
+      // a call that has ended cannot be cancelled (A109)
       ...(this.#isCancellable ? { capabilities: null } : {}),
     });
     this.#ended = true;
     await stored;
   }
 
-  /** @internal A failure is shown, not thrown at the client (A113); never with a stack. */
-  async fail(error: unknown): Promise<void> {
-    if (this.isCancelled) return this.finish("cancelled");
+  /** @internal Runs the call to its end, whatever the callback does. */
+  async run<Result>(run: (tool: ToolCall) => Promise<Result> | Result): Promise<Result> {
+    try {
+      // stored before it starts: a call that is forgotten would be run again
+      await this.#host.updates.log.flush();
+      if (this.#isCancelled) this.signal.throwIfAborted();
+      if (this.#ended) throw new Error("the turn ended before the tool call began: await turn.tool()");
+      const running = run(this);
+      // it runs, unless it waits for a permission
+      if (this.#asks === 0) this.start();
+      const result = await running;
+      await this.finish(this.#isCancelled ? "cancelled" : "completed");
+      return result;
+    } catch (error) {
+      await this.#fail(error);
+      throw this.#isCancelledAlone
+        ? new RequestError(rpcCodes.cancelled, "the user cancelled the tool call", {
+            reason: "tool_cancelled",
+          })
+        : error;
+    }
+  }
+
+  /** A failure is shown to the user, not sent as an error (A113); never with a stack. */
+  async #fail(error: unknown): Promise<void> {
+    if (this.#isCancelled) return this.finish("cancelled");
     const message = error instanceof Error ? error.message : "the tool failed";
     const item: ToolCallContent = { type: "content", content: { type: "text", text: message } };
     try {
@@ -209,7 +213,7 @@ export class ToolCall {
   }
 }
 
-/** Before anything is shown. */
+/** Checks the arguments before anything is shown. */
 export function checkTool(where: string, start: unknown, run: unknown): void {
   if (!isObject(start))
     throw new TypeError(
@@ -219,36 +223,12 @@ export function checkTool(where: string, start: unknown, run: unknown): void {
     throw new TypeError(`${where}: wanted a function that does the work, got ${argumentText(run)}`);
 }
 
-/** Runs it to its end, whatever the callback does. */
-export async function runTool<Result>(
-  tool: ToolCall,
-  run: (tool: ToolCall) => Promise<Result> | Result,
-): Promise<Result> {
-  try {
-    // what was done and then forgotten would be done again: a start is stored before it starts
-    await tool.session.log.flush();
-    if (tool.isCancelled) tool.signal.throwIfAborted();
-    if (tool.hasEnded) throw new Error("the turn ended before the tool call began: await turn.tool()");
-    const running = run(tool);
-    // it runs, unless it waits for the user's yes
-    if (!tool.isAsking) tool.start();
-    const result = await running;
-    await tool.finish(tool.isCancelled ? "cancelled" : "completed");
-    return result;
-  } catch (error) {
-    await tool.fail(error);
-    throw tool.isCancelledAlone
-      ? new RequestError(rpcCodes.cancelled, "the user cancelled the tool call", { reason: "tool_cancelled" })
-      : error;
-  }
-}
-
 /** One file's change as both versions say it: version 1 by its texts, version 2 by a patch. */
 export function textDiff(path: string, newText: string, oldText?: string): Diff {
   return {
     path,
     newText,
-    ...(oldText === undefined ? {} : { oldText }),
+    ...optional({ oldText }),
     changes: [{ operation: oldText === undefined ? "add" : "modify", path, fileType: "text" }],
     patch: { format: "git_patch", text: gitPatch(path, oldText, newText) },
   };

@@ -1,11 +1,11 @@
-// The client as a turn sees it: who it is, what it offers.
+// The client as a turn sees it: its name, its features, its files and terminals.
 
 import type { ClientFeatures } from "../../edition/agent-ops.ts";
 import type { Implementation, Meta } from "../../model/content.ts";
 import type { Files } from "../../model/files.ts";
 import type { TerminalHandle, Terminals } from "../../model/terminals.ts";
-import type { AgentSession } from "./agent-session.ts";
-import { type AskClient, clientFiles, clientTerminals } from "./client-services.ts";
+import { type AskClient, clientFiles, clientTerminals } from "./remote-services.ts";
+import type { SessionUpdates } from "./session-updates.ts";
 
 const defaultTimeoutMs = 60_000;
 
@@ -17,26 +17,27 @@ export class TurnClient {
   /** Undefined where the client offers none, or speaks version 2. */
   readonly files: Files | undefined;
   readonly terminals: Terminals | undefined;
-  readonly #session: AgentSession;
+  readonly #updates: SessionUpdates;
   readonly #signal: AbortSignal;
   readonly #open = new Set<TerminalHandle>();
 
   /** @internal */
-  constructor(session: AgentSession, turnSignal: AbortSignal) {
-    const { link, sessionId } = session;
-    this.#session = session;
+  constructor(updates: SessionUpdates, turnSignal: AbortSignal, clientTimeoutMs = defaultTimeoutMs) {
+    const { sessionId, sender } = updates;
+    const { info, meta, features } = sender.client;
+    this.#updates = updates;
     this.#signal = turnSignal;
-    this.info = link.clientInfo;
-    this.meta = link.clientMeta;
-    this.features = link.features;
-    const { readFiles, writeFiles, terminals } = link.features;
-    const { clientTimeoutMs = defaultTimeoutMs } = link.definition;
-    // whatever a turn asked for is given up with the turn, but for the end of a terminal
+    this.info = info;
+    this.meta = meta;
+    this.features = features;
+    const { readFiles, writeFiles, terminals } = features;
+    // requests are given up with the turn, except those that end a terminal
     const ask: AskClient = (method, params, signal) => {
       const ends = method === "terminal/kill" || method === "terminal/release";
       // a command takes its time; a client that hangs must not hold the turn for ever
       const timeoutMs = method === "terminal/wait_for_exit" ? undefined : clientTimeoutMs;
-      return link.ask(method, params, { signal: ends ? signal : either(turnSignal, signal), timeoutMs });
+      const until = ends ? signal : either(turnSignal, signal);
+      return updates.sender.request(method, params, { signal: until, timeoutMs });
     };
     this.files =
       readFiles || writeFiles
@@ -52,24 +53,24 @@ export class TurnClient {
       : undefined;
   }
 
-  /** @internal What the turn did not release is released with it (A87); the client frees it, whenever it answers. */
+  /** @internal Releases the terminals that the turn did not release (A87). */
   close(): void {
     for (const terminal of this.#open) terminal.release().catch(() => undefined);
   }
 
   #created(terminal: TerminalHandle): void {
     this.#open.add(terminal);
-    this.#session.addClientTerminal(terminal.terminalId);
+    this.#updates.addClientTerminal(terminal.terminalId);
   }
 
   #released(terminal: TerminalHandle): void {
     this.#open.delete(terminal);
-    this.#session.parts.released(terminal.terminalId);
+    this.#updates.work.released(terminal.terminalId);
   }
 
   /** A request outside the protocol; its name begins with `_`. */
   request(method: `_${string}`, params?: unknown, signal?: AbortSignal): Promise<unknown> {
-    return this.#session.link.askExtension(method, params, either(this.#signal, signal));
+    return this.#updates.sender.requestExtension(method, params, { signal: either(this.#signal, signal) });
   }
 }
 

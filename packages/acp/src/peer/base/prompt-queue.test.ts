@@ -84,3 +84,14 @@ test("items without a promise start in the order in which they are added, at onc
   assert.deepEqual(started, ["a", "b"]);
   assert.equal(queue.running, undefined);
 });
+
+test("an item that is added while the first one starts waits for it", () => {
+  const started: string[] = [];
+  const queue = new PromptQueue<string>((item) => {
+    started.push(item);
+    if (item === "a") queue.add("b");
+    return new Promise(() => undefined);
+  });
+  queue.add("a");
+  assert.deepEqual([started, queue.waiting], [["a"], ["b"]]);
+});

@@ -1,18 +1,18 @@
 // A version 1 client's files and terminals for a version 2 agent, which has no word for them: as an MCP server
 // per session that somebody outside makes and that the agent is given like any other.
 
-import type { AgentFront } from "../agent/agent-front.ts";
-import { type AskClient, clientFiles, clientTerminals } from "../agent/client-services.ts";
+import type { AgentWire } from "../agent/agent-wire.ts";
+import { type AskClient, clientFiles, clientTerminals } from "../agent/remote-services.ts";
 import type { ConnectedAgent } from "../client/connected-agent.ts";
 import type { ClientToolServices, ClientTools, RelayOptions } from "./relay-options.ts";
 
 export class ClientToolbox {
-  readonly #front: () => AgentFront;
+  readonly #front: () => AgentWire;
   readonly #agent: ConnectedAgent;
   readonly #make: RelayOptions["clientTools"];
   readonly #kept = new Map<string, ClientTools>();
 
-  constructor(front: () => AgentFront, agent: ConnectedAgent, { clientTools }: RelayOptions) {
+  constructor(front: () => AgentWire, agent: ConnectedAgent, { clientTools }: RelayOptions) {
     this.#front = front;
     this.#agent = agent;
     this.#make = clientTools;
@@ -24,7 +24,7 @@ export class ClientToolbox {
     const isWanted = this.#agent.version === 2 && this.#agent.features.mcpStdio;
     if (this.#make === undefined || !isWanted || !(readFiles || writeFiles || terminals)) return undefined;
     const ask: AskClient = (method, params, signal) =>
-      this.#front().ask(method, params, signal === undefined ? {} : { signal });
+      this.#front().request(method, params, signal === undefined ? {} : { signal });
     const known = (): string => {
       const id = sessionId();
       if (id === undefined) throw new Error("the session is not open yet: use its tools once it is");

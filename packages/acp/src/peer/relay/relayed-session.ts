@@ -2,18 +2,18 @@
 // prompts, one at a time where its version knows no other way.
 
 import type { AgentSessionEdition } from "../../edition/agent-edition.ts";
-import type { SessionFace } from "../../edition/agent-ops.ts";
+import type { PromptOp, SessionFace } from "../../edition/agent-ops.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import type { Outcome, Update } from "../../model/update.ts";
-import type { AgentFront, PromptOp } from "../agent/agent-front.ts";
+import type { AgentWire } from "../agent/agent-wire.ts";
 import type { ClientSession, Prompt } from "../client/client-session.ts";
 import { type ReadText, withDiffTexts } from "./diff-texts.ts";
 import type { Errands } from "./errands.ts";
 import { Losses, withLost } from "./losses.ts";
 
 export interface RelayedSessionLink {
-  readonly front: AgentFront;
+  readonly front: AgentWire;
   readonly losses: "lossy" | "strict";
   readonly errands: Errands;
   readText(path: string, roots: readonly string[]): string | undefined;

@@ -5,7 +5,7 @@ import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import { idToJson } from "../../jsonrpc/message-id.ts";
 import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../../model/ask.ts";
 import { errorCodes } from "../../model/error-codes.ts";
-import { AgentFront } from "../agent/agent-front.ts";
+import { AgentWire } from "../agent/agent-wire.ts";
 import { connectWith } from "../client/client.ts";
 import type { AskContext, ClientDefinition } from "../client/client-definition.ts";
 import type { ConnectedAgent } from "../client/connected-agent.ts";
@@ -36,10 +36,10 @@ export class Meeting implements RelayedSessionLink {
   readonly #sides: Sides;
   readonly #handshake: Handshake;
   readonly #options: RelayOptions;
-  #front: AgentFront | undefined;
+  #front: AgentWire | undefined;
   #host: Translation | undefined;
   /** What the agent says before there is anybody to hear it. */
-  #early: ((front: AgentFront) => void)[] = [];
+  #early: ((front: AgentWire) => void)[] = [];
   #slow = 0;
   readonly errands = new Errands();
   readonly #over = Promise.withResolvers<string>();
@@ -61,7 +61,7 @@ export class Meeting implements RelayedSessionLink {
     const agent = await connectWith(transport, this.#definition(), async () => result);
     const { unstable = "*", limits, log } = this.#options;
     const host = new Translation(this, agent, this.#options);
-    const front = new AgentFront(
+    const front = new AgentWire(
       this.#sides.client.transport(),
       { versions: [client], unstable, forwards: true, ...(limits && { limits }), ...(log && { log }) },
       host,
@@ -97,7 +97,7 @@ export class Meeting implements RelayedSessionLink {
 
   // ---- RelayedSessionLink
 
-  get front(): AgentFront {
+  get front(): AgentWire {
     if (this.#front === undefined) throw new Error("the client has not been met yet");
     return this.#front;
   }
@@ -142,23 +142,25 @@ export class Meeting implements RelayedSessionLink {
             elicitationModes: modes,
             elicit: (ask, context) => this.#elicit(ask, context),
             elicitationCompleted: (elicitationId) =>
-              this.#withFront((front) => front.tell("elicitation/complete", { elicitationId })),
+              this.#withFront((front) => front.notify("elicitation/complete", { elicitationId })),
           }),
       // the client runs it itself, from what the introduction tells it
       ...(features.terminalAuth ? { terminalLogin: () => Promise.resolve() } : {}),
       otherRequest: (method, params, { signal }) =>
         new Promise((resolve, reject) => {
-          this.#withFront((front) => front.askExtension(method, params, { signal }).then(resolve, reject));
+          this.#withFront((front) =>
+            front.requestExtension(method, params, { signal }).then(resolve, reject),
+          );
         }),
       otherNotification: (method, params) =>
         this.#withFront((front) => {
-          const room = front.tellExtension(method, params);
+          const room = front.notifyExtension(method, params);
           if (room !== undefined) this.slow(room);
         }),
     };
   }
 
-  #withFront(work: (front: AgentFront) => void): void {
+  #withFront(work: (front: AgentWire) => void): void {
     if (this.#front === undefined) this.#early.push(work);
     else work(this.#front);
   }
@@ -174,7 +176,7 @@ export class Meeting implements RelayedSessionLink {
       const { shown, method, params } = this.#asked(ask, relayed, front);
       let answer: PermissionAnswer = { outcome: "cancelled" };
       try {
-        answer = front.edition.permissionAnswer((await front.ask(method, params, { signal })) as object);
+        answer = front.edition.permissionAnswer((await front.request(method, params, { signal })) as object);
       } finally {
         const over = front.edition.permissionOver(shown, answer);
         if (over !== undefined) void front.sendUpdate(session.sessionId, over);
@@ -184,7 +186,7 @@ export class Meeting implements RelayedSessionLink {
   }
 
   /** The question as the client is asked it. Strict: one that cannot be said whole is refused. */
-  #asked(ask: PermissionAsk, { live, readText, losses }: RelayedSession, front: AgentFront) {
+  #asked(ask: PermissionAsk, { live, readText, losses }: RelayedSession, front: AgentWire) {
     const lost: string[] = [];
     const note = (what: string): void => void lost.push(what);
     const shown = front.version === 1 ? askWithDiffTexts(ask, readText, note) : ask;
@@ -202,7 +204,7 @@ export class Meeting implements RelayedSessionLink {
     if (front !== undefined && session === undefined && asked !== undefined) {
       const params = { requestId: idToJson(asked), ...ask };
       return front.edition.elicitationAnswer(
-        (await front.ask("elicitation/create", params, { signal })) as object,
+        (await front.request("elicitation/create", params, { signal })) as object,
       );
     }
     if (relayed === undefined || front === undefined || session === undefined) {
@@ -212,7 +214,7 @@ export class Meeting implements RelayedSessionLink {
     }
     return relayed.asking(this.#handshake.agent === 1, async () => {
       const { method, params } = front.edition.elicitation(session.sessionId, ask);
-      return front.edition.elicitationAnswer((await front.ask(method, params, { signal })) as object);
+      return front.edition.elicitationAnswer((await front.request(method, params, { signal })) as object);
     });
   }
 }

@@ -2,12 +2,19 @@
 // client is connected to; the client finds an agent of its own version, whose sessions are the agent's.
 
 import type { AgentOpResult } from "../../edition/agent-edition.ts";
-import type { Activation, AgentIntroduction, ClientFeatures, Introduction } from "../../edition/agent-ops.ts";
+import type {
+  Activation,
+  AgentIntroduction,
+  ClientFeatures,
+  Introduction,
+  PromptOp,
+  SessionOp,
+} from "../../edition/agent-ops.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
 import { errorCodes } from "../../model/error-codes.ts";
-import type { AgentFront, AgentHost, PromptOp, SessionOp } from "../agent/agent-front.ts";
+import type { AgentHost, AgentWire } from "../agent/agent-wire.ts";
 import type { ClientSession } from "../client/client-session.ts";
 import type { ConnectedAgent, SessionPlace } from "../client/connected-agent.ts";
 import { ClientToolbox } from "./client-toolbox.ts";
@@ -18,7 +25,6 @@ import { gone, RelayedSession, type RelayedSessionLink, refusal } from "./relaye
 const none: AgentOpResult = { kind: "none" };
 
 export class Translation implements AgentHost {
-  used = false;
   readonly #link: RelayedSessionLink;
   readonly #agent: ConnectedAgent;
   readonly #sessions = new Map<string, RelayedSession>();
@@ -32,7 +38,7 @@ export class Translation implements AgentHost {
     this.#toolbox = new ClientToolbox(() => this.#front, agent, options);
   }
 
-  get #front(): AgentFront {
+  get #front(): AgentWire {
     return this.#link.front;
   }
 
@@ -55,7 +61,6 @@ export class Translation implements AgentHost {
   }
 
   async run(op: SessionOp, request: IncomingRequest): Promise<AgentOpResult> {
-    this.used = true;
     try {
       return await this.#run(op, request);
     } catch (error) {
@@ -64,7 +69,6 @@ export class Translation implements AgentHost {
   }
 
   prompt(op: PromptOp, request: IncomingRequest): Promise<object> {
-    this.used = true;
     return this.#known(op.sessionId).prompt(op, request.signal);
   }
 

@@ -4,7 +4,7 @@
 import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { BackgroundWork } from "../../model/content.ts";
 import type { ToolCallContent, ToolCallUpdate, Update } from "../../model/update.ts";
-import { checkCommands, checkOptions } from "./said-rules.ts";
+import { checkCommands, checkOptions } from "./output-rules.ts";
 
 export type PartKind = "tool_call" | "terminal";
 
@@ -17,7 +17,7 @@ interface Part {
 
 const finalStatuses: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled"]);
 
-export class SessionParts {
+export class AnnouncedWork {
   readonly #open: Record<PartKind, Map<string, Part>> = { tool_call: new Map(), terminal: new Map() };
   /** Their ids are never given out again (A107). */
   readonly #exited = new Set<string>();

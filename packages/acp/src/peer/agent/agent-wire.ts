@@ -1,8 +1,13 @@
-// The agent's end of a connection, up to what a request means: the handshake, the version, decoding and
-// encoding. What is then done, and by whom, is the host's business: sessions of our own, or another agent.
+// The agent's end of a connection: negotiates the version, decodes requests for a host, and encodes what it sends.
 
 import type { AgentEdition, AgentOpResult, OptionsOf, SaidRules } from "../../edition/agent-edition.ts";
-import type { AgentIntroduction, AgentOp, ClientFeatures, Introduction } from "../../edition/agent-ops.ts";
+import type {
+  AgentIntroduction,
+  ClientFeatures,
+  Introduction,
+  PromptOp,
+  SessionOp,
+} from "../../edition/agent-ops.ts";
 import {
   chooseVersion,
   loadAgentVersion,
@@ -22,13 +27,8 @@ import { BoundWire, methodNotFound, sessionOf } from "../base/bound-wire.ts";
 import { extensionName } from "../base/extension-name.ts";
 import { HeldInput } from "../base/held-input.ts";
 
-export type PromptOp = Extract<AgentOp, { op: "prompt" }>;
-export type SessionOp = Exclude<AgentOp, PromptOp>;
-
-/** Who does what the client asks. */
+/** Does what the client asks: with sessions of its own, or as a relay to another agent. */
 export interface AgentHost {
-  /** Whether something was asked since the handshake: version 2 may shake hands again until then. */
-  readonly used: boolean;
   introduce(client: Introduction<ClientFeatures>): AgentIntroduction;
   readonly optionsOf: OptionsOf;
   /** Throws when this method may not be used now. */
@@ -41,23 +41,26 @@ export interface AgentHost {
   extensionNotified(method: string, params: unknown): void;
 }
 
-export interface AgentFrontOptions
+export interface AgentWireOptions
   extends Pick<ConnectionOptions, "limits" | "log" | "tap" | "batches" | "drainMs"> {
   /** Newest first. */
   readonly versions: readonly ProtocolVersion[];
   readonly unstable: UnstableMethods;
-  /** What is said is somebody else's: it goes out as it came (X9). */
+  /** The host passes on what another agent says, so it goes out as it came (X9). Default false. */
   readonly forwards?: boolean;
 }
 
-export class AgentFront {
+export class AgentWire {
   readonly log: Log;
   readonly closed: Promise<ConnectionError>;
+  /** URL elicitations whose flow is not over. Their ids are unique on a connection (A98). */
+  readonly openUrls = new Set<string>();
   readonly #connection: Connection;
-  readonly #options: AgentFrontOptions;
+  readonly #options: AgentWireOptions;
   readonly #host: AgentHost;
   #held = new HeldInput();
-  #initialized = false;
+  /** Something was asked since the handshake. Version 2 may repeat the handshake until then. */
+  #isUsed = false;
   #loading = false;
   #wire: BoundWire | undefined;
   #edition: AgentEdition | undefined;
@@ -65,7 +68,7 @@ export class AgentFront {
   #saidRules: SaidRules | undefined;
   #loadingRules = false;
 
-  constructor(transport: Transport, options: AgentFrontOptions, host: AgentHost) {
+  constructor(transport: Transport, options: AgentWireOptions, host: AgentHost) {
     this.#options = options;
     this.#host = host;
     this.log = options.log ?? (() => undefined);
@@ -121,21 +124,21 @@ export class AgentFront {
     return this.#connection.notify("session/update", params);
   }
 
-  /** A request of the protocol, validated both ways. */
-  ask(method: string, params: unknown, options: RequestOptions<unknown> = {}): Promise<unknown> {
+  /** Sends a request of the protocol, validated both ways. */
+  request(method: string, params: unknown, options: RequestOptions<unknown> = {}): Promise<unknown> {
     return this.#bound().request(this.#connection, method, params, options);
   }
 
-  /** A notification of the protocol, validated. */
-  tell(method: string, params: unknown): void {
+  /** Sends a notification of the protocol, validated. */
+  notify(method: string, params: unknown): void {
     void this.#connection.notify(method, this.#bound().notification(method, params));
   }
 
-  askExtension(method: string, params: unknown, options: RequestOptions<unknown> = {}): Promise<unknown> {
+  requestExtension(method: string, params: unknown, options: RequestOptions<unknown> = {}): Promise<unknown> {
     return this.#connection.request(extensionName(method), params, options);
   }
 
-  tellExtension(method: string, params: unknown): Promise<void> | undefined {
+  notifyExtension(method: string, params: unknown): Promise<void> | undefined {
     return this.#connection.notify(extensionName(method), params);
   }
 
@@ -154,7 +157,7 @@ export class AgentFront {
   }
 
   async #initialize(params: unknown, request: IncomingRequest): Promise<object> {
-    if (this.#loading || (this.#initialized && (this.version === 1 || this.#host.used))) {
+    if (this.#loading || this.version === 1 || this.#isUsed) {
       const message = "initialize: the connection has been initialized already";
       throw new RequestError(rpcCodes.invalidRequest, message, { reason: "already_initialized" });
     }
@@ -177,7 +180,6 @@ export class AgentFront {
     this.#wire = bound;
     this.#edition = edition;
     this.#client = client;
-    this.#initialized = true;
     return bound.result(row, edition.introduce(this.#host.introduce(client))) as object;
   }
 
@@ -213,6 +215,7 @@ export class AgentFront {
     // an object, since every row of the table is one
     const op = edition.decode(method, decoded as object, this.#host.optionsOf);
     if (op === undefined) throw methodNotFound(method);
+    this.#isUsed = true;
     if (op.op === "prompt") {
       return this.#host.prompt(op, request).then((result) => {
         if (row === undefined) return result;

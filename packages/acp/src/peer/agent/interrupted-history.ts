@@ -3,7 +3,7 @@
 
 import type { Entry, EntryBody } from "../../model/entry.ts";
 import type { Update } from "../../model/update.ts";
-import { beginsToolCall } from "./session-parts.ts";
+import { beginsToolCall } from "./announced-work.ts";
 
 /** Where a history goes on, and the entries that it lacks. */
 export interface HistoryEnd {
