@@ -1,7 +1,7 @@
 // Checks of a scenario: what was got, what was wanted, and where. A scenario is written by hand, so the first thing
 // that is wrong is said as plainly as possible.
 
-import { type Failure, modes } from "../wire/failure.ts";
+import { type Failure, modes } from "../validation/failure.ts";
 import type { Validator } from "../wire/method-row.ts";
 
 /** A scenario that cannot be played. */
@@ -123,13 +123,12 @@ export function either(...shapes: readonly Shape[]): Shape {
   };
 }
 
-/** As the wire of version 2 has it; absolute paths are not insisted on, since they may be filled in later. */
-export function asOnTheWire(wanted: string, validate: Validator): Shape {
+/** As the model has it; absolute paths are not insisted on, since they may be filled in later. */
+export function asInTheModel(wanted: string, validate: Validator): Shape {
   return {
     wanted,
     check(value, path) {
-      // a copy: validators mend what they can
-      const failure: Failure | undefined = validate(structuredClone(value), modes.strict | modes.unstable);
+      const failure: Failure | undefined = validate(value, modes.strict | modes.unstable);
       if (failure === undefined) return;
       const where = failure.path.replaceAll(/\/(\d+)/g, "[$1]").replaceAll("/", ".");
       throw new ScenarioError(path + where, `got ${failure.got}, wanted ${failure.expected} (${wanted})`);
