@@ -9,9 +9,13 @@ import { modelModules } from "./model.ts";
 import { loadSchemas } from "./schema.ts";
 import { shapesOf } from "./shapes.ts";
 import { typesModule } from "./types.ts";
+import { v2Basis } from "./v2-basis.ts";
 import { validatorsModule } from "./validators.ts";
 
 const folder = "packages/acp/src";
+
+/** The facts of v2 that the model was last derived from. */
+export const basisFile = "scripts/generate/v2-basis.json";
 
 /** Paths from the root of the repository, with what belongs there. */
 export function generatedFiles(): Map<string, string> {
@@ -25,9 +29,11 @@ export function generatedFiles(): Map<string, string> {
     files.set(join(folder, "wire", version, "validators.gen.ts"), validators);
     files.set(join(folder, "wire", version, "methods.gen.ts"), methodsModule(pair, definitions));
   }
-  const model = modelModules(loadSchemas("v2"));
+  const v2 = loadSchemas("v2");
+  const model = modelModules(v2);
   files.set(join(folder, "model", "types.gen.ts"), model.types);
   files.set(join(folder, "model", "validators.gen.ts"), model.validators);
+  files.set(basisFile, `${JSON.stringify(v2Basis(v2), null, 2)}\n`);
   files.set(
     "packages/cli/config.schema.json",
     `${JSON.stringify(configSchema(agentConfigShape), null, 2)}\n`,
