@@ -13,16 +13,16 @@ const entryPoints = ["index.ts", "v1.ts", "v2.ts", "view.ts", "redact.ts", "test
 /** What each folder of the library may import besides itself. Imports point inward. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   jsonrpc: [],
-  wire: [],
+  validation: [],
   redact: [],
-  // The model is the second version's decoded JSON, so it is written in terms of its types.
-  model: ["wire", "jsonrpc"],
+  wire: ["validation"],
+  model: ["jsonrpc", "validation"],
   view: ["jsonrpc", "wire", "model"],
   edition: ["jsonrpc", "wire", "model"],
   transport: ["jsonrpc", "wire", "model"],
-  peer: ["jsonrpc", "wire", "model", "view", "edition", "transport"],
-  testing: ["jsonrpc", "wire", "model", "view", "edition", "transport", "peer"],
-  node: ["jsonrpc", "wire", "model", "view", "edition", "transport", "peer", "testing"],
+  peer: ["jsonrpc", "validation", "wire", "model", "view", "edition", "transport"],
+  testing: ["jsonrpc", "validation", "wire", "model", "view", "edition", "transport", "peer"],
+  node: ["jsonrpc", "validation", "wire", "model", "view", "edition", "transport", "peer", "testing"],
 };
 
 /** Folders that hold tests and what they need, such as programs that are started and never imported. */
@@ -106,6 +106,25 @@ test("the two versions of the wire never see one another", () => {
       entry,
     );
   }
+});
+
+test("the wire of a version is loaded by its edition and its entry point only", () => {
+  const wrong = violations(libraryCode, (file, { target }) => {
+    const version = /\/wire\/(v\d)\//.exec(target ?? "")?.[1];
+    const own = [`${library}wire/`, `${library}edition/${version}/`, `${library}${version}.ts`];
+    return version !== undefined && !testOnly.has(file) && !own.some((path) => file.startsWith(path));
+  });
+  assert.deepEqual(wrong, []);
+  // what agent() and client() load for a connection that speaks version 1, said rules included
+  const spoken = ["edition/v1/agent.ts", "edition/v1/client.ts", "model/said-rules.ts"];
+  const loaded = reachableFrom(
+    spoken.map((file) => library + file),
+    new Set(libraryCode),
+  );
+  assert.deepEqual(
+    [...loaded].filter((file) => file.includes("/v2/")),
+    [],
+  );
 });
 
 test("only src/node touches Node", () => {
