@@ -23,15 +23,16 @@ const packageMayImport: Readonly<Record<string, readonly string[]>> = {
 const layerMayImport: Readonly<Record<string, readonly string[]>> = {
   base: [],
   jsonrpc: ["base"],
-  wire: ["base"],
+  validation: ["base"],
   redact: ["base"],
-  model: ["base", "wire", "jsonrpc"],
-  view: ["base", "jsonrpc", "wire", "model"],
-  edition: ["base", "jsonrpc", "wire", "model"],
-  transport: ["base", "jsonrpc", "wire", "model"],
-  peer: ["base", "jsonrpc", "wire", "model", "view", "edition", "transport"],
-  testing: ["base", "jsonrpc", "wire", "model", "view", "edition", "transport", "peer"],
-  node: ["base", "jsonrpc", "wire", "model", "view", "edition", "transport", "peer", "testing"],
+  wire: ["base", "validation"],
+  model: ["base", "jsonrpc", "validation"],
+  view: ["base", "jsonrpc", "validation", "wire", "model"],
+  edition: ["base", "jsonrpc", "validation", "wire", "model"],
+  transport: ["base", "jsonrpc", "validation", "wire", "model"],
+  peer: ["base", "jsonrpc", "validation", "wire", "model", "view", "edition", "transport"],
+  testing: ["base", "jsonrpc", "validation", "wire", "model", "view", "edition", "transport", "peer"],
+  node: ["base", "jsonrpc", "validation", "wire", "model", "view", "edition", "transport", "peer", "testing"],
 };
 
 /** Folders that never see one another, in either direction. */
@@ -112,6 +113,25 @@ test("an entry point of one wire version loads nothing of the other", () => {
     const wrong = loaded.filter((file) => file.startsWith(library + foreign));
     assert.deepEqual(wrong, [], entry);
   }
+});
+
+test("the wire of a version is loaded by its edition and its entry point only", () => {
+  const wrong = violations(libraryCode, (file, { target }) => {
+    const version = /\/wire\/(v\d)\//.exec(target ?? "")?.[1];
+    const own = [`${library}wire/`, `${library}edition/${version}/`, `${library}${version}.ts`];
+    return version !== undefined && !own.some((path) => file.startsWith(path));
+  });
+  assert.deepEqual(wrong, []);
+  // everything that agent() and client() load for a connection on version 1
+  const used = ["edition/v1/agent.ts", "edition/v1/client.ts", "model/said-rules.ts"];
+  const loaded = reachableFrom(
+    used.map((file) => library + file),
+    new Set(libraryCode),
+  );
+  assert.deepEqual(
+    [...loaded].filter((file) => file.includes("/v2/")),
+    [],
+  );
 });
 
 test("only src/node touches Node", () => {

@@ -1,14 +1,9 @@
 // The agent's end of a connection, up to what a request means: the handshake, the version, decoding and
 // encoding. What is then done, and by whom, is the host's business: sessions of our own, or another agent.
 
-import type { AgentEdition, AgentOpResult, OptionsOf, SaidRules } from "../../edition/agent-edition.ts";
+import type { AgentEdition, AgentOpResult, OptionsOf } from "../../edition/agent-edition.ts";
 import type { AgentIntroduction, AgentOp, ClientFeatures, Introduction } from "../../edition/agent-ops.ts";
-import {
-  chooseVersion,
-  loadAgentVersion,
-  loadSaidRules,
-  type ProtocolVersion,
-} from "../../edition/negotiate.ts";
+import { chooseVersion, loadAgentVersion, type ProtocolVersion } from "../../edition/negotiate.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
@@ -16,6 +11,7 @@ import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { Log } from "../../jsonrpc/log.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
+import type { SaidRules } from "../../model/said-rules.ts";
 import { Failure, type UnstableMethods } from "../../wire/decode.ts";
 import { refuseBatch } from "../base/batch-rules.ts";
 import { BoundWire, methodNotFound, sessionOf } from "../base/bound-wire.ts";
@@ -185,7 +181,8 @@ export class AgentFront {
   async #loadRules(unstable: UnstableMethods): Promise<void> {
     this.#loadingRules = true;
     try {
-      this.#saidRules ??= await loadSaidRules(unstable);
+      const { saidRules } = await import("../../model/said-rules.ts");
+      this.#saidRules ??= saidRules(unstable === "*" || unstable.includes("session/update"));
     } catch (error) {
       this.log("error", "what apps say is not checked: the rules could not be loaded", { error });
     }
