@@ -79,7 +79,7 @@ const rawPeers = "peer/(wire-peer|bound-wire|batch-rules|extension-name)|model/e
 const sharedCode = [
   {
     name: "core",
-    test: new RegExp(`/src/(jsonrpc|transport|wire/[^/]+\\.ts|${rawPeers})`),
+    test: new RegExp(`/src/(jsonrpc|transport|validation|wire/[^/]+\\.ts|${rawPeers})`),
     minShareCount: 2,
   },
   { name: "node", test: /\/src\/node\/|^\0node:/, minShareCount: 2 },

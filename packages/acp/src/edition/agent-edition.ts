@@ -5,7 +5,6 @@ import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk
 import type { AuthMethod, SessionConfigOption } from "../model/content.ts";
 import type { SessionPage } from "../model/store.ts";
 import type { Outcome, Update } from "../model/update.ts";
-import type { Failure } from "../wire/failure.ts";
 import type { AgentIntroduction, AgentOp, ClientFeatures, Introduction, SessionFace } from "./agent-ops.ts";
 
 /** What is sent to the client. */
@@ -15,12 +14,6 @@ export interface WireCall {
 }
 
 export type Lost = (what: string) => void;
-
-/** What is wrong with what an app says, in the model's terms: the same whichever version the client speaks (G7). */
-export interface SaidRules {
-  update(update: Update): Failure | undefined;
-  permission(ask: PermissionAsk): Failure | undefined;
-}
 
 /** One session as this version shows it. */
 export interface AgentSessionEdition {

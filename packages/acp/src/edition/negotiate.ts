@@ -3,9 +3,8 @@
 
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { Implementation, Meta } from "../model/content.ts";
-import type { UnstableMethods } from "../wire/decode.ts";
 import type { WireVersion } from "../wire/method-row.ts";
-import type { AgentEdition, SaidRules } from "./agent-edition.ts";
+import type { AgentEdition } from "./agent-edition.ts";
 import type { ClientFeatures } from "./agent-ops.ts";
 import type { ClientEdition } from "./client-edition.ts";
 
@@ -27,12 +26,6 @@ export async function loadAgentVersion(version: ProtocolVersion): Promise<BoundV
   }
   const { v2AgentEdition, methods } = await import("./v2/agent.ts");
   return { edition: v2AgentEdition, wire: { methods, idPolicy: "strict", ownValues: "underscored" } };
-}
-
-/** For apps that say things of their own; whoever only passes on what others said needs none. */
-export async function loadSaidRules(unstable: UnstableMethods): Promise<SaidRules> {
-  const { saidRules } = await import("./v2/said-rules.ts");
-  return saidRules(unstable === "*" || unstable.includes("session/update"));
 }
 
 export async function loadClientVersion(version: ProtocolVersion): Promise<BoundVersion<ClientEdition>> {

@@ -2,7 +2,7 @@
 // that is wrong is said as plainly as possible.
 
 import { isObject } from "../base/is-object.ts";
-import { type Failure, modes } from "../wire/failure.ts";
+import { type Failure, modes } from "../validation/failure.ts";
 import type { Validator } from "../wire/method-row.ts";
 
 /** A scenario that cannot be played. */
@@ -124,13 +124,12 @@ export function either(...shapes: readonly Shape[]): Shape {
   };
 }
 
-/** As the wire of version 2 has it; absolute paths are not insisted on, since they may be filled in later. */
-export function asOnTheWire(wanted: string, validate: Validator): Shape {
+/** As the model has it; absolute paths are not insisted on, since they may be filled in later. */
+export function asInTheModel(wanted: string, validate: Validator): Shape {
   return {
     wanted,
     check(value, path) {
-      // a copy: validators mend what they can
-      const failure: Failure | undefined = validate(structuredClone(value), modes.strict | modes.unstable);
+      const failure: Failure | undefined = validate(value, modes.strict | modes.unstable);
       if (failure === undefined) return;
       const where = failure.path.replaceAll(/\/(\d+)/g, "[$1]").replaceAll("/", ".");
       throw new ScenarioError(path + where, `got ${failure.got}, wanted ${failure.expected} (${wanted})`);

@@ -1,8 +1,7 @@
-// The agent's end in version 2, whose JSON is the model's own.
+// The agent's end in version 2, whose JSON is nearly the model's.
 
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
-import type { ClientCapabilities, InitializeRequest, InitializeResponse } from "../../wire/v2/types.gen.ts";
 import type { AgentEdition, AgentOpResult } from "../agent-edition.ts";
 import type { Activation, AgentFeatures, AgentOp, ClientFeatures, Introduction } from "../agent-ops.ts";
 import {
@@ -13,7 +12,7 @@ import {
   withMeta,
 } from "../asks.ts";
 import { pageToWire } from "../session-page.ts";
-import { askWithoutV1Facts, chunkWithoutV1Facts, withoutV1Facts } from "./update.ts";
+import { askToWire, updateToWire } from "./update.ts";
 
 export { methods } from "../../wire/v2/methods.gen.ts";
 
@@ -28,9 +27,9 @@ export const v2AgentEdition: AgentEdition = {
   facesCarryCommands: true,
   legacyMethods: new Set(),
   legacyFace: () => ({}),
-  authMethods: (methods) => methods,
+  authMethods: (methods): readonly wire.AuthMethod[] => methods,
   client,
-  introduce: (agent): InitializeResponse => ({
+  introduce: (agent): wire.InitializeResponse => ({
     protocolVersion: 2,
     info: agent.info ?? { name: "unknown", version: "unknown" },
     capabilities: { ...capabilities(agent.features), ...withMeta(agent.meta) },
@@ -40,18 +39,15 @@ export const v2AgentEdition: AgentEdition = {
   encode,
   session: () => ({
     encode(update, lost) {
-      if (update.sessionUpdate === "tool_call_update") return withoutV1Facts(update);
-      if (update.sessionUpdate === "tool_call_content_chunk") return chunkWithoutV1Facts(update);
-      if (!("unknown" in update)) return update;
-      // of another version: its name may mean something else here
-      lost?.(`the update ${update.sessionUpdate}`);
-      return undefined;
+      const sent = updateToWire(update);
+      if (sent === undefined) lost?.(`the update ${update.sessionUpdate}`);
+      return sent;
     },
     addClientTerminal: () => undefined,
   }),
   permission: (sessionId, ask) => ({
     method: "session/request_permission",
-    params: { sessionId, ...askWithoutV1Facts(ask) },
+    params: { sessionId, ...askToWire(ask) },
   }),
   permissionAnswer: permissionAnswerFromWire,
   permissionOver: () => undefined,
@@ -60,7 +56,7 @@ export const v2AgentEdition: AgentEdition = {
 };
 
 function client(params: object): Introduction<ClientFeatures> {
-  const { info, capabilities: can = {} as ClientCapabilities } = params as InitializeRequest;
+  const { info, capabilities: can = {} as wire.ClientCapabilities } = params as wire.InitializeRequest;
   return {
     info,
     features: {
@@ -171,15 +167,17 @@ function encode(op: AgentOp, result: AgentOpResult): object {
     case "none":
       return {};
     case "options":
-      return { configOptions: result.options };
+      return { configOptions: result.options } satisfies {
+        configOptions: readonly wire.SessionConfigOption[];
+      };
     case "page":
       return pageToWire(result.page);
     case "face": {
       const { sessionId, configOptions, availableCommands, meta } = result.face;
       return {
         ...(op.op === "activate" ? {} : { sessionId }),
-        configOptions,
-        availableCommands,
+        configOptions: configOptions satisfies readonly wire.SessionConfigOption[],
+        availableCommands: availableCommands satisfies readonly wire.AvailableCommand[],
         ...withMeta(meta),
       };
     }

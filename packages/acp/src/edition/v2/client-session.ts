@@ -5,10 +5,11 @@
 import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, SessionConfigOption } from "../../model/content.ts";
 import type { Outcome, Update } from "../../model/update.ts";
-import { stableUpdateTags, unstableUpdateTags } from "../../wire/v2/methods.gen.ts";
+import type * as wire from "../../wire/v2/types.gen.ts";
 import { metaOf } from "../asks.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../client-edition.ts";
 import { usageFromWire } from "../client-shared.ts";
+import { knownFromWire } from "./update.ts";
 
 type StateUpdate = Extract<Update, { sessionUpdate: "state_update" }>;
 
@@ -65,9 +66,10 @@ export class V2ClientSession implements ClientSessionEdition {
   }
 
   receive(given: object, out: ClientSessionSink): void {
-    const update = given as Update; // validated by the method's row
-    if (!stableUpdateTags.has(update.sessionUpdate) && !unstableUpdateTags.has(update.sessionUpdate)) {
-      return out.update({ sessionUpdate: update.sessionUpdate as never, unknown: true, raw: given });
+    const received = given as wire.SessionUpdate; // validated by the method's row
+    const update = knownFromWire(received);
+    if (update === undefined) {
+      return out.update({ sessionUpdate: received.sessionUpdate as never, unknown: true, raw: received });
     }
     if (update.sessionUpdate === "user_message" || update.sessionUpdate === "user_message_chunk") {
       if (!this.#replaying) this.#echoed(update.messageId, out);

@@ -1,8 +1,6 @@
-// The client's end in version 2, whose JSON is the model's own.
+// The client's end in version 2, whose JSON is nearly the model's.
 
 import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
-import type { PermissionAsk } from "../../model/ask.ts";
-import type { SessionConfigOption } from "../../model/content.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type { Activation, AgentIntroduction } from "../agent-ops.ts";
 import { metaOf, withMeta } from "../asks.ts";
@@ -40,11 +38,11 @@ export const v2ClientEdition: ClientEdition = {
     method: "session/set_config_option",
     params: { sessionId, configId, type: typeof value === "boolean" ? "boolean" : "id", value },
   }),
-  optionsAfter: (_, result) => (result as { configOptions: SessionConfigOption[] }).configOptions,
+  optionsAfter: (_, result) => (result as wire.SetSessionConfigOptionResponse).configOptions,
   session: () => new V2ClientSession(),
   permission(params) {
     const { sessionId, ...ask } = params as wire.RequestPermissionRequest;
-    return { sessionId, ask: ask as PermissionAsk };
+    return { sessionId, ask };
   },
   permissionResult: permissionResultToWire,
   elicitation(params) {

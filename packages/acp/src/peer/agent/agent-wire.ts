@@ -1,6 +1,6 @@
 // The agent's end of a connection: negotiates the version, decodes requests for a host, and encodes what it sends.
 
-import type { AgentEdition, AgentOpResult, OptionsOf, SaidRules } from "../../edition/agent-edition.ts";
+import type { AgentEdition, AgentOpResult, OptionsOf } from "../../edition/agent-edition.ts";
 import type {
   AgentIntroduction,
   ClientFeatures,
@@ -8,12 +8,7 @@ import type {
   PromptOp,
   SessionOp,
 } from "../../edition/agent-ops.ts";
-import {
-  chooseVersion,
-  loadAgentVersion,
-  loadSaidRules,
-  type ProtocolVersion,
-} from "../../edition/negotiate.ts";
+import { chooseVersion, loadAgentVersion, type ProtocolVersion } from "../../edition/negotiate.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
@@ -21,6 +16,7 @@ import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { Log } from "../../jsonrpc/log.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
+import type { SaidRules } from "../../model/said-rules.ts";
 import { Failure, type UnstableMethods } from "../../wire/decode.ts";
 import { refuseBatch } from "../base/batch-rules.ts";
 import { BoundWire, methodNotFound, sessionOf } from "../base/bound-wire.ts";
@@ -187,7 +183,8 @@ export class AgentWire {
   async #loadRules(unstable: UnstableMethods): Promise<void> {
     this.#loadingRules = true;
     try {
-      this.#saidRules ??= await loadSaidRules(unstable);
+      const { saidRules } = await import("../../model/said-rules.ts");
+      this.#saidRules ??= saidRules(unstable === "*" || unstable.includes("session/update"));
     } catch (error) {
       this.log("error", "what apps say is not checked: the rules could not be loaded", { error });
     }

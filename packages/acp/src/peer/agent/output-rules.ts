@@ -4,7 +4,7 @@
 import type { PermissionAsk } from "../../model/ask.ts";
 import type { AvailableCommand, SessionConfigOption } from "../../model/content.ts";
 import type { StopReason } from "../../model/update.ts";
-import type { Failure } from "../../wire/failure.ts";
+import type { Failure } from "../../validation/failure.ts";
 
 /** A word too many, or one that is missing, is an error of the compiler. */
 const reasons: Readonly<Record<KnownReason, true>> = {

@@ -68,6 +68,8 @@ inEveryVersion(
         /\/content\/0\/changes\/0\/path must be an absolute path, got "a.ts"/,
       ],
       [update(diff({ path: "a.ts", newText: "x" })), /\/content\/0\/path must be an absolute path/],
+      [update(diff({ path: "/a.ts" })), /\/content\/0\/newText must be string, got nothing/],
+      [update(diff({ oldText: "x" })), /\/content\/0\/path must be string, got nothing/],
       [update(diff({ path: "/a.ts", newText: 7 })), /\/content\/0\/newText must be string, got number/],
       [update(diff({ path: "/a.ts", newText: "x", oldText: 7 })), /\/oldText must be string or null/],
       [
