@@ -1,41 +1,13 @@
-// The one module that may see both versions: which one a connection speaks, and the handshake that works with
-// peers of either.
+// Negotiates the version of a connection, with a handshake that peers of either version understand.
 
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { Implementation, Meta } from "../model/content.ts";
-import type { WireVersion } from "../wire/method-row.ts";
-import type { AgentEdition } from "./agent-edition.ts";
 import type { ClientFeatures } from "./agent-ops.ts";
-import type { ClientEdition } from "./client-edition.ts";
 
 export type ProtocolVersion = 1 | 2;
 
 /** Newest first. */
 export const protocolVersions: readonly ProtocolVersion[] = [2, 1];
-
-export interface BoundVersion<Edition> {
-  readonly edition: Edition;
-  readonly wire: WireVersion;
-}
-
-/** Loaded when a connection needs it: most connections need one. */
-export async function loadAgentVersion(version: ProtocolVersion): Promise<BoundVersion<AgentEdition>> {
-  if (version === 1) {
-    const { v1AgentEdition, methods } = await import("./v1/agent.ts");
-    return { edition: v1AgentEdition, wire: { methods, idPolicy: "any" } };
-  }
-  const { v2AgentEdition, methods } = await import("./v2/agent.ts");
-  return { edition: v2AgentEdition, wire: { methods, idPolicy: "strict", ownValues: "underscored" } };
-}
-
-export async function loadClientVersion(version: ProtocolVersion): Promise<BoundVersion<ClientEdition>> {
-  if (version === 1) {
-    const { v1ClientEdition, methods } = await import("./v1/client.ts");
-    return { edition: v1ClientEdition, wire: { methods, idPolicy: "any" } };
-  }
-  const { v2ClientEdition, methods } = await import("./v2/client.ts");
-  return { edition: v2ClientEdition, wire: { methods, idPolicy: "strict" } };
-}
 
 /** The version that an agent answers with. Throws -32602 for what is no version, -32022 where none fits. */
 export function chooseVersion(params: unknown, supported: readonly ProtocolVersion[]): ProtocolVersion {

@@ -5,7 +5,7 @@ import { memoryStore } from "../model/memory-store.ts";
 import type { SessionStore } from "../model/store.ts";
 import { type Agent, agent } from "../peer/agent/agent.ts";
 import type { AgentDefinition } from "../peer/agent/agent-definition.ts";
-import type { AgentSession, Turn } from "../peer/agent/turn.ts";
+import type { AgentSession, Turn } from "../peer/agent/turn/turn.ts";
 import { type AgentEvent, type AgentRun, runSteps } from "./agent-run.ts";
 import type { AgentScenario, AgentStep, TurnScript } from "./agent-scenario.ts";
 import { runOutsideTurn, runStep } from "./agent-steps.ts";

@@ -22,8 +22,8 @@ import { authMethodsFor, introduction } from "./agent-capabilities.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { AgentSessions } from "./agent-sessions.ts";
 import { type AgentHost, AgentWire } from "./agent-wire.ts";
-import type { GuardedStore } from "./guarded-store.ts";
-import { receivedPrompt } from "./received-prompt.ts";
+import type { GuardedStore } from "./session/guarded-store.ts";
+import { receivedPrompt } from "./turn/received-prompt.ts";
 
 export class AgentConnection implements AgentHost {
   /** Resolves when the connection has closed and its sessions with it; never rejects. */

@@ -7,7 +7,7 @@ import type { AuthMethod, Meta } from "../../model/content.ts";
 import type { SessionStore } from "../../model/store.ts";
 import type { UnstableMethods } from "../../wire/decode.ts";
 import type { ExtensionContext } from "../base/extensions.ts";
-import type { AgentSession, Turn, TurnEnd } from "./turn.ts";
+import type { AgentSession, Turn, TurnEnd } from "./turn/turn.ts";
 
 /** How a session came to life on this connection. */
 export type SessionOrigin = "new" | "load" | "resume" | "fork";

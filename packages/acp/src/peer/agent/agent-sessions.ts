@@ -11,14 +11,14 @@ import { sessionNotFound } from "../base/extensions.ts";
 import { newId } from "../base/new-id.ts";
 import { checkedActivation } from "./activation-rules.ts";
 import type { AgentDefinition, SessionOrigin } from "./agent-definition.ts";
-import type { GuardedStore } from "./guarded-store.ts";
-import { type HistoryEnd, historyEnd } from "./interrupted-history.ts";
 import { logIn } from "./login.ts";
 import { OpenSession } from "./open-session.ts";
 import { checkOptionValue } from "./option-value.ts";
 import { Replays } from "./replays.ts";
-import { defaultMaxUnstored, SessionLog } from "./session-log.ts";
-import type { SessionSender } from "./session-sender.ts";
+import type { GuardedStore } from "./session/guarded-store.ts";
+import { type HistoryEnd, historyEnd } from "./session/interrupted-history.ts";
+import { defaultMaxUnstored, SessionLog } from "./session/session-log.ts";
+import type { SessionSender } from "./session/session-sender.ts";
 
 /** How long the end of a connection waits for sessions that are being opened. */
 const openGraceMs = 5_000;

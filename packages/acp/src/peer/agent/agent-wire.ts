@@ -8,7 +8,7 @@ import type {
   PromptOp,
   SessionOp,
 } from "../../edition/agent-ops.ts";
-import { chooseVersion, loadAgentVersion, type ProtocolVersion } from "../../edition/negotiate.ts";
+import { chooseVersion, type ProtocolVersion } from "../../edition/negotiate.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
@@ -22,6 +22,8 @@ import { refuseBatch } from "../base/batch-rules.ts";
 import { BoundWire, methodNotFound, sessionOf } from "../base/bound-wire.ts";
 import { extensionName } from "../base/extension-name.ts";
 import { HeldInput } from "../base/held-input.ts";
+import { loadAgentVersion } from "../base/load-version.ts";
+import type { SessionSender } from "./session/session-sender.ts";
 
 /** Does what the client asks: with sessions of its own, or as a relay to another agent. */
 export interface AgentHost {
@@ -46,10 +48,9 @@ export interface AgentWireOptions
   readonly forwards?: boolean;
 }
 
-export class AgentWire {
+export class AgentWire implements SessionSender {
   readonly log: Log;
   readonly closed: Promise<ConnectionError>;
-  /** URL elicitations whose flow is not over. Their ids are unique on a connection (A98). */
   readonly openUrls = new Set<string>();
   readonly #connection: Connection;
   readonly #options: AgentWireOptions;
@@ -91,7 +92,6 @@ export class AgentWire {
     return this.#client;
   }
 
-  /** What the app may say; none where it forwards what others said. */
   get saidRules(): SaidRules | undefined {
     return this.#saidRules;
   }
@@ -107,7 +107,6 @@ export class AgentWire {
 
   // ---- what the host sends
 
-  /** Throws when the update is not valid. Returns a promise only when the client is slow. */
   sendUpdate(sessionId: string, update: object): Promise<void> | undefined {
     return this.sendChecked(this.checkUpdate(sessionId, update));
   }
@@ -120,12 +119,10 @@ export class AgentWire {
     return this.#connection.notify("session/update", params);
   }
 
-  /** Sends a request of the protocol, validated both ways. */
   request(method: string, params: unknown, options: RequestOptions<unknown> = {}): Promise<unknown> {
     return this.#bound().request(this.#connection, method, params, options);
   }
 
-  /** Sends a notification of the protocol, validated. */
   notify(method: string, params: unknown): void {
     void this.#connection.notify(method, this.#bound().notification(method, params));
   }

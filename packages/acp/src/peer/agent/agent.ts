@@ -6,7 +6,7 @@ import { memoryStore } from "../../model/memory-store.ts";
 import { checkDefinition } from "../base/definition-rules.ts";
 import { AgentConnection as ServedClient } from "./agent-connection.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
-import { guardedStore } from "./guarded-store.ts";
+import { guardedStore } from "./session/guarded-store.ts";
 
 /** One client at an agent. */
 export type AgentConnection = Pick<

@@ -13,17 +13,18 @@ import type {
 import type { Outcome, Update } from "../../model/update.ts";
 import { newId } from "../base/new-id.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
+import { lists } from "./agent-capabilities.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
-import { DisplayTerminal, type DisplayTerminalOptions } from "./display-terminal.ts";
-import { Questions } from "./questions.ts";
-import type { ReceivedPrompt } from "./received-prompt.ts";
-import { abandonTurn, newTurn, type QueuedTurn, runTurn } from "./run-turn.ts";
-import type { RunningTurn } from "./running-turn.ts";
-import type { SessionLog } from "./session-log.ts";
-import type { SessionSender } from "./session-sender.ts";
-import { SessionUpdates } from "./session-updates.ts";
-import { checkTool, ToolCall, type ToolCallStart } from "./tool-call.ts";
-import type { AgentSession, Turn, TurnEnd } from "./turn.ts";
+import type { SessionLog } from "./session/session-log.ts";
+import type { SessionSender } from "./session/session-sender.ts";
+import { SessionUpdates } from "./session/session-updates.ts";
+import { DisplayTerminal, type DisplayTerminalOptions } from "./turn/display-terminal.ts";
+import { Questions } from "./turn/questions.ts";
+import type { ReceivedPrompt } from "./turn/received-prompt.ts";
+import { abandonTurn, newTurn, type QueuedTurn, runTurn } from "./turn/run-turn.ts";
+import type { RunningTurn } from "./turn/running-turn.ts";
+import { checkTool, ToolCall, type ToolCallStart } from "./turn/tool-call.ts";
+import type { AgentSession, Turn, TurnEnd } from "./turn/turn.ts";
 
 /** How long closing a session waits for its turn, and for its store. */
 const closeGraceMs = 5_000;
@@ -243,13 +244,18 @@ export class OpenSession implements AgentSession {
   }
 
   async #run(queued: QueuedTurn): Promise<ReceivedPrompt[]> {
-    const turn = newTurn(this, this.updates, queued, this.#definition);
+    const { clientTimeoutMs, steering, unstable = [] } = this.#definition;
+    const turn = newTurn(this, this.updates, queued, clientTimeoutMs);
     this.#turn = turn;
-    if (this.#definition.steering)
+    if (steering)
       for (const prompt of this.#queue.withdrawAll(({ run }) => run === undefined))
         turn.inbox.deliver(prompt);
     try {
-      return await runTurn(turn, queued, this.#definition);
+      return await runTurn(turn, queued, {
+        handler: (given) => this.#definition.prompt(given),
+        // unstable in both versions
+        reportsUsage: lists(unstable, this.updates.sender.edition.prompts.usageMethod),
+      });
     } finally {
       this.#turn = undefined;
     }

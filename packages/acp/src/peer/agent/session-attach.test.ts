@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { loadAgentVersion, type ProtocolVersion } from "../../edition/negotiate.ts";
+import type { ProtocolVersion } from "../../edition/negotiate.ts";
 import { memoryStore } from "../../model/memory-store.ts";
+import { loadAgentVersion } from "../base/load-version.ts";
 import { OpenSession } from "./open-session.ts";
-import { SessionLog } from "./session-log.ts";
-import type { SessionSender } from "./session-sender.ts";
+import { SessionLog } from "./session/session-log.ts";
+import type { SessionSender } from "./session/session-sender.ts";
 
 const features = {
   readFiles: false,

@@ -3,7 +3,6 @@
 import {
   answeredVersion,
   initializeParams,
-  loadClientVersion,
   type ProtocolVersion,
   protocolVersions,
 } from "../../edition/negotiate.ts";
@@ -14,6 +13,7 @@ import { refuseBatch } from "../base/batch-rules.ts";
 import { BoundWire, sessionOf } from "../base/bound-wire.ts";
 import { checkClientDefinition } from "../base/definition-rules.ts";
 import { HeldInput } from "../base/held-input.ts";
+import { loadClientVersion } from "../base/load-version.ts";
 import { AgentBinding } from "./agent-binding.ts";
 import type { ClientDefinition } from "./client-definition.ts";
 import { offeredFeatures } from "./client-features.ts";

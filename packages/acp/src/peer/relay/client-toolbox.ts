@@ -2,7 +2,7 @@
 // per session that somebody outside makes and that the agent is given like any other.
 
 import type { AgentWire } from "../agent/agent-wire.ts";
-import { type AskClient, clientFiles, clientTerminals } from "../agent/remote-services.ts";
+import { type AskClient, clientFiles, clientTerminals } from "../agent/turn/remote-services.ts";
 import type { ConnectedAgent } from "../client/connected-agent.ts";
 import type { ClientToolServices, ClientTools, RelayOptions } from "./relay-options.ts";
 

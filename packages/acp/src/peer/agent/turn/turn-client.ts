@@ -1,11 +1,11 @@
 // The client as a turn sees it: its name, its features, its files and terminals.
 
-import type { ClientFeatures } from "../../edition/agent-ops.ts";
-import type { Implementation, Meta } from "../../model/content.ts";
-import type { Files } from "../../model/files.ts";
-import type { TerminalHandle, Terminals } from "../../model/terminals.ts";
+import type { ClientFeatures } from "../../../edition/agent-ops.ts";
+import type { Implementation, Meta } from "../../../model/content.ts";
+import type { Files } from "../../../model/files.ts";
+import type { TerminalHandle, Terminals } from "../../../model/terminals.ts";
+import type { SessionUpdates } from "../session/session-updates.ts";
 import { type AskClient, clientFiles, clientTerminals } from "./remote-services.ts";
-import type { SessionUpdates } from "./session-updates.ts";
 
 const defaultTimeoutMs = 60_000;
 

@@ -2,11 +2,11 @@
 // ms, because a chunk is worth little and there are many; everything else is written as it comes, and what
 // must be stored before it is answered is waited for.
 
-import { RequestError } from "../../jsonrpc/errors.ts";
-import type { Entry, EntryBody } from "../../model/entry.ts";
-import { jsonCopy } from "../../model/json-copy.ts";
-import type { SessionPatch, SessionStore } from "../../model/store.ts";
-import type { Update } from "../../model/update.ts";
+import { RequestError } from "../../../jsonrpc/errors.ts";
+import type { Entry, EntryBody } from "../../../model/entry.ts";
+import { jsonCopy } from "../../../model/json-copy.ts";
+import type { SessionPatch, SessionStore } from "../../../model/store.ts";
+import type { Update } from "../../../model/update.ts";
 
 const flushMs = 250;
 /** And at once when so many wait: what is kept for long is copied by the garbage collector, and more than once. */

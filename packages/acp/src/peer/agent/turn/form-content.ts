@@ -1,7 +1,7 @@
 // Whether what came back for a form is what it asked for: a client's check is not ours (A100). Patterns and
 // formats are left to the app, since a pattern may take for ever and a format says little.
 
-import type { ElicitationAsk } from "../../model/ask.ts";
+import type { ElicitationAsk } from "../../../model/ask.ts";
 
 type Form = Extract<ElicitationAsk, { mode: "form" }>["requestedSchema"];
 type Field = Form["properties"][string];

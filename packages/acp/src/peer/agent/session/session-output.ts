@@ -1,9 +1,9 @@
 // Sends the updates of one session in the order in which they are stored. An update that waits for the store holds
 // back the updates after it, so that a replay shows what was seen live.
 
-import type { AgentSessionEdition } from "../../edition/agent-edition.ts";
-import type { Entry } from "../../model/entry.ts";
-import type { Update } from "../../model/update.ts";
+import type { AgentSessionEdition } from "../../../edition/agent-edition.ts";
+import type { Entry } from "../../../model/entry.ts";
+import type { Update } from "../../../model/update.ts";
 import type { SessionSender } from "./session-sender.ts";
 
 interface Item {

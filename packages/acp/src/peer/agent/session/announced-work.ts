@@ -1,9 +1,9 @@
 // What a session has announced and not ended: tool calls, terminals, compactions. From it follow what may be said
 // of them, what the client may cancel, and what may be listed as background work. Shapes and words have been checked.
 
-import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
-import type { BackgroundWork } from "../../model/content.ts";
-import type { ToolCallContent, ToolCallUpdate, Update } from "../../model/update.ts";
+import { RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
+import type { BackgroundWork } from "../../../model/content.ts";
+import type { ToolCallContent, ToolCallUpdate, Update } from "../../../model/update.ts";
 import { checkCommands, checkOptions } from "./output-rules.ts";
 
 export type PartKind = "tool_call" | "terminal";

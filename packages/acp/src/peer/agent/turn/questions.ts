@@ -1,14 +1,19 @@
 // Asks the user for permission and input. A cancelled turn stops waiting, and no answer is never a yes (A63, A89).
 
-import { isObject } from "../../base/is-object.ts";
-import { argumentText } from "../../jsonrpc/argument.ts";
-import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
-import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../../model/ask.ts";
-import type { PermissionOption } from "../../model/content.ts";
+import { isObject } from "../../../base/is-object.ts";
+import { argumentText } from "../../../jsonrpc/argument.ts";
+import { ConnectionError, RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
+import type {
+  ElicitationAnswer,
+  ElicitationAsk,
+  PermissionAnswer,
+  PermissionAsk,
+} from "../../../model/ask.ts";
+import type { PermissionOption } from "../../../model/content.ts";
+import { checkElicitationUrl, checkForm, checkPermission } from "../session/output-rules.ts";
+import type { SessionSender } from "../session/session-sender.ts";
+import type { SessionUpdates } from "../session/session-updates.ts";
 import { formProblem } from "./form-content.ts";
-import { checkElicitationUrl, checkForm, checkPermission } from "./output-rules.ts";
-import type { SessionSender } from "./session-sender.ts";
-import type { SessionUpdates } from "./session-updates.ts";
 
 /** The user's decision. */
 export interface Permission {

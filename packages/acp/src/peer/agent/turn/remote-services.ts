@@ -1,13 +1,13 @@
 // The files and terminals of a v1 client, as a tool sees them.
 
-import type { Files, ReadTextOptions, WriteTextOptions } from "../../model/files.ts";
+import type { Files, ReadTextOptions, WriteTextOptions } from "../../../model/files.ts";
 import type {
   CreateTerminalOptions,
   ExitStatus,
   TerminalHandle,
   TerminalOutput,
   Terminals,
-} from "../../model/terminals.ts";
+} from "../../../model/terminals.ts";
 
 /** Sends a request to the client and gives its decoded result. */
 export type AskClient = (method: string, params: object, signal?: AbortSignal) => Promise<unknown>;

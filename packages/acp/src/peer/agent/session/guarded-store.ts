@@ -1,10 +1,10 @@
 // An app's store as the sessions of an agent see it: what it throws becomes an error that a client can act on,
 // and a session is open on one connection at a time.
 
-import { RequestError } from "../../jsonrpc/errors.ts";
-import type { Log } from "../../jsonrpc/log.ts";
-import type { Entry } from "../../model/entry.ts";
-import type { SessionStore } from "../../model/store.ts";
+import { RequestError } from "../../../jsonrpc/errors.ts";
+import type { Log } from "../../../jsonrpc/log.ts";
+import type { Entry } from "../../../model/entry.ts";
+import type { SessionStore } from "../../../model/store.ts";
 
 export type GuardedStore = Required<SessionStore>;
 

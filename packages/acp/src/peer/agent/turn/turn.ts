@@ -1,7 +1,7 @@
 // A session and a turn as an agent's app sees them.
 
-import type { ClientFeatures } from "../../edition/agent-ops.ts";
-import type { ElicitationAnswer, ElicitationAsk, PermissionAsk } from "../../model/ask.ts";
+import type { ClientFeatures } from "../../../edition/agent-ops.ts";
+import type { ElicitationAnswer, ElicitationAsk, PermissionAsk } from "../../../model/ask.ts";
 import type {
   AvailableCommand,
   BackgroundWork,
@@ -13,8 +13,8 @@ import type {
   SessionConfigOption,
   SystemPrompt,
   Usage,
-} from "../../model/content.ts";
-import type { Outcome, StopReason, Update } from "../../model/update.ts";
+} from "../../../model/content.ts";
+import type { Outcome, StopReason, Update } from "../../../model/update.ts";
 import type { DisplayTerminal, DisplayTerminalOptions } from "./display-terminal.ts";
 import type { Inbox } from "./inbox.ts";
 import type { Permission } from "./questions.ts";

@@ -1,12 +1,12 @@
 // A prompt of the client from its request to its answer.
 
-import { optional } from "../../base/optional.ts";
-import type { PromptPolicy } from "../../edition/agent-edition.ts";
-import type { PromptOp } from "../../edition/agent-ops.ts";
-import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
-import type { ContentBlock, Meta } from "../../model/content.ts";
-import type { Outcome } from "../../model/update.ts";
-import { newId } from "../base/new-id.ts";
+import { optional } from "../../../base/optional.ts";
+import type { PromptPolicy } from "../../../edition/agent-edition.ts";
+import type { PromptOp } from "../../../edition/agent-ops.ts";
+import { RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
+import type { ContentBlock, Meta } from "../../../model/content.ts";
+import type { Outcome } from "../../../model/update.ts";
+import { newId } from "../../base/new-id.ts";
 
 export interface ReceivedPrompt {
   readonly prompt: readonly ContentBlock[];

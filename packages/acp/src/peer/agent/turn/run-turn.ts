@@ -1,30 +1,35 @@
 // Runs one turn: stores its message, calls the prompt handler, and stores and reports its end.
 
-import { optional } from "../../base/optional.ts";
-import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
-import type { Log } from "../../jsonrpc/log.ts";
-import type { Outcome, Update } from "../../model/update.ts";
-import { newId } from "../base/new-id.ts";
-import { lists } from "./agent-capabilities.ts";
-import type { AgentDefinition } from "./agent-definition.ts";
-import { unavailable } from "./guarded-store.ts";
-import { checkStopReason } from "./output-rules.ts";
+import { optional } from "../../../base/optional.ts";
+import { RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
+import type { Log } from "../../../jsonrpc/log.ts";
+import type { Outcome, Update } from "../../../model/update.ts";
+import { newId } from "../../base/new-id.ts";
+import { unavailable } from "../session/guarded-store.ts";
+import { checkStopReason } from "../session/output-rules.ts";
+import type { Release } from "../session/session-output.ts";
+import type { SessionUpdates } from "../session/session-updates.ts";
 import type { ReceivedPrompt } from "./received-prompt.ts";
 import { RunningTurn } from "./running-turn.ts";
-import type { Release } from "./session-output.ts";
-import type { SessionUpdates } from "./session-updates.ts";
 import type { AgentSession, Turn, TurnEnd } from "./turn.ts";
+
+type Handler = (turn: Turn) => Promise<TurnEnd> | TurnEnd;
 
 /** A prompt that waits for its turn, or work without one: `run` takes the place of the prompt handler. */
 export interface QueuedTurn extends ReceivedPrompt {
-  readonly run?: (turn: Turn) => Promise<TurnEnd> | TurnEnd;
+  readonly run?: Handler;
+}
+
+interface TurnSettings {
+  readonly handler: Handler;
+  readonly reportsUsage: boolean;
 }
 
 export function newTurn(
   session: AgentSession,
   updates: SessionUpdates,
   queued: QueuedTurn,
-  { clientTimeoutMs }: AgentDefinition,
+  clientTimeoutMs: number | undefined,
 ): RunningTurn {
   const turn: RunningTurn = new RunningTurn(session, updates, queued, {
     clientTimeoutMs,
@@ -43,17 +48,17 @@ export function newTurn(
 export async function runTurn(
   turn: RunningTurn,
   queued: QueuedTurn,
-  definition: AgentDefinition,
+  { handler, reportsUsage }: TurnSettings,
 ): Promise<ReceivedPrompt[]> {
   const { updates } = turn;
-  const { log, edition } = updates.sender;
+  const { log } = updates.sender;
   if (queued.run !== undefined) updates.setState({ state: "running" });
   else if (!(await insert(updates, queued, true))) return turn.inbox.close();
   let outcome: Outcome;
   try {
     // cancelled while its message was being stored
     turn.signal.throwIfAborted();
-    outcome = outcomeOf(await (queued.run === undefined ? definition.prompt(turn) : queued.run(turn)), turn);
+    outcome = outcomeOf(await (queued.run ?? handler)(turn), turn);
   } catch (error) {
     outcome = failureOf(error, turn, log);
   }
@@ -66,8 +71,7 @@ export async function runTurn(
   } catch (error) {
     outcome = failureOf(error, turn, log);
   }
-  // usage is unstable in both versions
-  if (!lists(definition.unstable ?? [], edition.prompts.usageMethod)) outcome = withoutUsage(outcome);
+  if (!reportsUsage) outcome = withoutUsage(outcome);
   await end(turn, queued, outcome);
   return left;
 }

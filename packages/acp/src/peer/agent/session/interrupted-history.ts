@@ -1,8 +1,8 @@
 // A history whose process died in the middle: what had begun is ended before anybody looks at it again. Nobody knows
 // how far it came, so a call has failed, and the turn was interrupted (F1, F11).
 
-import type { Entry, EntryBody } from "../../model/entry.ts";
-import type { Update } from "../../model/update.ts";
+import type { Entry, EntryBody } from "../../../model/entry.ts";
+import type { Update } from "../../../model/update.ts";
 import { beginsToolCall } from "./announced-work.ts";
 
 /** Where a history goes on, and the entries that it lacks. */

@@ -1,15 +1,15 @@
 // Runs and reports one tool call. Its status always ends, also when it throws or is cancelled.
 
-import { isObject } from "../../base/is-object.ts";
-import { optional } from "../../base/optional.ts";
-import { argumentText } from "../../jsonrpc/argument.ts";
-import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
-import type { PermissionOption, ToolCallLocation, ToolKind } from "../../model/content.ts";
-import { gitPatch } from "../../model/git-patch.ts";
-import type { Diff, ToolCallContent, ToolCallUpdate, Update } from "../../model/update.ts";
+import { isObject } from "../../../base/is-object.ts";
+import { optional } from "../../../base/optional.ts";
+import { argumentText } from "../../../jsonrpc/argument.ts";
+import { RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
+import type { PermissionOption, ToolCallLocation, ToolKind } from "../../../model/content.ts";
+import { gitPatch } from "../../../model/git-patch.ts";
+import type { Diff, ToolCallContent, ToolCallUpdate, Update } from "../../../model/update.ts";
+import type { SessionUpdates } from "../session/session-updates.ts";
 import type { DisplayTerminal } from "./display-terminal.ts";
 import type { Permission, Questions } from "./questions.ts";
-import type { SessionUpdates } from "./session-updates.ts";
 
 /** Where a tool call runs: in a turn, or beside the conversation. */
 export interface ToolHost {

@@ -1,10 +1,10 @@
 // What an agent's app may not say, because no client could make sense of it: refused at once, with a TypeError
 // that names the place. The schema is checked elsewhere; these are the rules that it cannot express.
 
-import type { PermissionAsk } from "../../model/ask.ts";
-import type { AvailableCommand, SessionConfigOption } from "../../model/content.ts";
-import type { StopReason } from "../../model/update.ts";
-import type { Failure } from "../../validation/failure.ts";
+import type { PermissionAsk } from "../../../model/ask.ts";
+import type { AvailableCommand, SessionConfigOption } from "../../../model/content.ts";
+import type { StopReason } from "../../../model/update.ts";
+import type { Failure } from "../../../validation/failure.ts";
 
 /** A word too many, or one that is missing, is an error of the compiler. */
 const reasons: Readonly<Record<KnownReason, true>> = {

@@ -1,10 +1,10 @@
 // Checks, stores and sends the updates of one session.
 
-import type { PermissionAsk } from "../../model/ask.ts";
-import type { BackgroundWork, StateUpdate } from "../../model/content.ts";
-import type { Entry } from "../../model/entry.ts";
-import type { Update } from "../../model/update.ts";
-import { newId } from "../base/new-id.ts";
+import type { PermissionAsk } from "../../../model/ask.ts";
+import type { BackgroundWork, StateUpdate } from "../../../model/content.ts";
+import type { Entry } from "../../../model/entry.ts";
+import type { Update } from "../../../model/update.ts";
+import { newId } from "../../base/new-id.ts";
 import { AnnouncedWork } from "./announced-work.ts";
 import { describeWrong } from "./output-rules.ts";
 import type { SessionLog } from "./session-log.ts";

@@ -1,7 +1,7 @@
 // Prompts that arrive while a turn runs, for agents that can be steered. A prompt that is taken joins the turn; the
 // others become turns of their own.
 
-import type { ContentBlock } from "../../model/content.ts";
+import type { ContentBlock } from "../../../model/content.ts";
 import type { ReceivedPrompt } from "./received-prompt.ts";
 
 export interface InboxMessage {
