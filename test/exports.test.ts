@@ -47,6 +47,7 @@ const promised = {
     "PromptQueue",
     "deadline",
     "isObject",
+    "nearestWord",
     "optional",
     "readEnvelopeHead",
     "realClock",

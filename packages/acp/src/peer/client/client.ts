@@ -11,11 +11,11 @@ import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { refuseBatch } from "../base/batch-rules.ts";
 import { BoundWire, sessionOf } from "../base/bound-wire.ts";
-import { checkClientDefinition } from "../base/definition-rules.ts";
 import { HeldInput } from "../base/held-input.ts";
 import { loadClientVersion } from "../base/load-version.ts";
 import { AgentBinding } from "./agent-binding.ts";
 import type { ClientDefinition } from "./client-definition.ts";
+import { checkClientDefinition } from "./client-definition-rules.ts";
 import { offeredFeatures } from "./client-features.ts";
 import { ClientWire } from "./client-wire.ts";
 import { ConnectedAgent } from "./connected-agent.ts";

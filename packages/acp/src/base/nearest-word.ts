@@ -1,6 +1,6 @@
-// What somebody who mistyped a word may have meant.
+// Finds the known word that a mistyped word is near to.
 
-/** The nearest of them, if it is near: a letter or two changed, left out, put in or swapped, or one begins the other. */
+/** The nearest word, if it is near: one or two letters differ or are swapped, or one word begins the other. */
 export function nearestWord(typed: string, words: readonly string[]): string | undefined {
   const beginning = words.find(
     (word) => typed.length > 1 && (word.startsWith(typed) || typed.startsWith(word)),
@@ -8,14 +8,14 @@ export function nearestWord(typed: string, words: readonly string[]): string | u
   if (beginning !== undefined) return beginning;
   const most = typed.length < 6 ? 1 : 2;
   const ranked = words
-    .map((word) => ({ word, far: distance(typed, word) }))
+    .map((word) => ({ word, far: editDistance(typed, word) }))
     .filter(({ far }) => far <= most)
     .sort((one, other) => one.far - other.far);
   return ranked[0]?.word;
 }
 
-/** Of two short words, letters that changed places counted once. */
-function distance(one: string, other: string): number {
+/** How many letters differ between two short words. Two letters that are swapped count once. */
+export function editDistance(one: string, other: string): number {
   const rows: number[][] = [Array.from({ length: other.length + 1 }, (_, at) => at)];
   const at = (row: number, column: number) => rows[row]?.[column] ?? Number.POSITIVE_INFINITY;
   for (let row = 1; row <= one.length; row++) {
