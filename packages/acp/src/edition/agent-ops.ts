@@ -1,5 +1,4 @@
-// What a client can ask of an agent, in the model's terms. An edition turns the wire's requests into these
-// and their results back; the agent never sees a method name.
+// The operations that a client can ask of an agent, and what the two say of themselves, in terms of the model.
 
 import type {
   AuthMethod,
@@ -12,7 +11,7 @@ import type {
   SystemPrompt,
 } from "../model/content.ts";
 
-/** What a client offers. Omitted is unsupported, always (A8). */
+/** What a client offers. What it does not declare, it does not support. */
 export interface ClientFeatures {
   readonly readFiles: boolean;
   readonly writeFiles: boolean;
@@ -20,7 +19,7 @@ export interface ClientFeatures {
   readonly terminalAuth: boolean;
   readonly elicitationForm: boolean;
   readonly elicitationUrl: boolean;
-  /** Whether these kinds of update may be sent. */
+  /** These kinds of options and updates may be sent. */
   readonly booleanOptions: boolean;
   readonly notices: boolean;
   readonly compaction: boolean;
@@ -34,7 +33,7 @@ export interface AgentFeatures {
   readonly mcpStdio: boolean;
   readonly mcpHttp: boolean;
   readonly mcpSse: boolean;
-  /** Version 1 has no agents without. */
+  /** Always true in version 1. */
   readonly sessions: boolean;
   readonly load: boolean;
   readonly resume: boolean;
@@ -104,8 +103,8 @@ export type AgentOp =
 export type PromptOp = Extract<AgentOp, { op: "prompt" }>;
 export type SessionOp = Exclude<AgentOp, PromptOp>;
 
-/** What a session shows when it is opened. */
-export interface SessionFace {
+/** What the answer that opens a session says about it. */
+export interface SessionSetup {
   readonly sessionId: string;
   readonly configOptions: readonly SessionConfigOption[];
   readonly availableCommands: readonly AvailableCommand[];

@@ -1,5 +1,6 @@
-// The agent's end in version 1.
+// The agent's side of version 1.
 
+import { optional } from "../../base/optional.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { PermissionAsk } from "../../model/ask.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
@@ -26,7 +27,7 @@ import { modelsToV1, modesToV1, optionsToV1, selectOf, valueForOption } from "./
 import { permissionOverInV1, permissionToV1 } from "./permission.ts";
 import { V1UpdateEncoder } from "./update-encoder.ts";
 
-export { methods } from "../../wire/v1/methods.gen.ts";
+export { methods } from "./methods.ts";
 
 export const v1AgentEdition: AgentEdition = {
   version: 1,
@@ -36,20 +37,18 @@ export const v1AgentEdition: AgentEdition = {
     inserted: () => ({}),
     ended: promptResult,
   },
-  facesCarryCommands: false,
-  legacyMethods: new Set(["session/set_model"]),
-  legacyFace(face) {
-    const models = modelsToV1(face.configOptions);
-    return models === undefined ? {} : { models };
-  },
+  setupHasCommands: false,
+  reinitializes: false,
+  showsDiffTexts: true,
+  initializeParams: (params) => params,
   authMethods: (methods) => methods.map(authMethodToV1),
   client,
   introduce,
   decode,
   encode,
-  session(face, features) {
+  session(setup, features) {
     const encoder = new V1UpdateEncoder(features);
-    encoder.setMode(selectOf(face.configOptions, "mode")?.currentValue);
+    encoder.setMode(selectOf(setup.configOptions, "mode")?.currentValue);
     return encoder;
   },
   permission: (sessionId, ask: PermissionAsk, lost): WireCall => ({
@@ -86,7 +85,7 @@ function introduce(agent: AgentIntroduction): wire.InitializeResponse {
     protocolVersion: 1,
     agentCapabilities: capabilities(agent.features, agent.meta),
     authMethods: agent.authMethods.map(authMethodToV1),
-    ...(agent.info === undefined ? {} : { agentInfo: agent.info }),
+    ...optional({ agentInfo: agent.info }),
   };
 }
 
@@ -114,12 +113,12 @@ function capabilities(can: AgentFeatures, meta: wire.Meta | undefined): wire.Age
 
 function decode(method: string, given: object, optionsOf: OptionsOf): AgentOp | undefined {
   // validated by the method's row before it comes here
-  const params = given as never as wire.LoadSessionRequest & Record<string, never>;
+  const params = given as wire.LoadSessionRequest;
   const { sessionId } = params;
   const meta = metaOf(given);
   switch (method) {
     case "authenticate":
-      return { op: "login", methodId: params.methodId as unknown as string, ...meta };
+      return { op: "login", methodId: (given as wire.AuthenticateRequest).methodId, ...meta };
     case "logout":
       return { op: "logout", ...meta };
     case "session/new":
@@ -136,7 +135,7 @@ function decode(method: string, given: object, optionsOf: OptionsOf): AgentOp | 
       return { op: "fork", sessionId, activation: activationFromV1(params) };
     case "session/list": {
       const { cwd, cursor } = given as wire.ListSessionsRequest;
-      return { op: "list", ...(cwd == null ? {} : { cwd }), ...(cursor == null ? {} : { cursor }), ...meta };
+      return { op: "list", ...optional({ cwd: cwd ?? undefined, cursor: cursor ?? undefined }), ...meta };
     }
     case "session/close":
       return { op: "close", sessionId, ...meta };
@@ -178,21 +177,23 @@ function byCategory(
   };
 }
 
-function encode(op: AgentOp, result: AgentOpResult): object {
+function encode(method: string, result: AgentOpResult): object {
   switch (result.kind) {
     case "none":
       return {};
     case "options":
-      // set_mode and set_model have empty results; only set_config_option shows the list
+      // set_mode and set_model have empty results
+      if (method !== "session/set_config_option") return {};
       return { configOptions: optionsToV1(result.options, result.client.booleanOptions) };
     case "page":
       return pageToWire(result.page);
-    case "face": {
-      const { sessionId, configOptions, meta } = result.face;
-      const modes = modesToV1(configOptions);
+    case "session": {
+      const { sessionId, configOptions, meta } = result.setup;
+      const isNew = method === "session/new" || method === "session/fork";
       return {
-        ...(op.op === "activate" ? {} : { sessionId }),
-        ...(modes === undefined ? {} : { modes }),
+        ...(isNew ? { sessionId } : {}),
+        // `models` left the schema and is still in use
+        ...optional({ modes: modesToV1(configOptions), models: modelsToV1(configOptions) }),
         ...(configOptions.length === 0
           ? {}
           : { configOptions: optionsToV1(configOptions, result.client.booleanOptions) }),
@@ -212,7 +213,7 @@ function promptResult(outcome: Outcome): wire.PromptResponse {
   }
   return {
     stopReason: stopReasons.has(stopReason) ? (stopReason as wire.StopReason) : "end_turn",
-    ...(usage === undefined ? {} : { usage }),
+    ...optional({ usage }),
     ...withMeta(meta),
   };
 }

@@ -1,4 +1,4 @@
-// The client's end in version 1.
+// The client's side of version 1.
 
 import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, SessionConfigOption } from "../../model/content.ts";
@@ -14,7 +14,7 @@ import { modeConfigId, modelConfigId, optionsFromResult, optionsFromV1 } from ".
 import { permissionFromV1 } from "./permission.ts";
 import { V1UpdateDecoder } from "./update-decoder.ts";
 
-export { methods } from "../../wire/v1/methods.gen.ts";
+export { methods } from "./methods.ts";
 
 export const v1ClientEdition: ClientEdition = {
   version: 1,
@@ -27,7 +27,7 @@ export const v1ClientEdition: ClientEdition = {
     method: replay ? "session/load" : "session/resume",
     params: { sessionId, ...activationToV1(activation) },
   }),
-  face: (result, sessionId) => ({
+  setup: (result, sessionId) => ({
     sessionId: (result as { sessionId?: string }).sessionId ?? sessionId ?? "",
     configOptions: optionsFromResult(result),
     availableCommands: [],

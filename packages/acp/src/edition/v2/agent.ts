@@ -1,5 +1,6 @@
 // The agent's end in version 2, whose JSON is nearly the model's.
 
+import { optional } from "../../base/optional.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type { AgentEdition, AgentOpResult } from "../agent-edition.ts";
@@ -24,9 +25,10 @@ export const v2AgentEdition: AgentEdition = {
     inserted: (messageId) => ({ messageId }),
     ended: () => ({}),
   },
-  facesCarryCommands: true,
-  legacyMethods: new Set(),
-  legacyFace: () => ({}),
+  setupHasCommands: true,
+  reinitializes: true,
+  showsDiffTexts: false,
+  initializeParams,
   authMethods: (methods): readonly wire.AuthMethod[] => methods,
   client,
   introduce: (agent): wire.InitializeResponse => ({
@@ -54,6 +56,13 @@ export const v2AgentEdition: AgentEdition = {
   elicitation: elicitationToWire,
   elicitationAnswer: elicitationAnswerFromWire,
 };
+
+/** A client that asks for a later version may not have said what this one needs. */
+function initializeParams(params: unknown): unknown {
+  const given = params as { protocolVersion: number; info?: unknown };
+  if (given.info !== undefined || given.protocolVersion === 2) return params;
+  return { ...given, info: { name: "unknown", version: "unknown" } };
+}
 
 function client(params: object): Introduction<ClientFeatures> {
   const { info, capabilities: can = {} as wire.ClientCapabilities } = params as wire.InitializeRequest;
@@ -118,7 +127,7 @@ function decode(method: string, given: object): AgentOp | undefined {
       return { op: "fork", sessionId, activation: activation(given as wire.ForkSessionRequest) };
     case "session/list": {
       const { cwd, cursor } = given as wire.ListSessionsRequest;
-      return { op: "list", ...(cwd == null ? {} : { cwd }), ...(cursor == null ? {} : { cursor }), ...meta };
+      return { op: "list", ...optional({ cwd: cwd ?? undefined, cursor: cursor ?? undefined }), ...meta };
     }
     case "session/close":
       return { op: "close", sessionId, ...meta };
@@ -157,12 +166,12 @@ function activation(params: wire.NewSessionRequest): Activation {
     cwd: params.cwd,
     additionalDirectories: params.additionalDirectories ?? [],
     mcpServers: params.mcpServers ?? [],
-    ...(params.systemPrompt == null ? {} : { systemPrompt: params.systemPrompt }),
+    ...optional({ systemPrompt: params.systemPrompt ?? undefined }),
     ...metaOf(params),
   };
 }
 
-function encode(op: AgentOp, result: AgentOpResult): object {
+function encode(method: string, result: AgentOpResult): object {
   switch (result.kind) {
     case "none":
       return {};
@@ -172,10 +181,10 @@ function encode(op: AgentOp, result: AgentOpResult): object {
       };
     case "page":
       return pageToWire(result.page);
-    case "face": {
-      const { sessionId, configOptions, availableCommands, meta } = result.face;
+    case "session": {
+      const { sessionId, configOptions, availableCommands, meta } = result.setup;
       return {
-        ...(op.op === "activate" ? {} : { sessionId }),
+        ...(method === "session/resume" ? {} : { sessionId }),
         configOptions: configOptions satisfies readonly wire.SessionConfigOption[],
         availableCommands: availableCommands satisfies readonly wire.AvailableCommand[],
         ...withMeta(meta),

@@ -25,12 +25,12 @@ export const v2ClientEdition: ClientEdition = {
       ...(replay ? { replayFrom: { type: "start" } } : {}),
     },
   }),
-  face(result, sessionId) {
-    const face = result as wire.NewSessionResponse;
+  setup(result, sessionId) {
+    const setup = result as wire.NewSessionResponse;
     return {
-      sessionId: face.sessionId ?? sessionId ?? "",
-      configOptions: face.configOptions ?? [],
-      availableCommands: face.availableCommands ?? [],
+      sessionId: setup.sessionId ?? sessionId ?? "",
+      configOptions: setup.configOptions ?? [],
+      availableCommands: setup.availableCommands ?? [],
       ...metaOf(result),
     };
   },

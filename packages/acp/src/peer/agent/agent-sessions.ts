@@ -61,11 +61,11 @@ export class AgentSessions {
         await this.#definition.logout();
         return { kind: "none" };
       case "new":
-        return this.#face(await this.#alive(this.#open(this.#checked(op))), request);
+        return this.#setup(await this.#alive(this.#open(this.#checked(op))), request);
       case "activate":
         return this.#reopen(op, this.#checked(op), request);
       case "fork":
-        return this.#face(await this.#alive(this.#fork(op.sessionId, this.#checked(op))), request);
+        return this.#setup(await this.#alive(this.#fork(op.sessionId, this.#checked(op))), request);
       case "list": {
         const { cwd, cursor } = op;
         const query = { ...(cwd === undefined ? {} : { cwd }), ...(cursor === undefined ? {} : { cursor }) };
@@ -128,7 +128,7 @@ export class AgentSessions {
     const reopened = this.#alone(sessionId, async () => {
       const isSent = (await earlier) === true;
       const opening = this.#activate({ sessionId, activation, replay: replay && !isSent }, request);
-      return this.#face(await this.#alive(opening), request);
+      return this.#setup(await this.#alive(opening), request);
     });
     if (replay) this.#replays.track(sessionId, reopened);
     return reopened;
@@ -282,12 +282,12 @@ export class AgentSessions {
     if (options !== session.options) session.setOptions(options);
   }
 
-  #face(session: OpenSession, request: IncomingRequest): AgentOpResult {
+  #setup(session: OpenSession, request: IncomingRequest): AgentOpResult {
     const { edition, client } = this.#sender;
     const { sessionId, options, commands } = session;
     session.announce();
     keepCurrent(session, request);
-    if (!edition.facesCarryCommands && commands.length > 0) {
+    if (!edition.setupHasCommands && commands.length > 0) {
       request.afterReply(() => {
         void session.updates.show({
           sessionUpdate: "available_commands_update",
@@ -295,8 +295,8 @@ export class AgentSessions {
         });
       });
     }
-    const face = { sessionId, configOptions: [...options], availableCommands: [...commands] };
-    return { kind: "face", face, client: client.features };
+    const setup = { sessionId, configOptions: [...options], availableCommands: [...commands] };
+    return { kind: "session", setup, client: client.features };
   }
 
   async #close(sessionId: string): Promise<void> {

@@ -150,7 +150,7 @@ export class AgentWire implements SessionSender {
   }
 
   async #initialize(params: unknown, request: IncomingRequest): Promise<object> {
-    if (this.#loading || this.version === 1 || this.#isUsed) {
+    if (this.#loading || this.#edition?.reinitializes === false || this.#isUsed) {
       const message = "initialize: the connection has been initialized already";
       throw new RequestError(rpcCodes.invalidRequest, message, { reason: "already_initialized" });
     }
@@ -168,7 +168,7 @@ export class AgentWire implements SessionSender {
     const bound = new BoundWire(spoken, "agent", unstable, this.log);
     const row = bound.receivedRequest("initialize");
     if (row === undefined) throw methodNotFound("initialize");
-    const client = edition.client(bound.requestParams(row, downgraded(params, version)) as object);
+    const client = edition.client(bound.requestParams(row, edition.initializeParams(params)) as object);
     this.#connection.idPolicy = wire.idPolicy;
     this.#wire = bound;
     this.#edition = edition;
@@ -203,8 +203,8 @@ export class AgentWire implements SessionSender {
       throw new RequestError(rpcCodes.invalidRequest, message, { reason: "not_initialized" });
     }
     const row = wire.receivedRequest(method);
-    if (row === undefined && !edition.legacyMethods.has(method)) throw methodNotFound(method);
-    const decoded = row === undefined ? legacyParams(method, params) : wire.requestParams(row, params);
+    if (row === undefined) throw methodNotFound(method);
+    const decoded = wire.requestParams(row, params);
     this.#host.allow(method);
     // an object, since every row of the table is one
     const op = edition.decode(method, decoded as object, this.#host.optionsOf);
@@ -212,7 +212,6 @@ export class AgentWire implements SessionSender {
     this.#isUsed = true;
     if (op.op === "prompt") {
       return this.#host.prompt(op, request).then((result) => {
-        if (row === undefined) return result;
         try {
           return wire.result(row, result);
         } catch (error) {
@@ -222,11 +221,7 @@ export class AgentWire implements SessionSender {
         }
       });
     }
-    return this.#host.run(op, request).then((result) => {
-      const encoded = edition.encode(op, result);
-      const valid = row === undefined ? {} : (wire.result(row, isSetMode(method) ? {} : encoded) as object);
-      return result.kind === "face" ? { ...valid, ...edition.legacyFace(result.face) } : valid;
-    });
+    return this.#host.run(op, request).then((result) => wire.result(row, edition.encode(method, result)));
   }
 
   #notified(method: string, params: unknown): void {
@@ -242,24 +237,4 @@ export class AgentWire implements SessionSender {
     if (this.#wire === undefined) throw new Error("the connection has no version yet");
     return this.#wire;
   }
-}
-
-/** A client that asks for more than was chosen may not have said what the chosen version needs. */
-function downgraded(params: unknown, version: number): unknown {
-  const given = params as { protocolVersion: number; info?: unknown };
-  if (version !== 2 || given.info !== undefined || given.protocolVersion === 2) return params;
-  return { ...given, info: { name: "unknown", version: "unknown" } };
-}
-
-/** Version 1 answers these with nothing, whatever they changed. */
-function isSetMode(method: string): boolean {
-  return method === "session/set_mode";
-}
-
-function legacyParams(method: string, params: unknown): object {
-  const { sessionId, modelId } = (params ?? {}) as { sessionId?: unknown; modelId?: unknown };
-  if (typeof sessionId === "string" && typeof modelId === "string") return { sessionId, modelId };
-  const path = typeof sessionId === "string" ? "/modelId" : "/sessionId";
-  const message = `${method}: params${path} must be string`;
-  throw new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path });
 }

@@ -1,7 +1,7 @@
 // One agent at a client: the handshake, its sessions, and what it asks of us.
 
 import { isObject } from "../../base/is-object.ts";
-import type { Activation, AgentFeatures, SessionFace } from "../../edition/agent-ops.ts";
+import type { Activation, AgentFeatures, SessionSetup } from "../../edition/agent-ops.ts";
 import type { SessionListing } from "../../edition/client-edition.ts";
 import { listingFromWire } from "../../edition/client-shared.ts";
 import { argumentText } from "../../jsonrpc/argument.ts";
@@ -207,7 +207,7 @@ export class ConnectedAgent {
             ? undefined
             : this.#install({ sessionId, configOptions: options, availableCommands: commands }, place);
         const receive = (result: object) => {
-          const face = this.#now.edition.face(result, sessionId);
+          const face = this.#now.edition.setup(result, sessionId);
           // nobody could tell such a session from none
           if (face.sessionId === "") throw namelessSession(method);
           const session =
@@ -228,7 +228,7 @@ export class ConnectedAgent {
   }
 
   #install(
-    face: SessionFace,
+    face: SessionSetup,
     { cwd, additionalDirectories = [], onUpdate, onEntry }: SessionPlace,
   ): LiveSession {
     let session = this.#now.wire.find(face.sessionId);

@@ -1,6 +1,6 @@
 // One session at the client while its connection lives: what the edition and the connection do with it.
 
-import type { SessionFace } from "../../edition/agent-ops.ts";
+import type { SessionSetup } from "../../edition/agent-ops.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../../edition/client-edition.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import { reportRejection } from "../../jsonrpc/promise-like.ts";
@@ -51,7 +51,7 @@ export class LiveSession implements ClientSession, ClientSessionSink {
   #ended: Error | undefined;
   #asks = new Set<AbortController>();
 
-  constructor(face: SessionFace, roots: readonly string[], link: ClientLink, edition: ClientSessionEdition) {
+  constructor(face: SessionSetup, roots: readonly string[], link: ClientLink, edition: ClientSessionEdition) {
     this.sessionId = face.sessionId;
     this.roots = roots;
     this.#options = face.configOptions;
@@ -199,7 +199,7 @@ export class LiveSession implements ClientSession, ClientSessionSink {
     if (this.#state === "idle") this.parts.clear();
   }
 
-  setFace(face: SessionFace): void {
+  setFace(face: SessionSetup): void {
     this.meta = face.meta;
     // an answer that says nothing takes back nothing
     if (face.configOptions.length > 0) {
@@ -314,7 +314,7 @@ export class LiveSession implements ClientSession, ClientSessionSink {
   // ----
 
   /** What an answer says about a session reaches listeners the way a change of it does. */
-  #announce({ configOptions, availableCommands }: SessionFace): void {
+  #announce({ configOptions, availableCommands }: SessionSetup): void {
     if (configOptions.length > 0)
       this.update({ sessionUpdate: "config_option_update", configOptions: [...configOptions] });
     if (availableCommands.length > 0)

@@ -2,7 +2,7 @@
 // prompts, one at a time where its version knows no other way.
 
 import type { AgentSessionEdition } from "../../edition/agent-edition.ts";
-import type { PromptOp, SessionFace } from "../../edition/agent-ops.ts";
+import type { PromptOp, SessionSetup } from "../../edition/agent-ops.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import type { Outcome, Update } from "../../model/update.ts";
@@ -84,18 +84,18 @@ export class RelayedSession {
   }
 
   /** The agent has answered. What it says from now on waits until `release`, unless history has begun already. */
-  opened(live: ClientSession): SessionFace {
+  opened(live: ClientSession): SessionSetup {
     this.#live = live;
     this.#sessionId = live.sessionId;
     this.endReplay();
-    const face: SessionFace = {
+    const setup: SessionSetup = {
       sessionId: live.sessionId,
       configOptions: live.options,
       availableCommands: live.commands,
       ...(live.meta === undefined ? {} : { meta: live.meta }),
     };
-    this.#encoder ??= this.#newEncoder(face);
-    return face;
+    this.#encoder ??= this.#newEncoder(setup);
+    return setup;
   }
 
   /** The client has its answer. */
@@ -210,7 +210,7 @@ export class RelayedSession {
     const lost: string[] = [];
     const note = (what: string): void => void lost.push(what);
     // only version 1 shows texts
-    if (this.#link.front.version === 1 && mayHaveDiffs(update)) {
+    if (this.#link.front.edition.showsDiffTexts && mayHaveDiffs(update)) {
       const messages = withDiffTexts(update, this.readText, note).flatMap((one) => this.#encoded(one, note));
       return this.#tellAll(messages, lost);
     }
@@ -251,7 +251,7 @@ export class RelayedSession {
 
   /** Version 1 does not echo. A message of somebody else is shown. */
   #isEcho(update: Update): boolean {
-    if (this.#replaying || this.#link.front.version !== 1) return false;
+    if (this.#replaying || this.#link.front.edition.prompts.answersAtInsertion) return false;
     if (update.sessionUpdate !== "user_message" && update.sessionUpdate !== "user_message_chunk")
       return false;
     if (this.#own.has(update.messageId)) return true;
@@ -263,9 +263,9 @@ export class RelayedSession {
     return true;
   }
 
-  #newEncoder(face: SessionFace): AgentSessionEdition {
+  #newEncoder(setup: SessionSetup): AgentSessionEdition {
     const { front } = this.#link;
-    return front.edition.session(face, front.client.features);
+    return front.edition.session(setup, front.client.features);
   }
 }
 

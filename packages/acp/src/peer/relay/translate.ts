@@ -189,7 +189,7 @@ export class Meeting implements RelayedSessionLink {
   #asked(ask: PermissionAsk, { live, readText, losses }: RelayedSession, front: AgentWire) {
     const lost: string[] = [];
     const note = (what: string): void => void lost.push(what);
-    const shown = front.version === 1 ? askWithDiffTexts(ask, readText, note) : ask;
+    const shown = front.edition.showsDiffTexts ? askWithDiffTexts(ask, readText, note) : ask;
     const { method, params } = front.edition.permission(live.sessionId, shown, note);
     if (losses.note(live.sessionId, lost)) return { shown, method, params: withLost(params as object, lost) }; // of a request
     const message = `a client of version ${front.version} cannot be asked this; lost would be: ${lost.join("; ")}`;

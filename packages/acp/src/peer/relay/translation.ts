@@ -164,9 +164,9 @@ export class Translation implements AgentHost {
     // an agent that gives one name twice has one session
     this.#sessions.get(live.sessionId)?.leave();
     this.#sessions.set(live.sessionId, session);
-    const face = session.opened(live);
+    const setup = session.opened(live);
     request.afterReply(() => session.release());
-    return { kind: "face", face, client: this.#front.client.features };
+    return { kind: "session", setup, client: this.#front.client.features };
   }
 
   async #activate(
@@ -201,11 +201,11 @@ export class Translation implements AgentHost {
     }
     if (tools !== undefined) this.#toolbox.keep(sessionId, tools);
     this.#sessions.set(sessionId, session);
-    const face = session.opened(live);
+    const setup = session.opened(live);
     session.release();
     // version 2 ends a replay with the state of the session
     if (this.#agent.version === 1) session.show({ sessionUpdate: "state_update", state: "idle" });
-    return { kind: "face", face, client: this.#front.client.features };
+    return { kind: "session", setup, client: this.#front.client.features };
   }
 
   async #close(sessionId: string): Promise<void> {
