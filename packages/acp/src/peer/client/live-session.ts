@@ -12,7 +12,7 @@ import type { ClientLink } from "./client-link.ts";
 import type { ClientSession, Prompt } from "./client-session.ts";
 import { EntryBacklog } from "./entry-backlog.ts";
 import { frozen } from "./frozen.ts";
-import { SentPrompt } from "./sent-prompt.ts";
+import { type PromptOptions, SentPrompt } from "./sent-prompt.ts";
 
 interface OpenPrompt {
   readonly number: number;
@@ -95,16 +95,16 @@ export class LiveSession implements ClientSession, ClientSessionSink {
     return () => this.#entryListeners.delete(listener);
   }
 
-  prompt(content: string | readonly ContentBlock[], options: { readonly meta?: Meta } = {}): Prompt {
+  prompt(content: string | readonly ContentBlock[], { meta, keepUpdates }: PromptOptions = {}): Prompt {
     const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
     // before anything is shown as sent
     this.#link.checkPrompt(blocks);
     const number = ++this.#number;
     const entry: OpenPrompt = {
       number,
-      prompt: new SentPrompt(() => this.#cancelOne(entry), this.#link.unread),
+      prompt: new SentPrompt(() => this.#cancelOne(entry), this.#link.unread, keepUpdates),
       content: blocks,
-      meta: options.meta,
+      meta,
       controller: new AbortController(),
       messageId: "",
       sent: false,

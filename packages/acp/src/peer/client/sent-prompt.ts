@@ -1,9 +1,16 @@
 // A prompt on its way: settles its promises, and keeps updates for whoever iterates.
 
 import { ConnectionError, type RequestError } from "../../jsonrpc/errors.ts";
+import type { Meta } from "../../model/content.ts";
 import type { Outcome, Update } from "../../model/update.ts";
 import type { Prompt } from "./client-session.ts";
 import { type UnreadLimits, UnreadUpdates } from "./unread-updates.ts";
+
+export interface PromptOptions {
+  readonly meta?: Meta;
+  /** False for a caller that never iterates the prompt. Default true. */
+  readonly keepUpdates?: boolean;
+}
 
 export class SentPrompt implements Prompt {
   readonly accepted: Promise<string>;
@@ -16,9 +23,10 @@ export class SentPrompt implements Prompt {
   #failure: Error | undefined;
   #wake: (() => void) | undefined;
 
-  constructor(cancel: () => void, limits: UnreadLimits) {
+  constructor(cancel: () => void, limits: UnreadLimits, keepUpdates = true) {
     this.#cancel = cancel;
     this.#unread = new UnreadUpdates(limits);
+    if (!keepUpdates) this.#unread.stop();
     this.accepted = this.#accepted.promise;
     this.outcome = this.#outcome.promise;
     // whoever looks at one of the two must not be killed by the other

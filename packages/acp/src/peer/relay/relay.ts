@@ -1,7 +1,8 @@
-// Between a client and an agent that may speak different versions. Where they speak the same one, what they
-// say is passed on unread; where they do not, two editions stand back to back.
+// relay(): connects a client and an agent. Messages pass unread where both speak one version, and are translated where
+// they do not.
 
 import { type Deadline, deadline } from "../../base/deadline.ts";
+import { optional } from "../../base/optional.ts";
 import {
   answeredVersion,
   chooseVersion,
@@ -20,9 +21,9 @@ import { offerInTurn } from "../client/client.ts";
 import { type InitializeParams, offers, takesEither } from "./introduction.ts";
 import { passThrough } from "./pass-through.ts";
 import type { RelayOptions } from "./relay-options.ts";
-import { gone } from "./relayed-session.ts";
+import { agentGone } from "./relayed-session.ts";
 import { Splice } from "./splice.ts";
-import { Meeting } from "./translate.ts";
+import { TranslatedConnection } from "./translated-connection.ts";
 
 /** How long an agent may still take to answer `initialize` when the client has said its last word. */
 const farewellMs = 5_000;
@@ -161,23 +162,23 @@ class RunningRelay implements Relay {
     this.#client.unread(value, text);
     const sides = { client: this.#client, agent: this.#agent };
     const handshake = { client: version, agent: spoken, asked: asked.params, result } as const;
-    const meeting = new Meeting(sides, handshake, this.#options);
-    this.#stop = (reason) => meeting.close(reason);
+    const translated = new TranslatedConnection(sides, handshake, this.#options);
+    this.#stop = (reason) => translated.close(reason);
     try {
-      await meeting.begin();
+      await translated.begin();
     } catch (error) {
       // an answer that its own version does not allow
-      this.#refuse(asked.id, gone(error));
+      this.#refuse(asked.id, agentGone(error));
       return this.#end(error instanceof Error ? error.message : String(error));
     }
     this.#versions.resolve({ client: version, agent: spoken });
-    await this.#end(await meeting.over);
+    await this.#end(await translated.over);
   }
 
   async #introduce(params: Initialize["params"], version: ProtocolVersion): Promise<unknown> {
     const connection = new Connection(this.#agent.handshake(), {
       noise: "skip",
-      ...(this.#options.log === undefined ? {} : { log: this.#options.log }),
+      ...optional({ log: this.#options.log }),
       handlers: {
         request: (method) => {
           throw methodNotFound(method);

@@ -1,6 +1,6 @@
-// A client of one version and an agent of the other: two editions back to back. The agent is one that our
-// client is connected to; the client finds an agent of its own version, whose sessions are the agent's.
+// Answers a client with the sessions of an agent of another version.
 
+import { optional } from "../../base/optional.ts";
 import type { AgentOpResult } from "../../edition/agent-edition.ts";
 import type {
   Activation,
@@ -14,39 +14,38 @@ import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
 import { errorCodes } from "../../model/error-codes.ts";
-import type { AgentHost, AgentWire } from "../agent/agent-wire.ts";
+import type { AgentHost } from "../agent/agent-wire.ts";
 import type { ClientSession } from "../client/client-session.ts";
 import type { ConnectedAgent, SessionPlace } from "../client/connected-agent.ts";
 import { ClientToolbox } from "./client-toolbox.ts";
 import { listPage } from "./listing.ts";
-import type { ClientTools, RelayOptions } from "./relay-options.ts";
-import { gone, RelayedSession, type RelayedSessionLink, refusal } from "./relayed-session.ts";
+import type { ClientTools } from "./relay-options.ts";
+import { agentGone, type RelayContext, RelayedSession, refusal } from "./relayed-session.ts";
+import type { RequestOrigins } from "./request-origins.ts";
 
 const none: AgentOpResult = { kind: "none" };
 
-export class Translation implements AgentHost {
-  readonly #link: RelayedSessionLink;
+export class RelayHost implements AgentHost {
+  readonly #relay: RelayContext;
+  readonly #origins: RequestOrigins;
   readonly #agent: ConnectedAgent;
   readonly #sessions = new Map<string, RelayedSession>();
-  /** Those that are being loaded or resumed: who asks twice at once is told everything once. */
+  /** Sessions that are being loaded or resumed: two requests at once get one replay. */
   readonly #activating = new Map<string, RelayedSession>();
   readonly #toolbox: ClientToolbox;
 
-  constructor(link: RelayedSessionLink, agent: ConnectedAgent, options: RelayOptions) {
-    this.#link = link;
+  constructor(relay: RelayContext, agent: ConnectedAgent, origins: RequestOrigins) {
+    this.#relay = relay;
     this.#agent = agent;
-    this.#toolbox = new ClientToolbox(() => this.#front, agent, options);
-  }
-
-  get #front(): AgentWire {
-    return this.#link.front;
+    this.#origins = origins;
+    this.#toolbox = new ClientToolbox(relay, agent);
   }
 
   introduce(client: Introduction<ClientFeatures>): AgentIntroduction {
     const { info, features, authMethods } = this.#agent;
     return {
       info,
-      // what version 2 promises and an agent of version 1 may lack is made up for here
+      // the relay supplies what version 2 promises and an agent of version 1 may lack
       features: { ...features, sessions: true, list: true, resume: true, close: true },
       authMethods: authMethods.filter((method) => method.type !== "terminal" || client.features.terminalAuth),
       meta: undefined,
@@ -64,7 +63,7 @@ export class Translation implements AgentHost {
     try {
       return await this.#run(op, request);
     } catch (error) {
-      throw error instanceof ConnectionError ? gone(error) : refusal(error);
+      throw error instanceof ConnectionError ? agentGone(error) : refusal(error);
     }
   }
 
@@ -81,7 +80,7 @@ export class Translation implements AgentHost {
       const { signal } = request;
       return await this.#for(request, () => this.#agent.request(method as `_${string}`, params, { signal }));
     } catch (error) {
-      throw request.cancelled ? error : gone(error);
+      throw request.cancelled ? error : agentGone(error);
     }
   }
 
@@ -98,9 +97,9 @@ export class Translation implements AgentHost {
     return this.#toolbox.close();
   }
 
-  /** What is sent here is sent in the name of the client's request. */
+  /** Sends a request to the agent on behalf of a request of the client. */
   #for<Result>(request: IncomingRequest, work: () => Promise<Result>): Promise<Result> {
-    return this.#link.errands.run(request.id, work);
+    return this.#origins.run(request.id, work);
   }
 
   async #run(op: SessionOp, request: IncomingRequest): Promise<AgentOpResult> {
@@ -121,10 +120,9 @@ export class Translation implements AgentHost {
       case "activate":
         return this.#activate(op, request);
       case "list": {
-        const query = { ...(op.cwd === undefined ? {} : { cwd: op.cwd }) };
-        if (!agent.features.list) return listPage(this.#listed(op.cwd));
-        const page = { ...query, ...(op.cursor === undefined ? {} : { cursor: op.cursor }) };
-        return listPage(await this.#for(request, () => agent.list(page)));
+        const { cwd, cursor } = op;
+        if (!agent.features.list) return listPage(this.#listed(cwd));
+        return listPage(await this.#for(request, () => agent.list(optional({ cwd, cursor }))));
       }
       case "close":
         await this.#close(op.sessionId);
@@ -136,7 +134,7 @@ export class Translation implements AgentHost {
       case "set_option": {
         const { live } = this.#known(op.sessionId);
         await live.setOption(op.configId, op.value);
-        return { kind: "options", options: live.options, client: this.#front.client.features };
+        return { kind: "options", options: live.options, client: this.#relay.wire.client.features };
       }
       case "cancel_tool":
         await this.#known(op.sessionId).live.cancelToolCall(op.toolCallId);
@@ -147,13 +145,13 @@ export class Translation implements AgentHost {
     }
   }
 
-  /** What the agent says of a new session waits until the client has heard of it. */
+  /** Updates of a new session wait until the client has its answer. */
   async #open(
     request: IncomingRequest,
     activation: Activation,
     open: (place: SessionPlace) => Promise<ClientSession>,
   ): Promise<AgentOpResult> {
-    const session = new RelayedSession(this.#link, rootsOf(activation));
+    const session = new RelayedSession(this.#relay, rootsOf(activation));
     const tools = await this.#toolbox.open(activation.cwd, () => session.id);
     const place = placeFor(activation, session, tools);
     const live = await this.#for(request, () => open(place)).catch(async (error: unknown) => {
@@ -162,11 +160,11 @@ export class Translation implements AgentHost {
     });
     if (tools !== undefined) this.#toolbox.keep(live.sessionId, tools);
     // an agent that gives one name twice has one session
-    this.#sessions.get(live.sessionId)?.leave();
+    this.#sessions.get(live.sessionId)?.retire();
     this.#sessions.set(live.sessionId, session);
     const setup = session.opened(live);
     request.afterReply(() => session.release());
-    return { kind: "session", setup, client: this.#front.client.features };
+    return { kind: "session", setup, client: this.#relay.wire.client.features };
   }
 
   async #activate(
@@ -175,22 +173,22 @@ export class Translation implements AgentHost {
   ): Promise<AgentOpResult> {
     const { sessionId, activation, replay } = op;
     const { features } = this.#agent;
-    const swallow = !replay && !features.resume;
+    const drop = !replay && !features.resume;
     if (replay && !features.load) throw unsupported("replay the history of a session");
     const session =
       this.#sessions.get(sessionId) ??
       this.#activating.get(sessionId) ??
-      new RelayedSession(this.#link, rootsOf(activation));
+      new RelayedSession(this.#relay, rootsOf(activation));
     this.#activating.set(sessionId, session);
-    // an agent that can only load says everything again, to nobody
-    session.beginReplay(sessionId, { swallow });
+    // an agent that can only load sends the history, which the client did not ask for
+    session.beginReplay(sessionId, { drop });
     let live: ClientSession;
     const tools = await this.#toolbox.open(activation.cwd, () => sessionId);
     try {
       const place = placeFor(activation, session, tools);
       const agent = this.#agent;
       live = await this.#for(request, () =>
-        replay || swallow ? agent.load(sessionId, place) : agent.resume(sessionId, place),
+        replay || drop ? agent.load(sessionId, place) : agent.resume(sessionId, place),
       );
     } catch (error) {
       session.endReplay();
@@ -204,8 +202,8 @@ export class Translation implements AgentHost {
     const setup = session.opened(live);
     session.release();
     // version 2 ends a replay with the state of the session
-    if (this.#agent.version === 1) session.show({ sessionUpdate: "state_update", state: "idle" });
-    return { kind: "session", setup, client: this.#front.client.features };
+    if (!this.#relay.agentHasStates) session.show({ sessionUpdate: "state_update", state: "idle" });
+    return { kind: "session", setup, client: this.#relay.wire.client.features };
   }
 
   async #close(sessionId: string): Promise<void> {
@@ -242,7 +240,7 @@ export class Translation implements AgentHost {
       cwd: live.cwd,
       additionalDirectories: live.roots.slice(1),
       updatedAt: new Date(updatedAt).toISOString(),
-      ...(title === undefined ? {} : { title }),
+      ...optional({ title }),
     }));
     return { sessions: sessions.filter((session) => cwd === undefined || session.cwd === cwd) };
   }

@@ -1,10 +1,10 @@
-// Which request of the client a request to the agent is made for: an agent may ask something in the name of one,
-// where there is no session yet.
+// Maps our requests to the agent to the client's requests that they are sent for. Where there is no session yet, the
+// agent may ask something in the name of such a request.
 
 import type { RequestId } from "../../jsonrpc/message-id.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 
-export class Errands {
+export class RequestOrigins {
   /** The client's ids by ours. */
   readonly #made = new Map<unknown, RequestId>();
   #current: RequestId | undefined;
