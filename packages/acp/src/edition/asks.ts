@@ -1,6 +1,8 @@
-// What both versions share about questions: unknown answers never mean yes (A89, A90, A102).
+// Questions and common fields as both versions write them. Unknown answers never mean yes (A89, A90, A102).
 
+import { optional } from "../base/optional.ts";
 import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer } from "../model/ask.ts";
+import type { Meta } from "../model/content.ts";
 import type { WireCall } from "./agent-edition.ts";
 
 export function permissionAnswerFromWire(result: object): PermissionAnswer {
@@ -10,7 +12,7 @@ export function permissionAnswerFromWire(result: object): PermissionAnswer {
   return {
     outcome: "selected",
     optionId: outcome.optionId,
-    ...(outcome._meta ? { _meta: outcome._meta } : {}),
+    ...optional({ _meta: outcome._meta ?? undefined }),
   };
 }
 
@@ -24,19 +26,22 @@ export function elicitationAnswerFromWire(result: object): ElicitationAnswer {
     content?: Record<string, unknown> | null;
     _meta?: never;
   };
-  const meta = _meta ? { _meta } : {};
-  if (action === "accept") return { action, ...(content == null ? {} : { content }), ...meta };
+  const meta = optional({ _meta: _meta ?? undefined });
+  if (action === "accept") return { action, ...optional({ content: content ?? undefined }), ...meta };
   return { action: action === "decline" ? "decline" : "cancel", ...meta };
 }
 
-/** `_meta` as the model hands it on: absent when there is none. */
-export function metaOf(params: object): { meta?: { [key: string]: unknown } } {
-  const { _meta } = params as { _meta?: { [key: string]: unknown } | null };
-  return _meta ? { meta: _meta } : {};
+/** `_meta` of a message as the model has it: absent when there is none. */
+export function metaOf(params: object): { meta?: Meta } {
+  const { _meta } = params as { _meta?: Meta | null };
+  return optional({ meta: _meta ?? undefined });
 }
 
-export function withMeta(meta: { [key: string]: unknown } | undefined): {
-  _meta?: { [key: string]: unknown };
-} {
-  return meta === undefined ? {} : { _meta: meta };
+export function withMeta(meta: Meta | undefined): { _meta?: Meta } {
+  return optional({ _meta: meta });
+}
+
+/** A copy of the list; undefined when it is empty. */
+export function nonEmpty<Item>(list: readonly Item[]): Item[] | undefined {
+  return list.length === 0 ? undefined : [...list];
 }

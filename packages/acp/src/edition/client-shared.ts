@@ -1,5 +1,6 @@
-// What the client's ends of both versions share.
+// What the client's sides of both versions share.
 
+import { optional } from "../base/optional.ts";
 import type { ElicitationAsk, PermissionAnswer } from "../model/ask.ts";
 import type { Outcome } from "../model/update.ts";
 import type { ClientEdition, SessionListing } from "./client-edition.ts";
@@ -19,11 +20,10 @@ export function listingFromWire(result: object): { sessions: SessionListing[]; n
     sessionId,
     cwd,
     additionalDirectories,
-    ...(title == null ? {} : { title }),
-    ...(updatedAt == null ? {} : { updatedAt }),
+    ...optional({ title: title ?? undefined, updatedAt: updatedAt ?? undefined }),
   }));
   // a null cursor is the end, an empty one is not (C20)
-  return { sessions: listed, ...(nextCursor == null ? {} : { nextCursor }) };
+  return { sessions: listed, ...optional({ nextCursor: nextCursor ?? undefined }) };
 }
 
 const neededCounts = ["totalTokens", "inputTokens", "outputTokens"];
@@ -54,10 +54,7 @@ export function elicitationFromWire(params: object): ReturnType<ClientEdition["e
     mode?: unknown;
     requestedSchema?: { type?: string; properties?: object };
   };
-  const scope = {
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(requestId == null ? {} : { requestId }),
-  };
+  const scope = optional({ sessionId, requestId: requestId ?? undefined });
   // validated by the method's row; an unknown mode must not be taken for a known one (C47)
   if (rest.mode === "url") return { ...scope, ask: rest as ElicitationAsk };
   if (rest.mode !== "form") return undefined;

@@ -1,5 +1,6 @@
 // Negotiates the version of a connection, with a handshake that peers of either version understand.
 
+import { optional } from "../base/optional.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { Implementation, Meta } from "../model/content.ts";
 import type { ClientFeatures } from "./agent-ops.ts";
@@ -37,11 +38,9 @@ export function initializeParams(
 ): object {
   const { info, features: can, meta } = client;
   const newest = Math.max(...versions);
-  const elicitation = {
-    ...(can.elicitationForm ? { form: {} } : {}),
-    ...(can.elicitationUrl ? { url: {} } : {}),
-  };
-  const extra = meta === undefined ? {} : { _meta: meta };
+  const marker = (has: boolean) => (has ? {} : undefined);
+  const elicitation = optional({ form: marker(can.elicitationForm), url: marker(can.elicitationUrl) });
+  const extra = optional({ _meta: meta });
   const v1 = {
     clientInfo: info,
     clientCapabilities: {

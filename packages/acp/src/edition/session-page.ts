@@ -1,15 +1,19 @@
 // A page of sessions as both versions write it.
 
+import { optional } from "../base/optional.ts";
 import type { SessionPage } from "../model/store.ts";
+import { nonEmpty } from "./asks.ts";
 
 export function pageToWire({ sessions, nextCursor }: SessionPage): object {
   const infos = sessions.map(({ sessionId, cwd, additionalDirectories, title, updatedAt }) => ({
     sessionId,
     cwd,
-    // whoever passes on another agent's list may not know
-    ...(Number.isFinite(updatedAt) ? { updatedAt: new Date(updatedAt).toISOString() } : {}),
-    ...(title === undefined ? {} : { title }),
-    ...(additionalDirectories.length === 0 ? {} : { additionalDirectories: [...additionalDirectories] }),
+    ...optional({
+      // a relay may not know the time
+      updatedAt: Number.isFinite(updatedAt) ? new Date(updatedAt).toISOString() : undefined,
+      title,
+      additionalDirectories: nonEmpty(additionalDirectories),
+    }),
   }));
-  return { sessions: infos, ...(nextCursor === undefined ? {} : { nextCursor }) };
+  return { sessions: infos, ...optional({ nextCursor }) };
 }

@@ -1,5 +1,6 @@
 // The client's side of version 1.
 
+import { optional } from "../../base/optional.ts";
 import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, SessionConfigOption } from "../../model/content.ts";
 import type { Outcome } from "../../model/update.ts";
@@ -104,10 +105,8 @@ function service(method: string, params: object): { sessionId: string; op: Servi
   switch (method) {
     case "fs/read_text_file": {
       const { path, line, limit } = params as wire.ReadTextFileRequest;
-      return {
-        sessionId,
-        op: { op: "read", path, ...(line == null ? {} : { line }), ...(limit == null ? {} : { limit }) },
-      };
+      const range = optional({ line: line ?? undefined, limit: limit ?? undefined });
+      return { sessionId, op: { op: "read", path, ...range } };
     }
     case "fs/write_text_file": {
       const { path, content } = params as wire.WriteTextFileRequest;
@@ -135,8 +134,7 @@ function createTerminal(params: wire.CreateTerminalRequest): ServiceOp {
     command,
     args,
     env: Object.fromEntries(env.map(({ name, value }) => [name, value])),
-    ...(cwd == null ? {} : { cwd }),
-    ...(outputByteLimit == null ? {} : { outputByteLimit }),
+    ...optional({ cwd: cwd ?? undefined, outputByteLimit: outputByteLimit ?? undefined }),
   };
 }
 
@@ -216,13 +214,11 @@ class V1ClientSession implements ClientSessionEdition {
       sessionUpdate: "state_update",
       state: "idle",
       stopReason: stopReason as "end_turn", // an unknown reason is kept as it came
-      ...(error === undefined ? {} : { error }),
-      ...(usage === undefined ? {} : { usage }),
-      ...(meta === undefined ? {} : { _meta: meta }),
+      ...optional({ error, usage, _meta: meta }),
     });
   }
 }
 
 function wireError({ code, message, data }: RequestError): { code: number; message: string; data?: unknown } {
-  return { code, message, ...(data === undefined ? {} : { data }) };
+  return { code, message, ...optional({ data }) };
 }

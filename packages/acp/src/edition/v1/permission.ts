@@ -1,5 +1,6 @@
 // Permission requests: version 1 asks about a tool call, the model about anything.
 
+import { optional } from "../../base/optional.ts";
 import type { PermissionAnswer, PermissionAsk } from "../../model/ask.ts";
 import type { ToolCallUpdate } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
@@ -40,7 +41,7 @@ export function permissionToV1(
     sessionId,
     toolCall: toolCall as wire.ToolCallUpdate, // what the encoder makes of a tool call
     options: options.map((option) => ({ ...option, kind: optionKind(option.kind, lost) })),
-    ...(_meta == null ? {} : { _meta }),
+    ...optional({ _meta: _meta ?? undefined }),
   };
 }
 
@@ -82,7 +83,7 @@ export function permissionFromV1(
     title: toolCall.title ?? title ?? "Permission required",
     subject: { type: "tool_call", toolCall },
     options,
-    ...(_meta == null ? {} : { _meta }),
+    ...optional({ _meta: _meta ?? undefined }),
   };
 }
 

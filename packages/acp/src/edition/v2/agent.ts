@@ -1,4 +1,4 @@
-// The agent's end in version 2, whose JSON is nearly the model's.
+// The agent's side of version 2, whose JSON is nearly the model's.
 
 import { optional } from "../../base/optional.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";

@@ -1,9 +1,10 @@
-// The client's end in version 2, whose JSON is nearly the model's.
+// The client's side of version 2, whose JSON is nearly the model's.
 
+import { optional } from "../../base/optional.ts";
 import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type { Activation, AgentIntroduction } from "../agent-ops.ts";
-import { metaOf, withMeta } from "../asks.ts";
+import { metaOf, nonEmpty, withMeta } from "../asks.ts";
 import type { ClientEdition } from "../client-edition.ts";
 import { elicitationFromWire, permissionResultToWire } from "../client-shared.ts";
 import { V2ClientSession } from "./client-session.ts";
@@ -103,8 +104,7 @@ function activationToWire(activation: Activation): wire.NewSessionRequest {
   return {
     cwd,
     mcpServers: [...mcpServers],
-    ...(additionalDirectories.length === 0 ? {} : { additionalDirectories: [...additionalDirectories] }),
-    ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    ...optional({ additionalDirectories: nonEmpty(additionalDirectories), systemPrompt }),
     ...withMeta(meta),
   };
 }

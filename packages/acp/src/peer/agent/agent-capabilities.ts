@@ -1,5 +1,6 @@
-// What an agent says of itself, from what its definition can do.
+// What an agent declares in `initialize`, from its definition.
 
+import { optional } from "../../base/optional.ts";
 import type { AgentFeatures, AgentIntroduction, ClientFeatures } from "../../edition/agent-ops.ts";
 import type { AuthMethod } from "../../model/content.ts";
 import type { UnstableMethods } from "../../wire/decode.ts";
@@ -8,14 +9,14 @@ import type { AgentDefinition } from "./agent-definition.ts";
 export function introduction(definition: AgentDefinition, client: ClientFeatures): AgentIntroduction {
   const { name, version, title, meta } = definition;
   return {
-    info: { name, version, ...(title === undefined ? {} : { title }) },
+    info: { name, version, ...optional({ title }) },
     features: features(definition),
     authMethods: authMethodsFor(definition, client),
     meta,
   };
 }
 
-/** A terminal login is only for clients that can run one (A13). */
+/** A terminal login is only shown to clients that can run one (A13). */
 export function authMethodsFor(definition: AgentDefinition, client: ClientFeatures): readonly AuthMethod[] {
   const { authMethods = [] } = definition;
   return authMethods.filter((method) => method.type !== "terminal" || client.terminalAuth);
@@ -39,7 +40,6 @@ function features(definition: AgentDefinition): AgentFeatures {
     fork: lists(unstable, "session/fork"),
     additionalDirectories: true,
     systemPrompt: lists(unstable, "session/new"),
-    // the app is told the mode, and does what it says
     systemPromptOverride: lists(unstable, "session/new"),
     logout: definition.logout !== undefined,
   };

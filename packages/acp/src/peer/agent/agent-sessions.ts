@@ -1,5 +1,6 @@
 // The sessions of one connection: opened, loaded, listed, closed, deleted, forked. Their history is the store's.
 
+import { optional } from "../../base/optional.ts";
 import { withTimeout } from "../../base/timeout.ts";
 import type { AgentOpResult } from "../../edition/agent-edition.ts";
 import type { Activation, SessionOp } from "../../edition/agent-ops.ts";
@@ -68,8 +69,7 @@ export class AgentSessions {
         return this.#setup(await this.#alive(this.#fork(op.sessionId, this.#checked(op))), request);
       case "list": {
         const { cwd, cursor } = op;
-        const query = { ...(cwd === undefined ? {} : { cwd }), ...(cursor === undefined ? {} : { cursor }) };
-        return { kind: "page", page: await this.#store.list(query) };
+        return { kind: "page", page: await this.#store.list(optional({ cwd, cursor })) };
       }
       case "close":
         this.#replays.forget(op.sessionId);

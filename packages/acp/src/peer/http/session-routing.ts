@@ -2,6 +2,7 @@
 // session, and what is told to whom when the server does not take a message.
 
 import { patience } from "../../base/deadline.ts";
+import { optional } from "../../base/optional.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import type { HttpLink, HttpRouting } from "../../transport/http/http-client.ts";
 import type { HttpFailure } from "../../transport/http/http-failure.ts";
@@ -174,7 +175,7 @@ function answerTo(id: unknown, { status, message, retryAfterMs }: HttpFailure): 
   const data = {
     reason: status === 404 ? "session_not_found" : "http_status",
     status,
-    ...(retryAfterMs === undefined ? {} : { retryAfter: Math.ceil(retryAfterMs / 1_000) }),
+    ...optional({ retryAfter: retryAfterMs && Math.ceil(retryAfterMs / 1_000) }),
   };
   return { jsonrpc: "2.0", id, error: { code: codeOf(status), message, data } };
 }

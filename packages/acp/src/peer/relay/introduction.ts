@@ -1,5 +1,6 @@
-// How a relay introduces its client to an agent whose version nobody knows yet.
+// What a relay sends as `initialize` to an agent whose version is not known yet.
 
+import { optional } from "../../base/optional.ts";
 import type { ClientFeatures } from "../../edition/agent-ops.ts";
 import { initializeParams, type ProtocolVersion } from "../../edition/negotiate.ts";
 import type { Implementation } from "../../model/content.ts";
@@ -39,10 +40,14 @@ export function infoOf({ info, clientInfo }: InitializeParams): {
 } {
   const given = (info ?? clientInfo) as Partial<Implementation> | undefined;
   const { name = "unknown", version = "unknown", title } = given ?? {};
-  return { name: String(name), version: String(version), ...(title == null ? {} : { title: String(title) }) };
+  return {
+    name: String(name),
+    version: String(version),
+    ...optional({ title: title == null ? undefined : String(title) }),
+  };
 }
 
-/** What a client offers that an agent of the other version can use through the relay. Whatever does not look right is not offered. */
+/** What a client offers that an agent of the other version can use through the relay. Values that make no sense count as absent. */
 export function passedOn(params: InitializeParams, version: ProtocolVersion): ClientFeatures {
   const can = (version === 1 ? params.clientCapabilities : params.capabilities) as
     | { auth?: { terminal?: unknown }; elicitation?: { form?: unknown; url?: unknown } }

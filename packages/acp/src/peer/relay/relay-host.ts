@@ -16,9 +16,8 @@ import type { SessionConfigOption } from "../../model/content.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import type { AgentHost } from "../agent/agent-wire.ts";
 import type { ClientSession } from "../client/client-session.ts";
-import type { ConnectedAgent, SessionPlace } from "../client/connected-agent.ts";
+import type { ConnectedAgent, SessionList, SessionPlace } from "../client/connected-agent.ts";
 import { ClientToolbox } from "./client-toolbox.ts";
-import { listPage } from "./listing.ts";
 import type { ClientTools } from "./relay-options.ts";
 import { agentGone, type RelayContext, RelayedSession, refusal } from "./relayed-session.ts";
 import type { RequestOrigins } from "./request-origins.ts";
@@ -265,4 +264,21 @@ function rootsOf({ cwd, additionalDirectories }: Activation): readonly string[] 
 
 function unsupported(what: string): RequestError {
   return new RequestError(errorCodes.invalidParams, `this agent cannot ${what}`, { reason: "unsupported" });
+}
+
+/** A page of the agent's sessions, for the edition that shows it to the client. */
+function listPage({ sessions, nextCursor }: SessionList): AgentOpResult {
+  return {
+    kind: "page",
+    page: {
+      sessions: sessions.map(({ updatedAt, ...session }) => ({
+        ...session,
+        createdAt: 0,
+        // the edition leaves out what is no time
+        updatedAt: updatedAt === undefined ? Number.NaN : Date.parse(updatedAt),
+        config: {},
+      })),
+      ...optional({ nextCursor }),
+    },
+  };
 }

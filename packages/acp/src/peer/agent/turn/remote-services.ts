@@ -1,5 +1,6 @@
-// The files and terminals of a v1 client, as a tool sees them.
+// The files and terminals of a version 1 client, used over the connection.
 
+import { optional } from "../../../base/optional.ts";
 import type { Files, ReadTextOptions, WriteTextOptions } from "../../../model/files.ts";
 import type {
   CreateTerminalOptions,
@@ -21,8 +22,8 @@ export function clientFiles(
     canRead: can.read,
     canWrite: can.write,
     async readText(path: string, { line, limit, signal }: ReadTextOptions = {}) {
-      const range = { ...(line === undefined ? {} : { line }), ...(limit === undefined ? {} : { limit }) };
-      const result = await ask("fs/read_text_file", { sessionId, path, ...range }, signal);
+      const params = { sessionId, path, ...optional({ line, limit }) };
+      const result = await ask("fs/read_text_file", params, signal);
       return (result as { content: string }).content; // validated by the method's row
     },
     async writeText(path: string, content: string, { signal }: WriteTextOptions = {}) {
@@ -42,10 +43,12 @@ export function clientTerminals(
       const params = {
         sessionId,
         command,
-        ...(args === undefined ? {} : { args: [...args] }),
-        ...(env === undefined ? {} : { env: Object.entries(env).map(([name, value]) => ({ name, value })) }),
-        ...(cwd === undefined ? {} : { cwd }),
-        ...(outputByteLimit === undefined ? {} : { outputByteLimit }),
+        ...optional({
+          args: args && [...args],
+          env: env && Object.entries(env).map(([name, value]) => ({ name, value })),
+          cwd,
+          outputByteLimit,
+        }),
       };
       const result = await ask("terminal/create", params, signal);
       const { terminalId } = result as { terminalId: string }; // validated by the method's row
@@ -60,7 +63,7 @@ function terminalHandle(
   sessionId: string,
   terminalId: string,
   ask: AskClient,
-  gone: (terminal: TerminalHandle) => void,
+  onRelease: (terminal: TerminalHandle) => void,
 ): TerminalHandle {
   const params = { sessionId, terminalId };
   let released: Promise<void> | undefined;
@@ -72,7 +75,7 @@ function terminalHandle(
         truncated: boolean;
         exitStatus?: ExitStatus | null;
       };
-      return { output, truncated, ...(exitStatus == null ? {} : { exitStatus }) };
+      return { output, truncated, ...optional({ exitStatus: exitStatus ?? undefined }) };
     },
     async waitForExit({ signal } = {}): Promise<ExitStatus> {
       return (await ask("terminal/wait_for_exit", params, signal)) as ExitStatus;
@@ -83,7 +86,7 @@ function terminalHandle(
     release() {
       // a second release would be an error at the client, and tools release in finally blocks
       if (released === undefined) {
-        gone(terminal);
+        onRelease(terminal);
         released = ask("terminal/release", params).then(() => undefined);
       }
       return released;
