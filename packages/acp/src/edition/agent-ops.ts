@@ -69,8 +69,8 @@ export interface Activation {
 }
 
 export type AgentOp =
-  | { readonly op: "login"; readonly methodId: string; readonly meta?: Meta }
-  | { readonly op: "logout"; readonly meta?: Meta }
+  | { readonly op: "login"; readonly methodId: string }
+  | { readonly op: "logout" }
   | { readonly op: "new"; readonly activation: Activation }
   | {
       readonly op: "activate";
@@ -80,8 +80,8 @@ export type AgentOp =
       readonly replay: boolean;
     }
   | { readonly op: "fork"; readonly sessionId: string; readonly activation: Activation }
-  | { readonly op: "list"; readonly cwd?: string; readonly cursor?: string; readonly meta?: Meta }
-  | { readonly op: "close" | "delete"; readonly sessionId: string; readonly meta?: Meta }
+  | { readonly op: "list"; readonly cwd?: string; readonly cursor?: string }
+  | { readonly op: "close" | "delete"; readonly sessionId: string }
   | {
       readonly op: "prompt";
       readonly sessionId: string;
@@ -95,7 +95,6 @@ export type AgentOp =
       readonly value: string | boolean;
       /** Where the request has the value. Default `/value`. */
       readonly valuePath?: string;
-      readonly meta?: Meta;
     }
   | { readonly op: "cancel_tool"; readonly sessionId: string; readonly toolCallId: string }
   | { readonly op: "cancel_terminal"; readonly sessionId: string; readonly terminalId: string };

@@ -4,7 +4,7 @@ import { optional } from "../../base/optional.ts";
 import type { AuthMethod, AvailableCommand, McpServer } from "../../model/content.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Activation } from "../agent-ops.ts";
-import { metaOf, nonEmpty } from "../asks.ts";
+import { metaOf, nonEmpty } from "../wire-fields.ts";
 
 interface V1Activation {
   cwd: string;

@@ -17,11 +17,13 @@ import type {
 import {
   elicitationAnswerFromWire,
   elicitationToWire,
-  metaOf,
+  markers,
+  pageToWire,
   permissionAnswerFromWire,
-  withMeta,
-} from "../asks.ts";
-import { pageToWire } from "../session-page.ts";
+  sharedOp,
+  systemPromptMarker,
+} from "../agent-shared.ts";
+import { withMeta } from "../wire-fields.ts";
 import { activationFromV1, authMethodToV1 } from "./activation.ts";
 import { modelsToV1, modesToV1, optionsToV1, selectOf, valueForOption } from "./config-options.ts";
 import { permissionOverInV1, permissionToV1 } from "./permission.ts";
@@ -90,21 +92,13 @@ function introduce(agent: AgentIntroduction): wire.InitializeResponse {
 }
 
 function capabilities(can: AgentFeatures, meta: wire.Meta | undefined): wire.AgentCapabilities {
-  const marker = (has: boolean, name: string) => (has ? { [name]: {} } : {});
   return {
     loadSession: can.load,
     promptCapabilities: { image: can.image, audio: can.audio, embeddedContext: can.embeddedContext },
     mcpCapabilities: { http: can.mcpHttp, sse: can.mcpSse },
     sessionCapabilities: {
-      ...marker(can.list, "list"),
-      ...marker(can.resume, "resume"),
-      ...marker(can.close, "close"),
-      ...marker(can.delete, "delete"),
-      ...marker(can.fork, "fork"),
-      ...marker(can.additionalDirectories, "additionalDirectories"),
-      ...(can.systemPrompt
-        ? { systemPrompt: can.systemPromptOverride ? { mode: { override: {} } } : {} }
-        : {}),
+      ...markers(can, "list", "resume", "close", "delete", "fork", "additionalDirectories"),
+      ...systemPromptMarker(can),
     },
     ...(can.logout ? { auth: { logout: {} } } : {}),
     ...withMeta(meta),
@@ -115,14 +109,11 @@ function decode(method: string, given: object, optionsOf: OptionsOf): AgentOp | 
   // validated by the method's row before it comes here
   const params = given as wire.LoadSessionRequest;
   const { sessionId } = params;
-  const meta = metaOf(given);
   switch (method) {
     case "authenticate":
-      return { op: "login", methodId: (given as wire.AuthenticateRequest).methodId, ...meta };
+      return { op: "login", methodId: (given as wire.AuthenticateRequest).methodId };
     case "logout":
-      return { op: "logout", ...meta };
-    case "session/new":
-      return { op: "new", activation: activationFromV1(params) };
+      return { op: "logout" };
     case "session/load":
     case "session/resume":
       return {
@@ -131,18 +122,6 @@ function decode(method: string, given: object, optionsOf: OptionsOf): AgentOp | 
         activation: activationFromV1(params),
         replay: method === "session/load",
       };
-    case "session/fork":
-      return { op: "fork", sessionId, activation: activationFromV1(params) };
-    case "session/list": {
-      const { cwd, cursor } = given as wire.ListSessionsRequest;
-      return { op: "list", ...optional({ cwd: cwd ?? undefined, cursor: cursor ?? undefined }), ...meta };
-    }
-    case "session/close":
-      return { op: "close", sessionId, ...meta };
-    case "session/delete":
-      return { op: "delete", sessionId, ...meta };
-    case "session/prompt":
-      return { op: "prompt", sessionId, prompt: (given as wire.PromptRequest).prompt, ...meta };
     case "session/set_mode":
       return byCategory("mode", given as wire.SetSessionModeRequest, optionsOf(sessionId));
     case "session/set_model": {
@@ -152,10 +131,10 @@ function decode(method: string, given: object, optionsOf: OptionsOf): AgentOp | 
     case "session/set_config_option": {
       const { configId, value } = given as wire.SetSessionConfigOptionRequest;
       const option = optionsOf(sessionId).find((each) => each.configId === configId);
-      return { op: "set_option", sessionId, configId, value: valueForOption(option, value), ...meta };
+      return { op: "set_option", sessionId, configId, value: valueForOption(option, value) };
     }
     default:
-      return undefined;
+      return sharedOp(method, given, () => activationFromV1(params));
   }
 }
 
@@ -189,16 +168,15 @@ function encode(method: string, result: AgentOpResult): object {
       return pageToWire(result.page);
     case "session": {
       const { sessionId, configOptions, meta } = result.setup;
-      const isNew = method === "session/new" || method === "session/fork";
-      return {
-        ...(isNew ? { sessionId } : {}),
-        // `models` left the schema and is still in use
-        ...optional({ modes: modesToV1(configOptions), models: modelsToV1(configOptions) }),
-        ...(configOptions.length === 0
-          ? {}
-          : { configOptions: optionsToV1(configOptions, result.client.booleanOptions) }),
-        ...withMeta(meta),
-      };
+      const { booleanOptions } = result.client;
+      return optional({
+        sessionId: method === "session/new" || method === "session/fork" ? sessionId : undefined,
+        modes: modesToV1(configOptions),
+        // left the schema, and is still in use
+        models: modelsToV1(configOptions),
+        configOptions: configOptions.length === 0 ? undefined : optionsToV1(configOptions, booleanOptions),
+        _meta: meta,
+      });
     }
   }
 }

@@ -8,11 +8,13 @@ import type { Activation, AgentFeatures, AgentOp, ClientFeatures, Introduction }
 import {
   elicitationAnswerFromWire,
   elicitationToWire,
-  metaOf,
+  markers,
+  pageToWire,
   permissionAnswerFromWire,
-  withMeta,
-} from "../asks.ts";
-import { pageToWire } from "../session-page.ts";
+  sharedOp,
+  systemPromptMarker,
+} from "../agent-shared.ts";
+import { metaOf, withMeta } from "../wire-fields.ts";
 import { askToWire, updateToWire } from "./update.ts";
 
 export { methods } from "../../wire/v2/methods.gen.ts";
@@ -84,21 +86,12 @@ function client(params: object): Introduction<ClientFeatures> {
 }
 
 function capabilities(can: AgentFeatures): wire.AgentCapabilities {
-  const marker = (has: boolean, name: string) => (has ? { [name]: {} } : {});
   return {
     session: {
-      prompt: {
-        ...marker(can.image, "image"),
-        ...marker(can.audio, "audio"),
-        ...marker(can.embeddedContext, "embeddedContext"),
-      },
-      mcp: { ...marker(can.mcpStdio, "stdio"), ...marker(can.mcpHttp, "http") },
-      ...marker(can.delete, "delete"),
-      ...marker(can.fork, "fork"),
-      ...marker(can.additionalDirectories, "additionalDirectories"),
-      ...(can.systemPrompt
-        ? { systemPrompt: can.systemPromptOverride ? { mode: { override: {} } } : {} }
-        : {}),
+      prompt: markers(can, "image", "audio", "embeddedContext"),
+      mcp: optional({ stdio: can.mcpStdio ? {} : undefined, http: can.mcpHttp ? {} : undefined }),
+      ...markers(can, "delete", "fork", "additionalDirectories"),
+      ...systemPromptMarker(can),
     },
   };
 }
@@ -106,14 +99,11 @@ function capabilities(can: AgentFeatures): wire.AgentCapabilities {
 function decode(method: string, given: object): AgentOp | undefined {
   // validated by the method's row before it comes here
   const { sessionId } = given as { sessionId: string };
-  const meta = metaOf(given);
   switch (method) {
     case "auth/login":
-      return { op: "login", methodId: (given as wire.LoginAuthRequest).methodId, ...meta };
+      return { op: "login", methodId: (given as wire.LoginAuthRequest).methodId };
     case "auth/logout":
-      return { op: "logout", ...meta };
-    case "session/new":
-      return { op: "new", activation: activation(given as wire.NewSessionRequest) };
+      return { op: "logout" };
     case "session/resume": {
       const params = given as wire.ResumeSessionRequest;
       return {
@@ -123,21 +113,9 @@ function decode(method: string, given: object): AgentOp | undefined {
         replay: replayed(params.replayFrom),
       };
     }
-    case "session/fork":
-      return { op: "fork", sessionId, activation: activation(given as wire.ForkSessionRequest) };
-    case "session/list": {
-      const { cwd, cursor } = given as wire.ListSessionsRequest;
-      return { op: "list", ...optional({ cwd: cwd ?? undefined, cursor: cursor ?? undefined }), ...meta };
-    }
-    case "session/close":
-      return { op: "close", sessionId, ...meta };
-    case "session/delete":
-      return { op: "delete", sessionId, ...meta };
-    case "session/prompt":
-      return { op: "prompt", sessionId, prompt: (given as wire.PromptRequest).prompt, ...meta };
     case "session/set_config_option": {
       const { configId, value } = given as { configId: string; value: string | boolean };
-      return { op: "set_option", sessionId, configId, value, ...meta };
+      return { op: "set_option", sessionId, configId, value };
     }
     case "tool_call/cancel":
       return { op: "cancel_tool", sessionId, toolCallId: (given as wire.CancelToolCallRequest).toolCallId };
@@ -148,7 +126,7 @@ function decode(method: string, given: object): AgentOp | undefined {
         terminalId: (given as wire.CancelTerminalRequest).terminalId,
       };
     default:
-      return undefined;
+      return sharedOp(method, given, () => activation(given as wire.NewSessionRequest));
   }
 }
 

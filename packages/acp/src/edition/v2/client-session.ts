@@ -6,9 +6,9 @@ import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, SessionConfigOption } from "../../model/content.ts";
 import type { Outcome, Update } from "../../model/update.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
-import { metaOf } from "../asks.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../client-edition.ts";
 import { usageFromWire } from "../client-shared.ts";
+import { metaOf } from "../wire-fields.ts";
 import { knownFromWire } from "./update.ts";
 
 type StateUpdate = Extract<Update, { sessionUpdate: "state_update" }>;

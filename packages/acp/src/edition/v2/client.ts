@@ -4,9 +4,9 @@ import { optional } from "../../base/optional.ts";
 import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type { Activation, AgentIntroduction } from "../agent-ops.ts";
-import { metaOf, nonEmpty, withMeta } from "../asks.ts";
 import type { ClientEdition } from "../client-edition.ts";
 import { elicitationFromWire, permissionResultToWire } from "../client-shared.ts";
+import { metaOf, nonEmpty, withMeta } from "../wire-fields.ts";
 import { V2ClientSession } from "./client-session.ts";
 
 export { methods } from "../../wire/v2/methods.gen.ts";
