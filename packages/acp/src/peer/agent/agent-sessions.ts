@@ -1,4 +1,4 @@
-// The sessions of one connection: opened, loaded, listed, closed, deleted, forked. Their history is the store's.
+// The sessions of one connection: opens, loads, lists, forks, closes and deletes them.
 
 import { optional } from "../../base/optional.ts";
 import { withTimeout } from "../../base/timeout.ts";
@@ -24,15 +24,17 @@ import type { SessionSender } from "./session/session-sender.ts";
 /** How long the end of a connection waits for sessions that are being opened. */
 const openGraceMs = 5_000;
 
+const noHistory: HistoryEnd = { nextSeq: 1, missing: [] };
+
 export class AgentSessions {
   readonly #definition: AgentDefinition;
   readonly #sender: SessionSender;
   readonly #store: GuardedStore;
   readonly #live = new Map<string, OpenSession>();
-  /** Sessions that are being activated or ended: whoever comes second waits. */
+  /** Sessions that are being activated or ended: the next request for one waits. */
   readonly #busy = new Map<string, Promise<unknown>>();
   readonly #replays = new Replays();
-  /** Sessions that are being made. */
+  /** Sessions that are being opened. */
   readonly #opening = new Set<Promise<OpenSession>>();
   #isEnding = false;
 
@@ -90,16 +92,16 @@ export class AgentSessions {
     }
   }
 
-  /** All at once: one that takes its time keeps no other from ending. */
+  /** Closes all sessions at once, so that a slow one does not hold up the others. */
   async closeAll(): Promise<void> {
     this.#isEnding = true;
-    // nobody reads the answers of what runs: it need not wait for what is being opened
+    // turns end at once: nobody reads their answers
     for (const session of this.#live.values()) session.cancel();
     await withTimeout(openGraceMs, Promise.allSettled([...this.#busy.values(), ...this.#opening]));
     await Promise.all([...this.#live.keys()].map((sessionId) => this.#close(sessionId)));
   }
 
-  /** One after the other for one session; what one of them throws is not the next one's business. */
+  /** Runs work on one session after the work before it, whether that failed or not. */
   async #alone<Result>(sessionId: string, work: () => Promise<Result>): Promise<Result> {
     const before = this.#busy.get(sessionId);
     const result = before === undefined ? work() : before.then(work);
@@ -134,7 +136,7 @@ export class AgentSessions {
     return reopened;
   }
 
-  /** One that comes to life while its connection ends is closed at once, or nobody else could have it. */
+  /** Closes a session that was opened while its connection ended, so that another connection can open it. */
   async #alive(opening: Promise<OpenSession>): Promise<OpenSession> {
     const settled = opening.then(async (session) => {
       if (this.#isEnding) await this.#close(session.sessionId);
@@ -159,14 +161,7 @@ export class AgentSessions {
       config: {},
     };
     await this.#store.create(record);
-    const session = this.#install(record, activation);
-    try {
-      await this.#opened(session, "new", activation);
-    } catch (error) {
-      await this.#store.delete(record.sessionId);
-      throw error;
-    }
-    return session;
+    return this.#begin(record, activation, "new");
   }
 
   async #activate(
@@ -180,25 +175,12 @@ export class AgentSessions {
       throw new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path: "/cwd" });
     }
     const live = this.#live.get(sessionId);
-    const session = live ?? (await this.#revive(record, activation, replay ? "load" : "resume"));
+    if (live === undefined) await this.#store.claim(sessionId);
+    const session = live ?? (await this.#begin(record, activation, replay ? "load" : "resume"));
     live?.reactivate(activation);
     // history and state come before the answer, what happens now behind it (A25, A30)
     const over = await session.updates.comeBack(replay ? () => this.#store.pages(sessionId) : undefined);
     request.afterReply(over);
-    return session;
-  }
-
-  async #revive(record: SessionRecord, activation: Activation, origin: SessionOrigin): Promise<OpenSession> {
-    const { sessionId } = record;
-    await this.#store.claim(sessionId);
-    let session: OpenSession;
-    try {
-      session = this.#install(record, activation, await this.#historyEnd(record));
-    } catch (error) {
-      await this.#store.release(sessionId);
-      throw error;
-    }
-    await this.#opened(session, origin, activation, record.config);
     return session;
   }
 
@@ -217,25 +199,28 @@ export class AgentSessions {
       updatedAt: now,
     };
     await this.#store.fork(sessionId, record);
+    return this.#begin(record, activation, "fork");
+  }
+
+  /** Sets a session up that this process has claimed. One that fails is released, and deleted if it is new. */
+  async #begin(record: SessionRecord, activation: Activation, origin: SessionOrigin): Promise<OpenSession> {
+    const { sessionId, settledSeq } = record;
+    const entries = (fromSeq: number) => this.#store.entries(sessionId, fromSeq);
     try {
-      const session = this.#install(record, activation, await this.#historyEnd(record));
-      await this.#opened(session, "fork", activation, record.config);
+      const end = origin === "new" ? noHistory : await historyEnd(entries, settledSeq);
+      const session = this.#install(record, activation, end);
+      await this.#definition.open?.(session, origin, activation);
+      restoreOptions(session, record.config);
       return session;
     } catch (error) {
-      await this.#store.delete(record.sessionId);
+      this.#live.delete(sessionId);
+      await this.#store.release(sessionId);
+      if (origin === "new" || origin === "fork") await this.#store.delete(sessionId);
       throw error;
     }
   }
 
-  #historyEnd({ sessionId, settledSeq }: SessionRecord): Promise<HistoryEnd> {
-    return historyEnd((fromSeq) => this.#store.entries(sessionId, fromSeq), settledSeq);
-  }
-
-  #install(
-    record: SessionRecord,
-    activation: Activation,
-    { nextSeq, missing }: HistoryEnd = { nextSeq: 1, missing: [] },
-  ): OpenSession {
+  #install(record: SessionRecord, activation: Activation, { nextSeq, missing }: HistoryEnd): OpenSession {
     const { sessionId } = record;
     const maxUnstored = this.#definition.maxUnstored ?? defaultMaxUnstored;
     const report = (message: string, details: object) =>
@@ -256,32 +241,6 @@ export class AgentSessions {
     return session;
   }
 
-  /** Lets the app set the session up; values that were chosen before are chosen again where they still exist. */
-  async #opened(
-    session: OpenSession,
-    origin: SessionOrigin,
-    activation: Activation,
-    config: SessionRecord["config"] = {},
-  ): Promise<void> {
-    try {
-      await this.#definition.open?.(session, origin, activation);
-    } catch (error) {
-      this.#live.delete(session.sessionId);
-      await this.#store.release(session.sessionId);
-      throw error;
-    }
-    let options = session.options;
-    for (const [configId, value] of Object.entries(config)) {
-      try {
-        const chosen = checkOptionValue(options, configId, value);
-        options = options.map((option) => (option.configId === configId ? chosen : option));
-      } catch {
-        // an option or a value that the agent no longer offers: its default stands
-      }
-    }
-    if (options !== session.options) session.setOptions(options);
-  }
-
   #setup(session: OpenSession, request: IncomingRequest): AgentOpResult {
     const { edition, client } = this.#sender;
     const { sessionId, options, commands } = session;
@@ -289,7 +248,7 @@ export class AgentSessions {
     keepCurrent(session, request);
     if (!edition.setupHasCommands && commands.length > 0) {
       request.afterReply(() => {
-        void session.updates.show({
+        void session.updates.output.show({
           sessionUpdate: "available_commands_update",
           availableCommands: [...commands],
         });
@@ -305,7 +264,7 @@ export class AgentSessions {
     if (session === undefined) return;
     this.#live.delete(sessionId);
     await session.close();
-    // what fails here must not keep the rest from being freed, nor the client from its answer (A33)
+    // a failure must not keep the session claimed, nor the client without its answer (A33)
     const failed = (error: unknown) =>
       this.#sender.log("error", "closing a session failed", { sessionId, error });
     await this.#store.release(sessionId).catch(failed);
@@ -349,12 +308,29 @@ export class AgentSessions {
   }
 }
 
-/** The answer has the list as it is now; a change that overtakes it is said again, so that the last word is right. */
+/** Sets the options as they were before, where the app still offers these values. */
+function restoreOptions(session: OpenSession, config: SessionRecord["config"]): void {
+  let { options } = session;
+  for (const [configId, value] of Object.entries(config)) {
+    try {
+      const chosen = checkOptionValue(options, configId, value);
+      options = options.map((option) => (option.configId === configId ? chosen : option));
+    } catch {
+      // no longer offered: the default stands
+    }
+  }
+  if (options !== session.options) session.setOptions(options);
+}
+
+/** Sends the options again that changed before the answer left: the client takes the answer for the newer list. */
 function keepCurrent(session: OpenSession, request: IncomingRequest): void {
   const answered = session.options;
   request.afterReply(() => {
     const { options } = session;
     if (options !== answered)
-      void session.updates.show({ sessionUpdate: "config_option_update", configOptions: [...options] });
+      void session.updates.output.show({
+        sessionUpdate: "config_option_update",
+        configOptions: [...options],
+      });
   });
 }

@@ -186,7 +186,7 @@ export class OpenSession implements AgentSession {
 
   /** Another connection serves the session from now on. What waits to be sent goes there. */
   attach(sender: SessionSender): void {
-    this.updates.attach(sender);
+    this.updates.output.attach(sender);
   }
 
   reactivate(activation: Activation): void {
@@ -231,7 +231,7 @@ export class OpenSession implements AgentSession {
   async close(): Promise<void> {
     this.cancel();
     this.#closing.abort(new DOMException("the session was closed", "AbortError"));
-    this.updates.endReplay();
+    this.updates.output.endReplay();
     const running = Promise.allSettled([this.#queue.running, ...this.#background]);
     if ((await withTimeout(closeGraceMs, running)) === undefined) {
       const { sender, sessionId } = this.updates;

@@ -8,7 +8,7 @@ import { newId } from "../../base/new-id.ts";
 import { AnnouncedWork } from "./announced-work.ts";
 import { describeWrong } from "./output-rules.ts";
 import type { SessionLog } from "./session-log.ts";
-import { type Release, SessionOutput } from "./session-output.ts";
+import { SessionOutput } from "./session-output.ts";
 import type { SessionSender } from "./session-sender.ts";
 
 export type SessionState = Extract<StateUpdate, { state: "idle" | "running" | "requires_action" }>;
@@ -17,7 +17,8 @@ export class SessionUpdates {
   readonly sessionId: string;
   readonly log: SessionLog;
   readonly work = new AnnouncedWork();
-  readonly #output: SessionOutput;
+  /** For updates that are not part of the history. */
+  readonly output: SessionOutput;
   #state: SessionState = { state: "idle" };
   #isClosed = false;
   #idPrefix: string | undefined;
@@ -26,19 +27,15 @@ export class SessionUpdates {
   constructor(sessionId: string, sender: SessionSender, log: SessionLog) {
     this.sessionId = sessionId;
     this.log = log;
-    this.#output = new SessionOutput(sessionId, sender);
+    this.output = new SessionOutput(sessionId, sender);
   }
 
   get sender(): SessionSender {
-    return this.#output.sender;
+    return this.output.sender;
   }
 
   get isClosed(): boolean {
     return this.#isClosed;
-  }
-
-  attach(sender: SessionSender): void {
-    this.#output.attach(sender);
   }
 
   /**
@@ -60,7 +57,7 @@ export class SessionUpdates {
     if (!isText || update.content?.type !== "text" || typeof update.messageId !== "string")
       this.checkSchema(update);
     if (!isText) this.work.check(update);
-    const sent = this.#output.show(update);
+    const sent = this.output.show(update);
     this.log.update(update);
     if (!isText) this.work.apply(update);
     return sent;
@@ -73,7 +70,7 @@ export class SessionUpdates {
   updateStored(update: Update): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
     this.check(update);
-    const release = this.#output.hold(update);
+    const release = this.output.hold(update);
     try {
       this.log.update(update);
     } catch (error) {
@@ -106,31 +103,21 @@ export class SessionUpdates {
     if (failure !== undefined) throw new TypeError(describeWrong("permission", failure));
   }
 
-  /** Queues an update that is sent once it is released. Throws when it is not valid. */
-  hold(update: Update): Release {
-    return this.#output.hold(update);
-  }
-
   storeFailed(error: unknown): void {
     this.sender.log("error", "the session's store failed", { sessionId: this.sessionId, error });
-  }
-
-  /** Sends an update that is not part of the history. */
-  show(update: Update): Promise<void> | undefined {
-    return this.#output.show(update);
   }
 
   /** Reports what the session does. A client that comes back is told again (A30). */
   setState(state: SessionState): void {
     this.#state = state;
-    void this.show({ sessionUpdate: "state_update", ...state, ...this.#background() });
+    void this.output.show({ sessionUpdate: "state_update", ...state, ...this.#background() });
   }
 
   setBackground(work: readonly BackgroundWork[]): void {
     const background = work as BackgroundWork[]; // only read
     this.checkSchema({ sessionUpdate: "state_update", state: "running", background });
     this.work.setBackground(work);
-    void this.show(this.#stateNow());
+    void this.output.show(this.#stateNow());
   }
 
   /** Once background work has been reported it is part of every state (A65). */
@@ -146,11 +133,6 @@ export class SessionUpdates {
     return { sessionUpdate: "state_update", ...now, ...this.#background() };
   }
 
-  /** Resolves when no update waits any more; undefined when that is so now. */
-  get drained(): Promise<void> | undefined {
-    return this.#output.drained;
-  }
-
   /**
    * Sends what a client that comes back must see before its answer: the history, if it wants it, and the state.
    * Updates that come meanwhile wait until the returned function is called.
@@ -160,18 +142,10 @@ export class SessionUpdates {
     let over = (): void => undefined;
     if (history !== undefined) {
       const end = this.log.mark();
-      over = await this.#output.replay(this.log.flush(), history, end);
+      over = await this.output.replay(this.log.flush(), history, end);
     }
-    this.#output.showNow(now);
+    this.output.showNow(now);
     return over;
-  }
-
-  endReplay(): void {
-    this.#output.endReplay();
-  }
-
-  addClientTerminal(terminalId: string): void {
-    this.#output.addClientTerminal(terminalId);
   }
 
   /**
@@ -187,7 +161,7 @@ export class SessionUpdates {
   /** Sends and stores nothing any more. Resolves when what waits is stored. */
   close(): Promise<void> {
     this.#isClosed = true;
-    this.#output.close();
+    this.output.close();
     return this.log.close().catch((error: unknown) => this.storeFailed(error));
   }
 }

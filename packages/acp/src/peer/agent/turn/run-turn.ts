@@ -119,7 +119,7 @@ async function insert(updates: SessionUpdates, prompt: ReceivedPrompt, beginsTur
 /** Queues the echo of the message. A version that answers at the end of the turn has none. */
 function holdEcho(updates: SessionUpdates, { messageId, prompt }: ReceivedPrompt): Release | undefined {
   if (!updates.sender.edition.prompts.answersAtInsertion) return undefined;
-  return updates.hold({ sessionUpdate: "user_message", messageId, content: [...prompt] });
+  return updates.output.hold({ sessionUpdate: "user_message", messageId, content: [...prompt] });
 }
 
 async function end(turn: RunningTurn, queued: QueuedTurn, given: Outcome): Promise<void> {
@@ -144,7 +144,7 @@ async function end(turn: RunningTurn, queued: QueuedTurn, given: Outcome): Promi
   }
   updates.log.patch(optional({ settledSeq: updates.work.isSettled ? updates.log.settledSeq : undefined }));
   // updates that wait for the store, or for a replay, come before the answer (A49)
-  await updates.drained;
+  await updates.output.drained;
   queued.ended(outcome);
   for (const joined of turn.joined) joined.ended({ ...outcome, joined: true });
 }

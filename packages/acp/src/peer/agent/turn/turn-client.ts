@@ -60,7 +60,7 @@ export class TurnClient {
 
   #created(terminal: TerminalHandle): void {
     this.#open.add(terminal);
-    this.#updates.addClientTerminal(terminal.terminalId);
+    this.#updates.output.addClientTerminal(terminal.terminalId);
   }
 
   #released(terminal: TerminalHandle): void {
