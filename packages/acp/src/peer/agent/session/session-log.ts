@@ -1,6 +1,4 @@
-// Writes a session's entries to its store. Streamed text is joined per message and written at most every 250
-// ms, because a chunk is worth little and there are many; everything else is written as it comes, and what
-// must be stored before it is answered is waited for.
+// Writes a session's entries to its store. Streamed text is joined per message and written at most every 250 ms.
 
 import { RequestError } from "../../../jsonrpc/errors.ts";
 import type { Entry, EntryBody } from "../../../model/entry.ts";
@@ -9,16 +7,14 @@ import type { SessionPatch, SessionStore } from "../../../model/store.ts";
 import type { Update } from "../../../model/update.ts";
 
 const flushMs = 250;
-/** And at once when so many wait: what is kept for long is copied by the garbage collector, and more than once. */
+/** As many are written at once: the garbage collector copies what is kept for long. */
 const flushEntries = 128;
 
-/** What is written was copied, or made here. */
 const owned = { owned: true };
 
 /** How many characters of entries may wait for a store that is slow or fails. */
 export const defaultMaxUnstored = 16 * 1024 * 1024;
 
-/** What a log needs beside its store. */
 export interface SessionLogOptions {
   readonly nextSeq: number;
   readonly maxUnstored: number;
@@ -28,7 +24,7 @@ export interface SessionLogOptions {
   full(): void;
 }
 
-/** Numbered when it is written, so that what is taken back leaves no gap. */
+/** An entry gets its number when it is written, so that one that is taken back leaves no gap. */
 type Waiting = { seq: number; readonly time: number } & EntryBody;
 
 interface OpenText {
@@ -37,25 +33,27 @@ interface OpenText {
   text: string;
 }
 
+/** Entries in order. Their characters are only counted while the store is behind. */
+interface Batch {
+  entries: Waiting[];
+  chars: number;
+}
+
 export class SessionLog {
   readonly #store: SessionStore;
   readonly #sessionId: string;
   readonly #options: SessionLogOptions;
-  /** Prompts and questions by their ids. */
+  /** The ids of prompts and questions without an end. Most sessions are never prompted: they need no set. */
   #unanswered: Set<string> | undefined;
   #nextSeq: number;
   #open: OpenText | undefined;
-  #pending: Waiting[] = [];
-  #inFlight = 0;
+  #state: "open" | "full" | "closed" = "open";
+  #pending: Batch = { entries: [], chars: 0 };
+  #inFlight: Batch = { entries: [], chars: 0 };
   /** The store has not taken the last write yet. */
   #isBehind = false;
-  /** Characters that came while the store was behind: most entries are gone before anybody asks. */
-  #unstored = 0;
-  #unstoredInFlight = 0;
-  #isFull = false;
-  #isClosed = false;
   #writing: Promise<void> = Promise.resolve();
-  /** The last of `#writing` has not begun: it takes what comes until then along. */
+  /** The last of `#writing` has not begun, and will take along what comes until then. */
   #isWriteDue = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -66,20 +64,19 @@ export class SessionLog {
     this.#nextSeq = options.nextSeq;
   }
 
-  /** Throws when more waits for the store than may: what can never be stored must not be said, nor kept. */
+  /** Throws when more waits for the store than may: what cannot be stored must not be sent. */
   checkRoom(): void {
-    if (this.#unstored + this.#unstoredInFlight <= this.#options.maxUnstored) {
-      this.#isFull = false;
-      return;
-    }
-    if (!this.#isFull) this.#options.full();
-    this.#isFull = true;
-    const message = `more than ${this.#options.maxUnstored} characters wait for the session's store: try again later`;
+    const { maxUnstored, full } = this.#options;
+    const isFull = this.#pending.chars + this.#inFlight.chars > maxUnstored;
+    if (isFull && this.#state === "open") full();
+    if (this.#state !== "closed") this.#state = isFull ? "full" : "open";
+    if (!isFull) return;
+    const message = `more than ${maxUnstored} characters wait for the session's store: try again later`;
     throw new RequestError(-32067, message, { reason: "unavailable" });
   }
 
   update(update: Update): void {
-    if (this.#isClosed) return;
+    if (this.#state === "closed") return;
     if (update.sessionUpdate === "agent_message_chunk" || update.sessionUpdate === "agent_thought_chunk") {
       const { content, messageId, sessionUpdate } = update;
       if (
@@ -106,16 +103,16 @@ export class SessionLog {
     this.#add({ seq: 0, time: Date.now(), kind: "update", update: jsonCopy(update) });
   }
 
-  /** Writes what waits; whoever still holds it later writes nothing into a session that somebody else may have. */
+  /** Writes what waits, and takes no more: another process may have the session. */
   close(): Promise<void> {
     const stored = this.flush();
-    this.#isClosed = true;
+    this.#state = "closed";
     return stored;
   }
 
-  /** A copy of it: whoever said it may go on with the same objects before it is written. */
+  /** Keeps a copy: the caller may change the objects before they are written. */
   append(body: EntryBody): void {
-    if (this.#isClosed) return;
+    if (this.#state === "closed") return;
     this.#follow(body);
     this.#closeText();
     this.#add({ seq: 0, time: Date.now(), ...jsonCopy(body) });
@@ -123,7 +120,6 @@ export class SessionLog {
 
   #follow(body: EntryBody): void {
     if (body.kind === "update") return;
-    // many sessions are opened and never spoken to: they need no set
     this.#unanswered ??= new Set();
     const id = "messageId" in body ? body.messageId : body.askId;
     if (body.kind === "prompt" || body.kind === "ask") this.#unanswered.add(id);
@@ -132,8 +128,8 @@ export class SessionLog {
 
   #add(waiting: Waiting): void {
     this.#push(waiting);
-    // the timer goes on: to set a new one for each write costs more than to wake up for nothing
-    const isDue = this.#pending.length >= flushEntries && !this.#isBehind && !this.#isWriteDue;
+    // the timer stays: a new one for each write costs more than one tick for nothing
+    const isDue = this.#pending.entries.length >= flushEntries && !this.#isBehind && !this.#isWriteDue;
     if (isDue) this.#write().catch(this.#options.fail);
     else this.#timer ??= setTimeout(() => this.#tick(), flushMs);
   }
@@ -141,10 +137,10 @@ export class SessionLog {
   /** Takes back the prompt of a message that could not be stored, and was therefore refused. */
   takeBack(messageId: string): void {
     this.#unanswered?.delete(messageId);
-    this.#pending = this.#pending.filter(
+    this.#pending.entries = this.#pending.entries.filter(
       (waiting) => waiting.kind !== "prompt" || waiting.messageId !== messageId,
     );
-    if (this.#unstored > 0) this.#unstored = sizeOf(this.#pending);
+    if (this.#pending.chars > 0) this.#pending.chars = sizeOf(this.#pending.entries);
   }
 
   /** Changes the session's record, and notes when it was last used. */
@@ -152,16 +148,20 @@ export class SessionLog {
     this.#store.patch(this.#sessionId, { updatedAt: Date.now(), ...patch }).catch(this.#options.fail);
   }
 
-  /** The last entry, where all is stored and no prompt and no question waits for its end; else nothing. */
+  /** The number of the last entry, if all is stored and no prompt and no question waits for its end. */
   get settledSeq(): number | undefined {
-    const isStored = this.#pending.length === 0 && this.#inFlight === 0 && this.#open === undefined;
+    const isStored = this.#unstoredEntries === 0 && this.#open === undefined;
     return isStored && !this.#unanswered?.size ? this.#nextSeq - 1 : undefined;
   }
 
-  /** The number of the next entry: all before it has happened, and nothing after it has. */
+  /** The number that the next entry will get. */
   mark(): number {
     this.#closeText();
-    return this.#nextSeq + this.#inFlight + this.#pending.length;
+    return this.#nextSeq + this.#unstoredEntries;
+  }
+
+  get #unstoredEntries(): number {
+    return this.#inFlight.entries.length + this.#pending.entries.length;
   }
 
   /** Resolves when everything so far is stored; rejects when it could not be. */
@@ -173,7 +173,7 @@ export class SessionLog {
   }
 
   #write(): Promise<void> {
-    if (this.#isWriteDue || this.#pending.length === 0) return this.#writing;
+    if (this.#isWriteDue || this.#pending.entries.length === 0) return this.#writing;
     this.#isWriteDue = true;
     // one write at a time; a failed one fails those who waited for it, and is tried again by the next
     const before = this.#writing.catch(() => undefined);
@@ -183,27 +183,24 @@ export class SessionLog {
 
   async #writePending(): Promise<void> {
     this.#isWriteDue = false;
-    const waiting = this.#pending;
-    if (waiting.length === 0) return;
-    this.#pending = [];
-    this.#inFlight = waiting.length;
+    const batch = this.#pending;
+    if (batch.entries.length === 0) return;
+    this.#pending = { entries: [], chars: 0 };
+    this.#inFlight = batch;
     this.#isBehind = true;
-    this.#unstoredInFlight = this.#unstored;
-    this.#unstored = 0;
     try {
       let seq = this.#nextSeq;
-      for (const each of waiting) each.seq = seq++;
-      await this.#store.append(this.#sessionId, waiting as readonly Entry[], owned);
+      for (const each of batch.entries) each.seq = seq++;
+      await this.#store.append(this.#sessionId, batch.entries as readonly Entry[], owned);
       this.#nextSeq = seq;
       this.#isBehind = false;
     } catch (error) {
-      // nothing of it was stored: all of it is tried again
-      this.#pending = [...waiting, ...this.#pending];
-      this.#unstored = sizeOf(this.#pending);
+      // none of it was stored: all of it is tried again
+      const entries = [...batch.entries, ...this.#pending.entries];
+      this.#pending = { entries, chars: sizeOf(entries) };
       throw error;
     } finally {
-      this.#inFlight = 0;
-      this.#unstoredInFlight = 0;
+      this.#inFlight = { entries: [], chars: 0 };
     }
   }
 
@@ -222,8 +219,8 @@ export class SessionLog {
   }
 
   #push(waiting: Waiting): void {
-    this.#pending.push(waiting);
-    if (this.#isBehind) this.#unstored += JSON.stringify(waiting).length;
+    this.#pending.entries.push(waiting);
+    if (this.#isBehind) this.#pending.chars += JSON.stringify(waiting).length;
   }
 }
 
