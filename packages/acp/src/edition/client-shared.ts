@@ -29,7 +29,7 @@ export function listingFromWire(result: object): { sessions: SessionListing[]; n
 const neededCounts = ["totalTokens", "inputTokens", "outputTokens"];
 const furtherCounts = ["thoughtTokens", "cachedReadTokens", "cachedWriteTokens"];
 
-/** What a turn took. No validator has looked at it, since it is unstable: what are no counts is left out. */
+/** The tokens of a turn. They are unstable and not validated, so values that are no counts are left out. */
 export function usageFromWire(usage: unknown): Pick<Outcome, "usage"> {
   if (typeof usage !== "object" || usage === null) return {};
   const counts = usage as Readonly<Record<string, unknown>>; // any JSON

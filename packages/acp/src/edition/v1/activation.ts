@@ -1,4 +1,4 @@
-// Working directories, MCP servers, authentication methods and commands between version 1 and the model.
+// Translates directories, MCP servers, login methods and commands between version 1 and the model.
 
 import { optional } from "../../base/optional.ts";
 import type { AuthMethod, AvailableCommand, McpServer } from "../../model/content.ts";

@@ -138,7 +138,7 @@ function createTerminal(params: wire.CreateTerminalRequest): ServiceOp {
   };
 }
 
-/** Version 1 has no states and does not echo: both are made up here, so that apps see one machine. */
+/** Makes up the states and echoes that version 1 does not have. */
 class V1ClientSession implements ClientSessionEdition {
   readonly #decoder = new V1UpdateDecoder();
   #open: number | undefined;
@@ -202,9 +202,9 @@ class V1ClientSession implements ClientSessionEdition {
     out.outcome(prompt, outcome);
   }
 
-  /** Nothing works on the prompt any more; said once. */
+  /** Reports once that the work on the prompt has ended. */
   #rest(prompt: number, outcome: Outcome, out: ClientSessionSink): void {
-    // what is said about a turn that did not end well is no part of what was said in it
+    // text after a turn that failed is another message
     if (outcome.stopReason === "end_turn") this.#decoder.endTurn();
     else this.#decoder.endRun();
     if (this.#open !== prompt) return;

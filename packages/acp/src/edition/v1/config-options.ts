@@ -1,15 +1,14 @@
-// Options, modes and models of version 1, and what they are in the model: options. Version 1 says the same
-// thing up to three times: config options, session modes, and the legacy models that six agents still send.
+// Translates the options, modes and models of version 1, which are all options in the model.
 
 import { optional } from "../../base/optional.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 
-/** The ids of options that stand for what version 1 says elsewhere. */
+/** The ids of the options that stand for modes and models. */
 export const modeConfigId = "_mode";
 export const modelConfigId = "_model";
 
-/** Not in the schema any more, but on many wires. */
+/** No longer in the schema, and still in use. */
 export interface LegacyModels {
   currentModelId: string;
   availableModels: { modelId: string; name: string; description?: string | null }[];

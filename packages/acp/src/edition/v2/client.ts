@@ -55,7 +55,7 @@ export const v2ClientEdition: ClientEdition = {
   repair,
 };
 
-/** A list that has one word is not one that grows: a form of another type could not be shown (E18). */
+/** A form of another type could not be shown (E18). */
 function checkForm({
   mode,
   requestedSchema,

@@ -1,11 +1,11 @@
-// What an agent refuses to open a session with.
+// Checks the directories, MCP servers and system prompt that a client opens a session with.
 
 import type { Activation } from "../../edition/agent-ops.ts";
 import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import { lists } from "./agent-capabilities.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 
-/** Throws -32602 before anything has happened: roots are never dropped, servers never left out (A22, A41, A42). */
+/** Throws -32602 for what the agent cannot use. No root and no server is left out silently (A22, A41, A42). */
 export function checkedActivation(
   given: Activation,
   { mcp = {}, unstable = [] }: Pick<AgentDefinition, "mcp" | "unstable">,
@@ -28,7 +28,7 @@ export function checkedActivation(
   return activation;
 }
 
-/** Text in a mode that is known, or refused (A118). An agent that did not list it does not know the field. */
+/** Refuses a system prompt that is not text, or of an unknown mode (A118). An agent that did not list it ignores it. */
 function withSystemPrompt({ systemPrompt, ...activation }: Activation, isListed: boolean): Activation {
   if (systemPrompt === undefined || !isListed) return activation;
   const { mode, content } = systemPrompt as { mode?: unknown; content?: unknown };
@@ -50,7 +50,7 @@ function withSystemPrompt({ systemPrompt, ...activation }: Activation, isListed:
   return { ...activation, systemPrompt };
 }
 
-/** On any system: the client's need not be ours. */
+/** On any operating system: the client's may be another than ours. */
 export function isAbsolutePath(path: string): boolean {
   return path.startsWith("/") || path.startsWith("\\\\") || /^[A-Za-z]:[\\/]/.test(path);
 }

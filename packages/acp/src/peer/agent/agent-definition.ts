@@ -21,7 +21,7 @@ export interface AgentDefinition
   prompt(turn: Turn): Promise<TurnEnd> | TurnEnd;
   /** A session has been opened; a good place to set its options and commands. Throw `authRequired()` to refuse. */
   open?(session: AgentSession, origin: SessionOrigin, activation: Activation): Promise<void> | void;
-  /** A session has been closed, or its connection has gone. */
+  /** A session has been closed, or its connection has ended. */
   close?(session: AgentSession): Promise<void> | void;
   /** The client chose a value that the option offers. Throw RequestError to refuse. */
   setOption?(session: AgentSession, configId: string, value: string | boolean): Promise<void> | void;
@@ -41,8 +41,8 @@ export interface AgentDefinition
   readonly authMethods?: readonly AuthMethod[];
   login?(methodId: string): Promise<void> | void;
   /**
-   * Whether somebody is logged in. Asked before each request about sessions; with false it is answered -32000 with
-   * the ways to log in. Not awaited, since requests start in the order in which they came: keep what you know.
+   * Whether a user is logged in. Called before each request about a session; false answers it with -32000 and the ways
+   * to log in. It is not awaited, since requests start in order: keep the answer at hand.
    */
   isLoggedIn?(): boolean;
   logout?(): Promise<void> | void;

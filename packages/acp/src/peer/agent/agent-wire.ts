@@ -86,7 +86,6 @@ export class AgentWire implements SessionSender {
     return this.#edition;
   }
 
-  /** What the client said of itself. */
   get client(): Introduction<ClientFeatures> {
     if (this.#client === undefined) throw new Error("the connection has no client yet");
     return this.#client;
@@ -176,7 +175,7 @@ export class AgentWire implements SessionSender {
     return bound.result(row, edition.introduce(this.#host.introduce(client))) as object;
   }
 
-  /** Behind the answer: nobody says anything before there is a session. */
+  /** Loads the rules after the answer: no session can send anything before. */
   async #loadRules(unstable: UnstableMethods): Promise<void> {
     this.#loadingRules = true;
     try {
@@ -216,7 +215,7 @@ export class AgentWire implements SessionSender {
           return wire.result(row, result);
         } catch (error) {
           if (this.#options.forwards !== true || !("stopReason" in result)) throw error;
-          // somebody else said it, and a client whose turn is over must hear of that
+          // the result is of another agent, and the client must learn that the turn is over
           return wire.result(row, { stopReason: result.stopReason });
         }
       });

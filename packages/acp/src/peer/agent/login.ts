@@ -1,4 +1,4 @@
-// A login by a method that the agent listed.
+// Logs in by a method that the agent listed.
 
 import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { AgentDefinition } from "./agent-definition.ts";

@@ -1,5 +1,4 @@
-// What Streamable HTTP has to know about ACP: which session a message is about, which answers begin and end a
-// session, and what is told to whom when the server does not take a message.
+// Routes ACP messages over Streamable HTTP: finds the session of a message, and answers for a server that refuses one.
 
 import { patience } from "../../base/deadline.ts";
 import { optional } from "../../base/optional.ts";

@@ -1,4 +1,4 @@
-// What a relay sends as `initialize` to an agent whose version is not known yet.
+// Builds the `initialize` that a relay sends to an agent whose version is not known yet.
 
 import { optional } from "../../base/optional.ts";
 import type { ClientFeatures } from "../../edition/agent-ops.ts";
@@ -21,7 +21,7 @@ export function offers(
   const other = initializeParams({ info: infoOf(params), features, meta: undefined }, [
     version === 1 ? 2 : 1,
   ]);
-  // the client's own words, which an agent of its version must get; the other half is said for it: files and
+  // an agent of the client's version must get the client's own params; the other half is ours: files and
   // terminals that it has in that version do not come through a translation
   const both = {
     ...(passesEither ? { ...other, ...params } : { ...params, ...other }),

@@ -209,7 +209,7 @@ export class RelayHost implements AgentHost {
     const session = this.#sessions.get(sessionId);
     // closing a session that is unknown or not active succeeds (A36)
     if (session === undefined) return;
-    // an agent that cannot close is told to cancel instead, once
+    // `close` of an agent that cannot close sends the cancel
     if (this.#agent.features.close) session.cancel();
     else session.withdraw();
     await session.live.close();

@@ -239,7 +239,7 @@ export class RelayedSession {
     }
   }
 
-  /** Version 1 does not echo. A message of somebody else is shown. */
+  /** Whether this is the echo of a message of the client's, which version 1 does not have. */
   #isEcho(update: Update): boolean {
     if (this.#replaying || this.#relay.wire.edition.prompts.answersAtInsertion) return false;
     if (update.sessionUpdate !== "user_message" && update.sessionUpdate !== "user_message_chunk")

@@ -59,7 +59,7 @@ export class TranslatedConnection implements RelayContext {
     this.agentHasStates = handshake.agent !== 1;
   }
 
-  /** Rejects when the agent's answer cannot be understood; then nobody has answered the client. */
+  /** Rejects when the agent's answer cannot be decoded; the client has no answer then. */
   async begin(): Promise<void> {
     const { client, result } = this.#handshake;
     const transport = this.#origins.watching(this.#sides.agent.transport());

@@ -1,5 +1,5 @@
-// What a session has announced and not ended: tool calls, terminals, compactions. From it follow what may be said
-// of them, what the client may cancel, and what may be listed as background work. Shapes and words have been checked.
+// Tracks the tool calls, terminals and compactions of a session: what may be sent about them, what the client may
+// cancel, and what may be listed as background work.
 
 import { RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
 import type { BackgroundWork } from "../../../model/content.ts";
@@ -11,7 +11,7 @@ export type PartKind = "tool_call" | "terminal";
 interface Part {
   name?: string;
   isCancellable: boolean;
-  /** What a cancel calls; without one the app's own hook is asked. */
+  /** Called by a cancel. Without it `cancelTool` or `cancelTerminal` of the definition is. */
   cancel?: () => void;
 }
 
@@ -19,16 +19,16 @@ const finalStatuses: ReadonlySet<unknown> = new Set(["completed", "failed", "can
 
 export class AnnouncedWork {
   readonly #open: Record<PartKind, Map<string, Part>> = { tool_call: new Map(), terminal: new Map() };
-  /** Their ids are never given out again (A107). */
+  /** Their ids are never used again (A107). */
   readonly #exited = new Set<string>();
-  /** Terminals of the client's that have been released, and those that a tool call shows. */
+  /** Terminals of the client that have been released, and those that a tool call shows. */
   readonly #released = new Set<string>();
   readonly #shown = new Set<string>();
   readonly #compactions = new Map<string, string>();
   readonly #subagents = new Set<string>();
   #background: readonly BackgroundWork[] | undefined;
 
-  /** Whether all that it has announced has ended. */
+  /** Everything that was announced has ended. */
   get isSettled(): boolean {
     const { tool_call, terminal } = this.#open;
     if (tool_call.size > 0 || terminal.size > 0) return false;
@@ -40,7 +40,7 @@ export class AnnouncedWork {
     return this.#background;
   }
 
-  /** The part of the list that has not ended: two that end at once leave the list one after the other. */
+  /** The part of the list that has not ended. */
   get runningBackground(): readonly BackgroundWork[] {
     return (this.#background ?? []).filter((item) => this.#isRunning(item));
   }
@@ -77,12 +77,12 @@ export class AnnouncedWork {
     }
   }
 
-  /** What has been said. */
+  /** Takes note of an update that was sent. */
   apply(update: Update): void {
     switch (update.sessionUpdate) {
       case "tool_call_update": {
         for (const item of update.content ?? []) this.#show(item);
-        // a late word about a call that has ended does not begin it again
+        // a late update of a call that has ended does not begin it again
         if (!this.isOpen("tool_call", update.toolCallId) && !beginsToolCall(update)) return;
         const part = this.#part("tool_call", update.toolCallId);
         if (update.name != null) part.name = update.name;
@@ -115,12 +115,12 @@ export class AnnouncedWork {
     return this.#open[kind].has(id);
   }
 
-  /** A cancel of this part calls the function. */
+  /** Sets what a cancel calls. */
   onCancel(kind: PartKind, id: string, cancel: () => void): void {
     this.#part(kind, id).cancel = cancel;
   }
 
-  /** Cancels it; false when the app must. Throws -32602 for what is unknown, over or not cancellable (A108). */
+  /** Cancels it; false when the definition must. Throws -32602 where it is unknown, over or not cancellable (A108). */
   cancel(kind: PartKind, id: string): boolean {
     const part = this.#open[kind].get(id);
     const field = kind === "tool_call" ? "toolCallId" : "terminalId";
@@ -148,7 +148,7 @@ export class AnnouncedWork {
     this.#background = [...work];
   }
 
-  /** A terminal of the client's has been given back. */
+  /** A terminal of the client has been released. */
   released(terminalId: string): void {
     if (!this.#shown.has(terminalId)) this.#released.add(terminalId);
   }
@@ -176,7 +176,7 @@ export class AnnouncedWork {
     );
   }
 
-  /** Whoever shows a released terminal shows nothing (A88). */
+  /** A client shows nothing for a terminal that was released (A88). */
   #checkContent(content: readonly ToolCallContent[]): void {
     for (const item of content) {
       if (item.type === "terminal" && this.#released.has(String(item.terminalId)))
@@ -188,7 +188,7 @@ export class AnnouncedWork {
     if (item.type === "terminal") this.#shown.add(String(item.terminalId));
   }
 
-  /** Output may come late, but what has a command again is another terminal. */
+  /** Output may come late, but a new command needs a new terminal. */
   #checkTerminal({ terminalId, command }: Extract<Update, { sessionUpdate: "terminal_update" }>): void {
     if (command == null || !this.#exited.has(terminalId)) return;
     throw new TypeError(
@@ -209,7 +209,7 @@ export class AnnouncedWork {
   }
 }
 
-/** Whether an update can be the first one of its tool call, and not only a word about one that has been. */
+/** Whether an update can be the first one of its tool call. */
 export function beginsToolCall({ status, title, name, kind }: ToolCallUpdate): boolean {
   return status != null || title != null || name != null || kind != null;
 }

@@ -1,5 +1,4 @@
-// An app's store as the sessions of an agent see it: what it throws becomes an error that a client can act on,
-// and a session is open on one connection at a time.
+// Wraps an app's session store: its errors become errors for clients, and a session is open on one connection at a time.
 
 import { RequestError } from "../../../jsonrpc/errors.ts";
 import type { Log } from "../../../jsonrpc/log.ts";
@@ -15,11 +14,11 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
     try {
       return await work();
     } catch (error) {
-      throw told(error);
+      throw clientError(error);
     }
   }
 
-  function told(error: unknown): RequestError {
+  function clientError(error: unknown): RequestError {
     if (error instanceof RequestError) return error;
     log("error", "the session store failed", { error });
     return damaged(error) ?? unusable(error) ?? unavailable();
@@ -38,7 +37,7 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
       try {
         yield* store.entries(sessionId, fromSeq);
       } catch (error) {
-        throw told(error);
+        throw clientError(error);
       }
     },
     async *pages(sessionId, fromSeq): AsyncGenerator<readonly Entry[]> {
@@ -46,7 +45,7 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
         if (store.pages !== undefined) yield* store.pages(sessionId, fromSeq);
         else for await (const entry of store.entries(sessionId, fromSeq)) yield [entry];
       } catch (error) {
-        throw told(error);
+        throw clientError(error);
       }
     },
     async fork(sessionId, record) {
@@ -76,7 +75,7 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
   };
 }
 
-/** A session that cannot be read will not be readable later: whoever wants it must know which one it is. */
+/** A damaged session stays damaged: the client must know which one it is. */
 function damaged(error: unknown): RequestError | undefined {
   const { kind, sessionId } = (error ?? {}) as { readonly kind?: unknown; readonly sessionId?: unknown };
   if (kind !== "damaged" || typeof sessionId !== "string") return undefined;
@@ -84,7 +83,7 @@ function damaged(error: unknown): RequestError | undefined {
   return new RequestError(-32067, message, { reason: "session_damaged", sessionId });
 }
 
-/** The whole store, until somebody at the machine has looked at it; a peer is not told where it is. */
+/** The whole store cannot be used until it is repaired. A client does not learn its path. */
 function unusable(error: unknown): RequestError | undefined {
   const { kind, path } = (error ?? {}) as { readonly kind?: unknown; readonly path?: unknown };
   if (typeof kind !== "string" || typeof path !== "string") return undefined;

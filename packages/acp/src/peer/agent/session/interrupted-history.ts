@@ -1,24 +1,23 @@
-// A history whose process died in the middle: what had begun is ended before anybody looks at it again. Nobody knows
-// how far it came, so a call has failed, and the turn was interrupted (F1, F11).
+// Completes a history whose process crashed: open tool calls have failed, and open turns were interrupted (F1, F11).
 
 import type { Entry, EntryBody } from "../../../model/entry.ts";
 import type { Update } from "../../../model/update.ts";
 import { beginsToolCall } from "./announced-work.ts";
 
-/** Where a history goes on, and the entries that it lacks. */
+/** The number of the next entry, and the entries that are missing before it. */
 export interface HistoryEnd {
   readonly nextSeq: number;
   readonly missing: readonly EntryBody[];
 }
 
-/** Reads what came since all had ended, which is little: a process that was not killed leaves nothing open. */
+/** Reads the entries since the last time that nothing was open, which are few. */
 export async function historyEnd(
   entries: (fromSeq: number) => AsyncIterable<Entry>,
   settledSeq = 0,
 ): Promise<HistoryEnd> {
   const open = new OpenThings(settledSeq > 0);
   let last = 0;
-  // with the settled one: that it is there says that the number is right
+  // from the settled entry on: if it is not there, the number is wrong
   for await (const entry of entries(Math.max(settledSeq, 1))) {
     last = entry.seq;
     if (last > settledSeq) open.follow(entry);
@@ -29,13 +28,13 @@ export async function historyEnd(
 
 const finalStatuses: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled"]);
 
-/** For each thing that has begun and not ended, the entry that would end it. */
+/** Tracks what has begun and not ended, with the entry that would end it. */
 class OpenThings {
   readonly #parts = new Map<string, EntryBody>();
   readonly #prompts = new Map<string, EntryBody>();
-  /** What has ended stays so, also when a later patch does not say it again. */
+  /** What has ended stays ended, whatever a later update leaves out. */
   readonly #over = new Set<string>();
-  /** Whether something came before: a patch that begins nothing is of a thing that began and ended there. */
+  /** Earlier entries were not read: an update that begins nothing belongs to what ended there. */
   readonly #hasPast: boolean;
 
   constructor(hasPast: boolean) {
@@ -70,7 +69,7 @@ class OpenThings {
     }
   }
 
-  /** The end of a turn comes behind the ends of what was part of it. */
+  /** The ends of tool calls come before the end of their turn. */
   ends(): EntryBody[] {
     return [...this.#parts.values(), ...this.#prompts.values()];
   }

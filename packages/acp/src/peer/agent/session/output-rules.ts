@@ -1,12 +1,11 @@
-// What an agent's app may not say, because no client could make sense of it: refused at once, with a TypeError
-// that names the place. The schema is checked elsewhere; these are the rules that it cannot express.
+// Rules for what an app sends that the schema cannot express. Breaking one is a TypeError.
 
 import type { PermissionAsk } from "../../../model/ask.ts";
 import type { AvailableCommand, SessionConfigOption } from "../../../model/content.ts";
 import type { StopReason } from "../../../model/update.ts";
 import type { Failure } from "../../../validation/failure.ts";
 
-/** A word too many, or one that is missing, is an error of the compiler. */
+/** Every stop reason. A missing or an unknown one does not compile. */
 const reasons: Readonly<Record<KnownReason, true>> = {
   end_turn: true,
   max_tokens: true,
@@ -33,7 +32,7 @@ export function checkOptions(options: readonly SessionConfigOption[]): void {
   }
 }
 
-/** Names are unique and can be typed as one word (A85). */
+/** Names are unique, and have no white space (A85). */
 export function checkCommands(commands: readonly AvailableCommand[]): void {
   for (const { name } of commands) {
     if (typeof name !== "string" || name === "" || /\s/u.test(name))
@@ -55,7 +54,7 @@ export function checkForm(schema: { readonly type?: unknown; readonly properties
     throw new TypeError('the requestedSchema of a form must have the type "object" and properties');
 }
 
-/** What a URL shows must not be a secret (A96). */
+/** A URL is shown, so it must not contain a secret (A96). */
 export function checkElicitationUrl(url: string): void {
   let parsed: URL;
   try {

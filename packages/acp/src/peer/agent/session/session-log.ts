@@ -18,7 +18,7 @@ export const defaultMaxUnstored = 16 * 1024 * 1024;
 export interface SessionLogOptions {
   readonly nextSeq: number;
   readonly maxUnstored: number;
-  /** The store failed where nobody waits for it. */
+  /** A write failed that no caller awaits. */
   fail(error: unknown): void;
   /** No more is taken until the store has caught up. Called once each time that this begins. */
   full(): void;

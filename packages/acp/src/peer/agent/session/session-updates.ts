@@ -107,7 +107,7 @@ export class SessionUpdates {
     this.sender.log("error", "the session's store failed", { sessionId: this.sessionId, error });
   }
 
-  /** Reports what the session does. A client that comes back is told again (A30). */
+  /** Reports the state of the session. A client that comes back gets it again (A30). */
   setState(state: SessionState): void {
     this.#state = state;
     void this.output.show({ sessionUpdate: "state_update", ...state, ...this.#background() });

@@ -1,12 +1,11 @@
-// Whether what came back for a form is what it asked for: a client's check is not ours (A100). Patterns and
-// formats are left to the app, since a pattern may take for ever and a format says little.
+// Checks the values of a form that a user filled in (A100), except patterns and formats, which are left to the app.
 
 import type { ElicitationAsk } from "../../../model/ask.ts";
 
 type Form = Extract<ElicitationAsk, { mode: "form" }>["requestedSchema"];
 type Field = Form["properties"][string];
 
-/** What is wrong with it, or nothing. Names the field and never its value, which may be anybody's secret. */
+/** Describes the first wrong field; undefined when all are right. Never names a value, which may be a secret. */
 export function formProblem(
   { properties, required }: Form,
   content: Record<string, unknown>,
@@ -49,7 +48,7 @@ function fieldProblem(field: Field, value: unknown): string | undefined {
       return outside(value.length, minItems, maxItems, "items");
     }
     default:
-      // a kind of field that this version does not know
+      // an unknown type of field
       return undefined;
   }
 }

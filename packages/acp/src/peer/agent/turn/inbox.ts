@@ -1,5 +1,4 @@
-// Prompts that arrive while a turn runs, for agents that can be steered. A prompt that is taken joins the turn; the
-// others become turns of their own.
+// The prompts that arrive while a turn runs. Those that are taken join the turn; the others become turns of their own.
 
 import type { ContentBlock } from "../../../model/content.ts";
 import type { ReceivedPrompt } from "./received-prompt.ts";

@@ -1,4 +1,4 @@
-// Asks the user for permission and input. A cancelled turn stops waiting, and no answer is never a yes (A63, A89).
+// Asks the user for permission and input. A question without an answer is never a yes (A63, A89).
 
 import { isObject } from "../../../base/is-object.ts";
 import { argumentText } from "../../../jsonrpc/argument.ts";
@@ -34,7 +34,7 @@ export class Questions {
   readonly #updates: SessionUpdates;
   readonly #signal: AbortSignal;
   readonly #turnEnded = new AbortController();
-  /** Whether the conversation waits for the answers: work beside it has no state of its own. */
+  /** The conversation waits for the answers. Background work has no state of its own. */
   readonly #isForeground: boolean;
   #open = 0;
 
@@ -44,7 +44,7 @@ export class Questions {
     this.#isForeground = isForeground;
   }
 
-  /** The turn is over: nobody waits for answers any more. */
+  /** Stops waiting for answers when the turn is over. */
   close(): void {
     this.#turnEnded.abort();
   }

@@ -91,7 +91,7 @@ async function insert(updates: SessionUpdates, prompt: ReceivedPrompt, beginsTur
   try {
     release = holdEcho(updates, prompt);
   } catch (error) {
-    // it could be read, and still cannot be shown to anybody
+    // it could be decoded, but not be encoded for the client
     const message = `session/prompt: ${error instanceof Error ? error.message : "it cannot be shown"}`;
     prompt.refused(
       new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path: "/prompt" }),

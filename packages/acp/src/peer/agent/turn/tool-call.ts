@@ -105,7 +105,7 @@ export class ToolCall {
 
   /** Changes any field. */
   update(patch: Omit<ToolCallUpdate, "toolCallId">): Promise<void> | undefined {
-    // first: what is refused changes nothing, or it would be said again with the end of the call, and refused again
+    // first: an update that is refused must change nothing here
     const sent = this.#host.update({
       sessionUpdate: "tool_call_update",
       toolCallId: this.toolCallId,
