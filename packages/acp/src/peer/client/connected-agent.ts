@@ -56,6 +56,9 @@ export interface SessionList {
   readonly nextCursor?: string;
 }
 
+/** @internal For a relay, which must know the ids of its requests. */
+export type SentHook = Pick<RequestOptions<unknown>, "sent">;
+
 export class ConnectedAgent {
   /** Resolves when the connection has closed, with the reason; never rejects. */
   readonly closed: Promise<ConnectionError>;
@@ -105,26 +108,26 @@ export class ConnectedAgent {
   }
 
   /** A new session. */
-  async open(place: SessionPlace): Promise<ClientSession> {
+  async open(place: SessionPlace & SentHook): Promise<ClientSession> {
     this.#needs(this.features.sessions, "have sessions");
     const activation = this.#activation(place);
     return this.#named(place, () => this.#now.edition.open(activation));
   }
 
   /** An old session with its history, which arrives as updates before this resolves. */
-  async load(sessionId: string, place: SessionPlace): Promise<ClientSession> {
+  async load(sessionId: string, place: SessionPlace & SentHook): Promise<ClientSession> {
     this.#needs(this.features.load, "load sessions");
     return this.#activate(sessionId, place, true);
   }
 
   /** An old session without its history. */
-  async resume(sessionId: string, place: SessionPlace): Promise<ClientSession> {
+  async resume(sessionId: string, place: SessionPlace & SentHook): Promise<ClientSession> {
     this.#needs(this.features.resume, "resume sessions");
     return this.#activate(sessionId, place, false);
   }
 
   /** A new session that begins where another one is. Unstable: list "session/fork". */
-  async fork(sessionId: string, place: SessionPlace): Promise<ClientSession> {
+  async fork(sessionId: string, place: SessionPlace & SentHook): Promise<ClientSession> {
     this.#needs(this.features.fork, "fork sessions");
     const activation = this.#activation(place);
     return this.#named(place, () => {
@@ -134,18 +137,21 @@ export class ConnectedAgent {
   }
 
   /** One page of the agent's sessions; pass `nextCursor` on as it is. */
-  async list(query: { readonly cwd?: string; readonly cursor?: string } = {}): Promise<SessionList> {
+  async list({
+    sent,
+    ...query
+  }: { readonly cwd?: string; readonly cursor?: string } & SentHook = {}): Promise<SessionList> {
     this.#needs(this.features.list, "list sessions");
-    return listingFromWire(await this.#call("session/list", query));
+    return listingFromWire(await this.#call("session/list", query, { sent }));
   }
 
-  async delete(sessionId: string): Promise<void> {
+  async delete(sessionId: string, hook: SentHook = {}): Promise<void> {
     this.#needs(this.features.delete, "delete sessions");
-    await this.#call("session/delete", { sessionId });
+    await this.#call("session/delete", { sessionId }, hook);
     this.#now.link.endSession(sessionId);
   }
 
-  async login(methodId: string): Promise<void> {
+  async login(methodId: string, hook: SentHook = {}): Promise<void> {
     const method = this.authMethods.find((each) => each.methodId === methodId);
     if (method === undefined) {
       const known = this.authMethods.map((each) => String(each.methodId)).join(", ");
@@ -159,13 +165,13 @@ export class ConnectedAgent {
       return this.#restart();
     }
     const { method: name, params } = this.#now.edition.login(methodId);
-    await this.#now.wire.request(name, params);
+    await this.#now.wire.request(name, params, hook);
   }
 
-  async logout(): Promise<void> {
+  async logout(hook: SentHook = {}): Promise<void> {
     this.#needs(this.features.logout, "log out");
     const { method, params } = this.#now.edition.logout();
-    await this.#now.wire.request(method, params);
+    await this.#now.wire.request(method, params, hook);
   }
 
   /** A request outside the protocol; its name begins with `_`. */
@@ -185,14 +191,14 @@ export class ConnectedAgent {
 
   // ----
 
-  #activate(sessionId: string, place: SessionPlace, replay: boolean): Promise<ClientSession> {
+  #activate(sessionId: string, place: SessionPlace & SentHook, replay: boolean): Promise<ClientSession> {
     const activation = this.#activation(place);
     return this.#named(place, () => this.#now.edition.activate(sessionId, activation, replay), sessionId);
   }
 
   /** Sends a request whose answer names a session, which is there before any later message is handled. */
   #named(
-    place: SessionPlace,
+    place: SessionPlace & SentHook,
     call: () => { readonly method: string; readonly params: unknown },
     sessionId?: string,
   ): Promise<ClientSession> {
@@ -216,7 +222,7 @@ export class ConnectedAgent {
           session.setFace(face);
           return session;
         };
-        const send = () => this.#now.wire.request(method, params, { receive });
+        const send = () => this.#now.wire.request(method, params, { receive, sent: place.sent });
         if (early === undefined) return send();
         return early.replaying(send).catch((error: unknown) => {
           // one that was open before is still open
@@ -333,8 +339,8 @@ export class ConnectedAgent {
       throw new TypeError("systemPrompt: its content must be one or more blocks of text, none of them empty");
   }
 
-  #call(method: string, params: object): Promise<object> {
-    return this.#authenticated(() => this.#now.wire.request(method, params));
+  #call(method: string, params: object, hook: SentHook): Promise<object> {
+    return this.#authenticated(() => this.#now.wire.request(method, params, hook));
   }
 
   /** Asking for what the agent does not offer is a mistake on this side (C6-C10). */

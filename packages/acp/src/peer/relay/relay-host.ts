@@ -16,7 +16,7 @@ import type { SessionConfigOption } from "../../model/content.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import type { AgentHost } from "../agent/agent-wire.ts";
 import type { ClientSession } from "../client/client-session.ts";
-import type { ConnectedAgent, SessionList, SessionPlace } from "../client/connected-agent.ts";
+import type { ConnectedAgent, SentHook, SessionList, SessionPlace } from "../client/connected-agent.ts";
 import { ClientToolbox } from "./client-toolbox.ts";
 import type { ClientTools } from "./relay-options.ts";
 import { agentGone, type RelayContext, RelayedSession, refusal } from "./relayed-session.ts";
@@ -77,7 +77,9 @@ export class RelayHost implements AgentHost {
   async extensionRequested(method: string, params: unknown, request: IncomingRequest): Promise<unknown> {
     try {
       const { signal } = request;
-      return await this.#for(request, () => this.#agent.request(method as `_${string}`, params, { signal }));
+      return await this.#for(request, (sent) =>
+        this.#agent.request(method as `_${string}`, params, { signal, sent }),
+      );
     } catch (error) {
       throw request.cancelled ? error : agentGone(error);
     }
@@ -97,7 +99,10 @@ export class RelayHost implements AgentHost {
   }
 
   /** Sends a request to the agent on behalf of a request of the client. */
-  #for<Result>(request: IncomingRequest, work: () => Promise<Result>): Promise<Result> {
+  #for<Result>(
+    request: IncomingRequest,
+    work: (sent: (id: number) => void) => Promise<Result>,
+  ): Promise<Result> {
     return this.#origins.run(request.id, work);
   }
 
@@ -105,12 +110,12 @@ export class RelayHost implements AgentHost {
     const agent = this.#agent;
     switch (op.op) {
       case "login":
-        await this.#for(request, () => agent.login(op.methodId));
+        await this.#for(request, (sent) => agent.login(op.methodId, { sent }));
         return none;
       case "logout":
         if (!agent.features.logout)
           throw new RequestError(errorCodes.internalError, "this agent has no logout");
-        await this.#for(request, () => agent.logout());
+        await this.#for(request, (sent) => agent.logout({ sent }));
         return none;
       case "new":
         return this.#open(request, op.activation, (place) => agent.open(place));
@@ -121,13 +126,15 @@ export class RelayHost implements AgentHost {
       case "list": {
         const { cwd, cursor } = op;
         if (!agent.features.list) return listPage(this.#listed(cwd));
-        return listPage(await this.#for(request, () => agent.list(optional({ cwd, cursor }))));
+        return listPage(
+          await this.#for(request, (sent) => agent.list({ sent, ...optional({ cwd, cursor }) })),
+        );
       }
       case "close":
         await this.#close(op.sessionId);
         return none;
       case "delete":
-        await this.#for(request, () => agent.delete(op.sessionId));
+        await this.#for(request, (sent) => agent.delete(op.sessionId, { sent }));
         await this.#forget(op.sessionId);
         return none;
       case "set_option": {
@@ -148,15 +155,17 @@ export class RelayHost implements AgentHost {
   async #open(
     request: IncomingRequest,
     activation: Activation,
-    open: (place: SessionPlace) => Promise<ClientSession>,
+    open: (place: SessionPlace & SentHook) => Promise<ClientSession>,
   ): Promise<AgentOpResult> {
     const session = new RelayedSession(this.#relay, rootsOf(activation));
     const tools = await this.#toolbox.open(activation.cwd, () => session.id);
     const place = placeFor(activation, session, tools);
-    const live = await this.#for(request, () => open(place)).catch(async (error: unknown) => {
-      await tools?.close();
-      throw error;
-    });
+    const live = await this.#for(request, (sent) => open({ ...place, sent })).catch(
+      async (error: unknown) => {
+        await tools?.close();
+        throw error;
+      },
+    );
     if (tools !== undefined) this.#toolbox.keep(live.sessionId, tools);
     // an agent that gives one name twice has one session
     this.#sessions.get(live.sessionId)?.retire();
@@ -186,8 +195,10 @@ export class RelayHost implements AgentHost {
     try {
       const place = placeFor(activation, session, tools);
       const agent = this.#agent;
-      live = await this.#for(request, () =>
-        replay || drop ? agent.load(sessionId, place) : agent.resume(sessionId, place),
+      live = await this.#for(request, (sent) =>
+        replay || drop
+          ? agent.load(sessionId, { ...place, sent })
+          : agent.resume(sessionId, { ...place, sent }),
       );
     } catch (error) {
       session.endReplay();

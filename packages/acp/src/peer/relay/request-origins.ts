@@ -1,48 +1,29 @@
-// Maps our requests to the agent to the client's requests that they are sent for. Where there is no session yet, the
-// agent may ask something in the name of such a request.
+// Maps the ids of our requests to the agent to the requests of the client that they are sent for. The agent may ask
+// something on behalf of such a request, where there is no session yet.
 
 import type { RequestId } from "../../jsonrpc/message-id.ts";
-import type { Transport } from "../../jsonrpc/transport.ts";
 
 export class RequestOrigins {
-  /** The client's ids by ours. */
-  readonly #made = new Map<unknown, RequestId>();
-  #current: RequestId | undefined;
+  readonly #origins = new Map<unknown, RequestId>();
 
-  /** Does what the client's request wants; what `work` sends before it returns is sent for that request. */
-  async run<Result>(id: RequestId, work: () => Promise<Result>): Promise<Result> {
-    const made: unknown[] = [];
-    this.#current = id;
-    this.#note = (ours) => void made.push(ours);
-    let result: Promise<Result>;
+  /** Runs work for a request of the client. `work` reports the ids of the requests that it sends. */
+  async run<Result>(
+    origin: RequestId,
+    work: (sent: (id: number) => void) => Promise<Result>,
+  ): Promise<Result> {
+    const ids: number[] = [];
     try {
-      result = work();
+      return await work((id) => {
+        ids.push(id);
+        this.#origins.set(id, origin);
+      });
     } finally {
-      this.#current = undefined;
-    }
-    try {
-      return await result;
-    } finally {
-      for (const ours of made) this.#made.delete(ours);
+      for (const id of ids) this.#origins.delete(id);
     }
   }
 
-  /** The transport to the agent, watched. */
-  watching(transport: Transport): Transport {
-    const send: Transport["send"] = (message, text) => {
-      if (this.#current !== undefined && "method" in message && "id" in message) {
-        this.#made.set(message.id, this.#current);
-        this.#note(message.id);
-      }
-      return transport.send(message, text);
-    };
-    return { ...transport, send };
+  /** The request of the client behind one of ours that is still open. */
+  find(id: unknown): RequestId | undefined {
+    return this.#origins.get(id);
   }
-
-  /** The client's request behind one of ours that is still open. */
-  find(ours: unknown): RequestId | undefined {
-    return this.#made.get(ours);
-  }
-
-  #note: (ours: unknown) => void = () => undefined;
 }

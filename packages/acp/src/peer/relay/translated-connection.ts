@@ -62,7 +62,7 @@ export class TranslatedConnection implements RelayContext {
   /** Rejects when the agent's answer cannot be decoded; the client has no answer then. */
   async begin(): Promise<void> {
     const { client, result } = this.#handshake;
-    const transport = this.#origins.watching(this.#sides.agent.transport());
+    const transport = this.#sides.agent.transport();
     const agent = await connectWith(transport, this.#definition(), async () => result);
     const { unstable = "*", limits, log } = this.options;
     const host = new RelayHost(this, agent, this.#origins);
