@@ -41,6 +41,8 @@ const promised = {
     "comparable",
     "scriptedAgent",
     "scriptedClient",
+    "storeContract",
+    "transportContract",
   ],
   "@parley/acp/internal": [
     "ByteTail",

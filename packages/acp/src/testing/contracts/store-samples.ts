@@ -1,7 +1,7 @@
-// For the tests of session stores: records and entries that are alike but for what matters.
+// Sample records and entries for tests of session stores.
 
-import type { Entry } from "../../src/model/entry.ts";
-import type { SessionRecord, SessionStore } from "../../src/model/store.ts";
+import type { Entry } from "../../model/entry.ts";
+import type { SessionRecord, SessionStore } from "../../model/store.ts";
 
 export function recordOf(sessionId: string, more: Partial<SessionRecord> = {}): SessionRecord {
   return {
@@ -17,15 +17,6 @@ export function recordOf(sessionId: string, more: Partial<SessionRecord> = {}): 
 
 export function promptAt(seq: number, text = `prompt ${seq}`): Entry {
   return { seq, time: 1_000 + seq, kind: "prompt", messageId: `m${seq}`, prompt: [{ type: "text", text }] };
-}
-
-export function chunkAt(seq: number, text: string, messageId = "answer"): Entry {
-  return {
-    seq,
-    time: 1_000 + seq,
-    kind: "update",
-    update: { sessionUpdate: "agent_message_chunk", messageId, content: { type: "text", text } },
-  };
 }
 
 export function promptsFrom(first: number, count: number): Entry[] {

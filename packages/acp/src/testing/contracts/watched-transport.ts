@@ -1,9 +1,6 @@
-// biome-ignore-all lint/style/noRestrictedImports: only tests load this file
+// Starts a transport and records everything that it delivers.
 
-// For the tests of this folder: a transport that was started, and all that it said.
-
-import assert from "node:assert/strict";
-import type { EndReason, Fault, Transport } from "../../src/jsonrpc/transport.ts";
+import type { EndReason, Fault, Transport } from "../../jsonrpc/transport.ts";
 
 export interface WatchedTransport {
   readonly values: unknown[];
@@ -14,7 +11,6 @@ export interface WatchedTransport {
   until(isTrue: () => boolean): Promise<void>;
 }
 
-/** Starts a transport and remembers all that it says. */
 export function watch(transport: Transport): WatchedTransport {
   const values: unknown[] = [];
   const faults: Fault[] = [];
@@ -27,13 +23,14 @@ export function watch(transport: Transport): WatchedTransport {
   };
   let hasReturned = false;
   const check = () => {
-    assert.ok(hasReturned, "the sink was called before start() had returned");
-    assert.deepEqual(ends, [], "the sink was called after the end");
+    if (!hasReturned) throw new Error("the sink was called before start() had returned");
+    if (ends.length > 0) throw new Error("the sink was called after the end");
   };
   transport.start({
     message(value, text) {
       check();
-      assert.deepEqual(JSON.parse(text), value);
+      if (JSON.stringify(JSON.parse(text)) !== JSON.stringify(value))
+        throw new Error(`the text of a message is not its value: ${text.slice(0, 200)}`);
       values.push(value);
       moved();
     },

@@ -1,35 +1,34 @@
-// biome-ignore-all lint/style/noRestrictedImports: only tests load this file
+// The contract suite for session stores.
 
-// What every session store promises, as one suite that runs on each of them.
+import { optional } from "../../base/optional.ts";
+import type { Entry } from "../../model/entry.ts";
+import type { SessionStore } from "../../model/store.ts";
+import type { ContractAssert, ContractRunner } from "./runner.ts";
+import { collect, promptAt, promptsFrom, recordOf } from "./store-samples.ts";
 
-import assert from "node:assert/strict";
-import { describe, test } from "node:test";
-import type { Entry } from "../../src/model/entry.ts";
-import type { SessionStore } from "../../src/model/store.ts";
-import { collect, promptAt, promptsFrom, recordOf } from "../support/store-samples.ts";
-
-const patience = { timeout: 60_000 };
+const timeout = 60_000;
 
 async function idsOf(store: SessionStore, cwd?: string, limit = 50): Promise<string[]> {
   const ids: string[] = [];
   let cursor: string | undefined;
   do {
-    const page = await store.list({
-      limit,
-      ...(cwd === undefined ? {} : { cwd }),
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    assert.ok(page.sessions.length <= limit);
+    const page = await store.list({ limit, ...optional({ cwd, cursor }) });
+    if (page.sessions.length > limit)
+      throw new Error(`a page has ${page.sessions.length} sessions, not ${limit}`);
     for (const { sessionId } of page.sessions) ids.push(sessionId);
     cursor = page.nextCursor;
   } while (cursor !== undefined);
   return ids;
 }
 
-/** Registers the contract for one kind of store. `make` gives an empty one; the test closes it. */
-export function storeContract(name: string, make: () => SessionStore | Promise<SessionStore>): void {
-  function promise(what: string, body: (store: SessionStore) => Promise<void>): void {
-    test(what, patience, async () => {
+/** Registers the tests that every kind of store must pass. `make` gives an empty store; the test closes it. */
+export function storeContract(
+  { test, assert }: ContractRunner,
+  name: string,
+  make: () => SessionStore | Promise<SessionStore>,
+): void {
+  const promise: Register = (what, body) => {
+    test(`${name}: ${what}`, { timeout, skip: false }, async () => {
       const store = await make();
       try {
         await body(store);
@@ -37,20 +36,13 @@ export function storeContract(name: string, make: () => SessionStore | Promise<S
         await store.close();
       }
     });
-  }
-
-  describe(name, () => {
-    records(promise);
-    entries(promise);
-    lists(promise);
-    forks(promise);
-    claims(promise);
-  });
+  };
+  for (const register of [records, entries, lists, forks, claims]) register(promise, assert);
 }
 
 type Register = (what: string, body: (store: SessionStore) => Promise<void>) => void;
 
-function records(promise: Register): void {
+function records(promise: Register, assert: ContractAssert): void {
   promise("a session comes back as it was created", async (store) => {
     const record = recordOf("a", {
       title: "Überschrift \u0000 “quoted” 👩‍👩‍👧",
@@ -106,7 +98,7 @@ function records(promise: Register): void {
   });
 }
 
-function entries(promise: Register): void {
+function entries(promise: Register, assert: ContractAssert): void {
   promise("entries come back in order, from any place", async (store) => {
     await store.create(recordOf("a"));
     await store.append("a", promptsFrom(1, 300));
@@ -138,7 +130,7 @@ function entries(promise: Register): void {
     await store.append("a", [promptAt(1)]);
     // the last of three cannot be written
     const broken = { ...promptAt(4), prompt: [{ type: "text", text: 1n }] } as never as Entry;
-    await assert.rejects(store.append("a", [promptAt(2), promptAt(3), broken]));
+    await assert.rejects(store.append("a", [promptAt(2), promptAt(3), broken]), /./);
     assert.deepEqual(await collect(store, "a"), [promptAt(1)]);
     await store.append("a", promptsFrom(2, 3));
     assert.deepEqual(await collect(store, "a"), promptsFrom(1, 4));
@@ -239,11 +231,11 @@ function entries(promise: Register): void {
     await store.append("a", promptsFrom(1, 1_000));
     await assert.rejects(async () => {
       for (;;) if ((await reader.next()).done) return;
-    });
+    }, /./);
   });
 }
 
-function lists(promise: Register): void {
+function lists(promise: Register, assert: ContractAssert): void {
   promise("sessions are listed most recently updated first", async (store) => {
     await store.create(recordOf("old", { updatedAt: 1 }));
     await store.create(recordOf("new", { updatedAt: 3 }));
@@ -269,7 +261,7 @@ function lists(promise: Register): void {
       await store.create(recordOf(id, { updatedAt }));
     }
     const first = await store.list({ limit: 2 });
-    assert.ok(first.nextCursor !== undefined);
+    if (first.nextCursor === undefined) throw new Error("the first page has no cursor for the next");
     await store.create(recordOf("newest", { updatedAt: 9 }));
     await store.delete("c");
     const second = await store.list({ limit: 2, cursor: first.nextCursor });
@@ -302,7 +294,7 @@ function lists(promise: Register): void {
   });
 }
 
-function forks(promise: Register): void {
+function forks(promise: Register, assert: ContractAssert): void {
   promise(
     "a fork begins with the entries and the config of its source, and both go on alone",
     async (store) => {
@@ -359,7 +351,7 @@ function forks(promise: Register): void {
   );
 }
 
-function claims(promise: Register): void {
+function claims(promise: Register, assert: ContractAssert): void {
   promise("only a claimed session takes entries; creating and forking claim", async (store) => {
     await store.create(recordOf("a"));
     await store.append("a", [promptAt(1)]);

@@ -1,13 +1,9 @@
-// biome-ignore-all lint/style/noRestrictedImports: only tests load this file
+// The contract suite for transports.
 
-// What every transport promises, as one suite that runs on each of them. A transport that cannot
-// express a case says why; the reason is printed with the skipped test.
-
-import assert from "node:assert/strict";
-import { test } from "node:test";
-import type { Transport } from "../../src/jsonrpc/transport.ts";
-import type { FrameLimits } from "../../src/transport/frame-limits.ts";
-import { type WatchedTransport, watch } from "../support/watched-transport.ts";
+import type { Transport } from "../../jsonrpc/transport.ts";
+import type { FrameLimits } from "../../transport/frame-limits.ts";
+import type { ContractRunner } from "./runner.ts";
+import { type WatchedTransport, watch } from "./watched-transport.ts";
 
 /** A connected pair. `near` is the subject; the test is its owner and that of `far`. */
 export interface TransportPair {
@@ -40,12 +36,22 @@ export interface ContractOptions {
 
 type MakePair = (limits: Partial<FrameLimits>) => Promise<TransportPair> | TransportPair;
 
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
 /** A message whose JSON text has exactly so many bytes. */
 export function messageOf(bytes: number): { text: string } {
   return { text: "x".repeat(bytes - JSON.stringify({ text: "" }).length) };
 }
 
-const patience = { timeout: 60_000 };
+const timeout = 60_000;
 
 /** More messages than are ever needed: sockets and pipes of the system hold megabytes before anything is felt. */
 const enough = 4_000;
@@ -61,9 +67,14 @@ async function fill(pair: TransportPair, near: WatchedTransport, until: "full" |
   return enough;
 }
 
-/** Registers the contract for one kind of transport. */
-export function transportContract(name: string, makePair: MakePair, options: ContractOptions = {}): void {
-  const { exceptions = {}, encode } = options;
+/** Registers the tests that every kind of transport must pass. */
+export function transportContract(
+  { test, assert }: ContractRunner,
+  name: string,
+  makePair: MakePair,
+  options: ContractOptions = {},
+): void {
+  const { exceptions = {}, encode = (text) => new TextEncoder().encode(`${text}\n`) } = options;
 
   function promise(
     what: string,
@@ -72,7 +83,7 @@ export function transportContract(name: string, makePair: MakePair, options: Con
     body: (pair: TransportPair) => Promise<void>,
   ): void {
     const reason = needs.map((need) => exceptions[need]).find((text) => text !== undefined);
-    test(`${name}: ${what}`, { ...patience, skip: reason ?? false }, async () => {
+    test(`${name}: ${what}`, { timeout, skip: reason ?? false }, async () => {
       const pair = await makePair(limits);
       try {
         await body(pair);
@@ -106,7 +117,7 @@ export function transportContract(name: string, makePair: MakePair, options: Con
     watch(pair.far);
     for (let n = 0; n < 3; n++) pair.far.send({ n });
     // a round on the event loop, in which a transport that reads too early would read
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setTimeout(resolve));
     const near = watch(pair.near);
     await near.until(() => near.values.length === 3);
     assert.deepEqual(near.values, [{ n: 0 }, { n: 1 }, { n: 2 }]);
@@ -142,10 +153,9 @@ export function transportContract(name: string, makePair: MakePair, options: Con
   );
 
   promise("many messages in one chunk all arrive, in order", ["bytes"], {}, async (pair) => {
-    assert.ok(encode);
     const near = watch(pair.near);
     const frames = [...Array(500).keys()].map((n) => encode(JSON.stringify({ n })));
-    pair.bytesToNear?.(Buffer.concat(frames));
+    pair.bytesToNear?.(joined(frames));
     await near.until(() => near.values.length === 500);
     assert.deepEqual(
       near.values.map((value) => (value as { n: number }).n),
@@ -154,7 +164,6 @@ export function transportContract(name: string, makePair: MakePair, options: Con
   });
 
   promise("a message may be split at every byte (T5)", ["bytes"], {}, async (pair) => {
-    assert.ok(encode);
     const near = watch(pair.near);
     const message = { s: "ü✓🙂", n: [1, 2] };
     const bytes = encode(JSON.stringify(message));
@@ -197,7 +206,7 @@ export function transportContract(name: string, makePair: MakePair, options: Con
       await fill(pair, near, "end");
       await near.until(() => near.ends.length > 0);
       assert.equal(near.ends[0]?.kind, "overflow");
-      assert.match(near.ends[0]?.message ?? "", /does not read: \d+ bytes/);
+      assert.ok(/does not read: \d+ bytes/.test(near.ends[0]?.message ?? ""), near.ends[0]?.message);
       assert.equal(pair.near.send(messageOf(1_000)), true, "dropped");
     },
   );
@@ -314,7 +323,7 @@ export function transportContract(name: string, makePair: MakePair, options: Con
       await near.until(() => near.values.length === 1);
       pair.cut?.();
       await near.until(() => near.ends.length === 1);
-      assert.notEqual(near.ends[0]?.kind, undefined);
+      assert.ok(near.ends[0]?.kind !== undefined);
       for (let i = 0; i < 100; i++) pair.near.send({ n: i });
       await pair.near.close();
       assert.equal(near.ends.length, 1);
@@ -348,7 +357,7 @@ export function transportContract(name: string, makePair: MakePair, options: Con
       await Promise.all([pair.near.close(), pair.near.close(new Error("twice"))]);
       await pair.near.close();
       pair.far.send({ late: true });
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise((resolve) => setTimeout(resolve));
       assert.deepEqual([near.values, near.ends], [[], []]);
       assert.equal(pair.near.send({ dropped: true }), true);
     },
