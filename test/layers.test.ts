@@ -123,7 +123,7 @@ test("the wire of a version is loaded by its edition and its entry point only", 
   });
   assert.deepEqual(wrong, []);
   // everything that agent() and client() load for a connection on version 1
-  const used = ["edition/v1/agent.ts", "edition/v1/client.ts", "model/said-rules.ts"];
+  const used = ["edition/v1/agent.ts", "edition/v1/client.ts", "model/model-rules.ts"];
   const loaded = reachableFrom(
     used.map((file) => library + file),
     new Set(libraryCode),

@@ -16,7 +16,7 @@ import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { Log } from "../../jsonrpc/log.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
-import type { SaidRules } from "../../model/said-rules.ts";
+import type { ModelRules } from "../../model/model-rules.ts";
 import { Failure, type UnstableMethods } from "../../wire/decode.ts";
 import { refuseBatch } from "../base/batch-rules.ts";
 import { BoundWire, methodNotFound, sessionOf } from "../base/bound-wire.ts";
@@ -48,6 +48,13 @@ export interface AgentWireOptions
   readonly forwards?: boolean;
 }
 
+/** What is known once the version is agreed on. */
+interface Negotiated {
+  readonly wire: BoundWire;
+  readonly edition: AgentEdition;
+  readonly client: Introduction<ClientFeatures>;
+}
+
 export class AgentWire implements SessionSender {
   readonly log: Log;
   readonly closed: Promise<ConnectionError>;
@@ -55,15 +62,13 @@ export class AgentWire implements SessionSender {
   readonly #connection: Connection;
   readonly #options: AgentWireOptions;
   readonly #host: AgentHost;
+  /** While the version or the rules are being loaded, messages are held. */
+  #state: "ready" | "initializing" | "loading_rules" = "ready";
   #held = new HeldInput();
-  /** Something was asked since the handshake. Version 2 may repeat the handshake until then. */
+  /** Something was asked since the handshake. */
   #isUsed = false;
-  #loading = false;
-  #wire: BoundWire | undefined;
-  #edition: AgentEdition | undefined;
-  #client: Introduction<ClientFeatures> | undefined;
-  #saidRules: SaidRules | undefined;
-  #loadingRules = false;
+  #negotiated: Negotiated | undefined;
+  #rules: ModelRules | undefined;
 
   constructor(transport: Transport, options: AgentWireOptions, host: AgentHost) {
     this.#options = options;
@@ -81,23 +86,26 @@ export class AgentWire implements SessionSender {
     this.closed = this.#connection.closed;
   }
 
+  get #now(): Negotiated {
+    if (this.#negotiated === undefined) throw new Error("the connection has no version yet");
+    return this.#negotiated;
+  }
+
   get edition(): AgentEdition {
-    if (this.#edition === undefined) throw new Error("the connection has no version yet");
-    return this.#edition;
+    return this.#now.edition;
   }
 
   get client(): Introduction<ClientFeatures> {
-    if (this.#client === undefined) throw new Error("the connection has no client yet");
-    return this.#client;
+    return this.#now.client;
   }
 
-  get saidRules(): SaidRules | undefined {
-    return this.#saidRules;
+  get rules(): ModelRules | undefined {
+    return this.#rules;
   }
 
   /** The version that was agreed on; undefined before. */
   get version(): number | undefined {
-    return this.#edition?.version;
+    return this.#negotiated?.edition.version;
   }
 
   close(reason?: string): Promise<void> {
@@ -111,7 +119,7 @@ export class AgentWire implements SessionSender {
   }
 
   checkUpdate(sessionId: string, update: object): object {
-    return this.#bound().notification("session/update", { sessionId, update }) as object; // as it was given
+    return this.#now.wire.notification("session/update", { sessionId, update }) as object; // as it was given
   }
 
   sendChecked(params: object): Promise<void> | undefined {
@@ -119,11 +127,11 @@ export class AgentWire implements SessionSender {
   }
 
   request(method: string, params: unknown, options: RequestOptions<unknown> = {}): Promise<unknown> {
-    return this.#bound().request(this.#connection, method, params, options);
+    return this.#now.wire.request(this.#connection, method, params, options);
   }
 
   notify(method: string, params: unknown): void {
-    void this.#connection.notify(method, this.#bound().notification(method, params));
+    void this.#connection.notify(method, this.#now.wire.notification(method, params));
   }
 
   requestExtension(method: string, params: unknown, options: RequestOptions<unknown> = {}): Promise<unknown> {
@@ -137,28 +145,29 @@ export class AgentWire implements SessionSender {
   // ---- what the client sends
 
   #request(method: string, params: unknown, request: IncomingRequest): unknown {
-    if (method === "initialize" && !this.#loadingRules) return this.#initialize(params, request);
-    // the handshake may be on its way: initialize and session/new in one write succeed
-    if (this.#loading) return this.#held.request(() => this.#request(method, params, request));
+    if (method === "initialize" && this.#state !== "loading_rules") return this.#initialize(params, request);
+    // initialize and session/new may come in one write
+    if (this.#state !== "ready") return this.#held.request(() => this.#request(method, params, request));
     return this.#route(method, params, request);
   }
 
   #notification(method: string, params: unknown): undefined {
-    if (this.#loading) this.#held.notification(() => this.#notified(method, params));
+    if (this.#state !== "ready") this.#held.notification(() => this.#notified(method, params));
     else this.#notified(method, params);
   }
 
   async #initialize(params: unknown, request: IncomingRequest): Promise<object> {
-    if (this.#loading || this.#edition?.reinitializes === false || this.#isUsed) {
+    const isFinal = this.#isUsed || this.#negotiated?.edition.reinitializes === false;
+    if (isFinal || this.#state === "initializing") {
       const message = "initialize: the connection has been initialized already";
       throw new RequestError(rpcCodes.invalidRequest, message, { reason: "already_initialized" });
     }
     const version = chooseVersion(params, this.#options.versions);
-    this.#loading = true;
+    this.#state = "initializing";
     this.#held = new HeldInput();
     const { unstable, forwards = false } = this.#options;
     request.afterReply(() => {
-      if (forwards || this.#edition === undefined) this.#goOn();
+      if (forwards || this.#negotiated === undefined) this.#release();
       else void this.#loadRules(unstable);
     });
     const { edition, wire } = await loadAgentVersion(version);
@@ -169,38 +178,34 @@ export class AgentWire implements SessionSender {
     if (row === undefined) throw methodNotFound("initialize");
     const client = edition.client(bound.requestParams(row, edition.initializeParams(params)) as object);
     this.#connection.idPolicy = wire.idPolicy;
-    this.#wire = bound;
-    this.#edition = edition;
-    this.#client = client;
+    this.#negotiated = { wire: bound, edition, client };
     return bound.result(row, edition.introduce(this.#host.introduce(client))) as object;
   }
 
   /** Loads the rules after the answer: no session can send anything before. */
   async #loadRules(unstable: UnstableMethods): Promise<void> {
-    this.#loadingRules = true;
+    this.#state = "loading_rules";
     try {
-      const { saidRules } = await import("../../model/said-rules.ts");
-      this.#saidRules ??= saidRules(unstable === "*" || unstable.includes("session/update"));
+      const { modelRules } = await import("../../model/model-rules.ts");
+      this.#rules ??= modelRules(unstable === "*" || unstable.includes("session/update"));
     } catch (error) {
-      this.log("error", "what apps say is not checked: the rules could not be loaded", { error });
+      this.log("error", "updates are not checked: the rules could not be loaded", { error });
     }
-    this.#loadingRules = false;
-    this.#goOn();
+    this.#release();
   }
 
-  #goOn(): void {
-    this.#loading = false;
+  #release(): void {
+    this.#state = "ready";
     this.#held.release();
   }
 
   #route(method: string, params: unknown, request: IncomingRequest): unknown {
     if (method.startsWith("_")) return this.#host.extensionRequested(method, params, request);
-    const wire = this.#wire;
-    const edition = this.#edition;
-    if (wire === undefined || edition === undefined) {
+    if (this.#negotiated === undefined) {
       const message = `${method.slice(0, 100)}: initialize must come first`;
       throw new RequestError(rpcCodes.invalidRequest, message, { reason: "not_initialized" });
     }
+    const { wire, edition } = this.#negotiated;
     const row = wire.receivedRequest(method);
     if (row === undefined) throw methodNotFound(method);
     const decoded = wire.requestParams(row, params);
@@ -225,15 +230,11 @@ export class AgentWire implements SessionSender {
 
   #notified(method: string, params: unknown): void {
     if (method.startsWith("_")) return this.#host.extensionNotified(method, params);
-    const row = this.#wire?.receivedNotification(method);
-    if (row === undefined || this.#wire === undefined) return;
-    const decoded = this.#wire.notificationParams(row, params);
+    const wire = this.#negotiated?.wire;
+    const row = wire?.receivedNotification(method);
+    if (wire === undefined || row === undefined) return;
+    const decoded = wire.notificationParams(row, params);
     if (decoded instanceof Failure || method !== "session/cancel") return;
     this.#host.cancel((decoded as { sessionId: string }).sessionId); // validated by the method's row
-  }
-
-  #bound(): BoundWire {
-    if (this.#wire === undefined) throw new Error("the connection has no version yet");
-    return this.#wire;
   }
 }

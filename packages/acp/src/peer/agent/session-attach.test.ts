@@ -32,7 +32,7 @@ async function recordingSender(version: ProtocolVersion) {
     client: { info: undefined, features, meta: undefined },
     openUrls: new Set(),
     log: () => undefined,
-    saidRules: undefined,
+    rules: undefined,
     checkUpdate: (sessionId, update) => ({ sessionId, update }),
     sendChecked(params) {
       const { update } = params as SentParams;

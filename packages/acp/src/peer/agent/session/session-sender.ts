@@ -4,14 +4,14 @@ import type { AgentEdition } from "../../../edition/agent-edition.ts";
 import type { ClientFeatures, Introduction } from "../../../edition/agent-ops.ts";
 import type { Log } from "../../../jsonrpc/log.ts";
 import type { RequestOptions } from "../../../jsonrpc/pending-requests.ts";
-import type { SaidRules } from "../../../model/said-rules.ts";
+import type { ModelRules } from "../../../model/model-rules.ts";
 
 /** Sends what a session says. A session is attached to another sender when its client reconnects. */
 export interface SessionSender {
   readonly edition: AgentEdition;
   readonly client: Introduction<ClientFeatures>;
   /** Rules for what the app sends; undefined where they are not loaded. */
-  readonly saidRules: SaidRules | undefined;
+  readonly rules: ModelRules | undefined;
   /** URL elicitations whose flow is not over. Their ids are unique on a connection (A98). */
   readonly openUrls: Set<string>;
   readonly log: Log;

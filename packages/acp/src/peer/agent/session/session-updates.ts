@@ -92,14 +92,14 @@ export class SessionUpdates {
 
   /** Throws a TypeError for what the model does not have, whichever version the client speaks (G7). */
   checkSchema(update: Update): void {
-    const failure = this.sender.saidRules?.update(update);
+    const failure = this.sender.rules?.update(update);
     if (failure === undefined) return;
     const tag = JSON.stringify((update as { sessionUpdate?: unknown } | null)?.sessionUpdate);
     throw new TypeError(describeWrong(`update ${tag ?? "without a kind"}`, failure));
   }
 
   checkAsk(ask: PermissionAsk): void {
-    const failure = this.sender.saidRules?.permission(ask);
+    const failure = this.sender.rules?.permission(ask);
     if (failure !== undefined) throw new TypeError(describeWrong("permission", failure));
   }
 
