@@ -2,6 +2,7 @@
 
 import { optional } from "../base/optional.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
+import { invalidParams } from "../jsonrpc/invalid-params.ts";
 import type { Implementation, Meta } from "../model/content.ts";
 import type { ClientFeatures } from "./agent-ops.ts";
 
@@ -14,10 +15,10 @@ export const protocolVersions: readonly ProtocolVersion[] = [2, 1];
 export function chooseVersion(params: unknown, supported: readonly ProtocolVersion[]): ProtocolVersion {
   const requested = (params as { protocolVersion?: unknown } | null | undefined)?.protocolVersion;
   if (!Number.isInteger(requested) || (requested as number) < 0 || (requested as number) > 65_535) {
-    throw new RequestError(-32602, "initialize: params/protocolVersion must be an integer from 0 to 65535", {
-      reason: "invalid_params",
-      path: "/protocolVersion",
-    });
+    throw invalidParams(
+      "initialize: params/protocolVersion must be an integer from 0 to 65535",
+      "/protocolVersion",
+    );
   }
   const wanted = requested as number;
   const fits = supported.find((version) => version <= wanted);

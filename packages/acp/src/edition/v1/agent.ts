@@ -2,6 +2,7 @@
 
 import { optional } from "../../base/optional.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
+import { invalidParams } from "../../jsonrpc/invalid-params.ts";
 import type { PermissionAsk } from "../../model/ask.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
 import type { Outcome } from "../../model/update.ts";
@@ -144,9 +145,7 @@ function byCategory(
   options: readonly SessionConfigOption[],
 ): AgentOp {
   const option = selectOf(options, category);
-  if (option === undefined) {
-    throw new RequestError(-32602, `this session has no ${category} to set`, { reason: "invalid_params" });
-  }
+  if (option === undefined) throw invalidParams(`this session has no ${category} to set`);
   return {
     op: "set_option",
     sessionId,

@@ -1,7 +1,7 @@
 // The agent's side of version 2, whose JSON is nearly the model's.
 
 import { optional } from "../../base/optional.ts";
-import { RequestError } from "../../jsonrpc/errors.ts";
+import { invalidParams } from "../../jsonrpc/invalid-params.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type { AgentEdition, AgentOpResult } from "../agent-edition.ts";
 import type { Activation, AgentFeatures, AgentOp, ClientFeatures, Introduction } from "../agent-ops.ts";
@@ -133,10 +133,10 @@ function decode(method: string, given: object): AgentOp | undefined {
 /** Another place to replay from is refused, never replaced (A29). */
 function replayed(from: wire.ResumeSessionRequest["replayFrom"]): boolean {
   if (from == null || from.type === "start") return from != null;
-  throw new RequestError(-32602, 'replayFrom must have the type "start": no other place is known here', {
-    reason: "invalid_params",
-    path: "/replayFrom/type",
-  });
+  throw invalidParams(
+    'replayFrom must have the type "start": no other place is known here',
+    "/replayFrom/type",
+  );
 }
 
 function activation(params: wire.NewSessionRequest): Activation {

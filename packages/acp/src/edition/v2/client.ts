@@ -1,7 +1,7 @@
 // The client's side of version 2, whose JSON is nearly the model's.
 
 import { optional } from "../../base/optional.ts";
-import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { invalidParams } from "../../jsonrpc/invalid-params.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type { Activation, AgentIntroduction } from "../agent-ops.ts";
 import type { ClientEdition } from "../client-edition.ts";
@@ -66,7 +66,7 @@ function checkForm({
   if (mode !== "form" || requestedSchema?.type === "object") return;
   const path = "/requestedSchema/type";
   const message = `elicitation/create: params${path} must be "object", got another word`;
-  throw new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path });
+  throw invalidParams(message, path);
 }
 
 function agent(result: object): AgentIntroduction {

@@ -1,7 +1,7 @@
 // Checks the directories, MCP servers and system prompt that a client opens a session with.
 
 import type { Activation } from "../../edition/agent-ops.ts";
-import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { invalidParams } from "../../jsonrpc/invalid-params.ts";
 import { lists } from "./agent-capabilities.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 
@@ -12,17 +12,17 @@ export function checkedActivation(
 ): Activation {
   const activation = withSystemPrompt(given, lists(unstable, "session/new"));
   const { cwd, additionalDirectories, mcpServers } = activation;
-  if (!isAbsolutePath(cwd)) throw wrong("cwd must be an absolute path", "/cwd");
+  if (!isAbsolutePath(cwd)) throw invalidParams("cwd must be an absolute path", "/cwd");
   for (const [i, directory] of additionalDirectories.entries()) {
     if (!isAbsolutePath(directory))
-      throw wrong("a directory must be an absolute path", `/additionalDirectories/${i}`);
+      throw invalidParams("a directory must be an absolute path", `/additionalDirectories/${i}`);
   }
   for (const [i, server] of mcpServers.entries()) {
     const type = String(server.type);
     const offered = type === "stdio" || (type === "http" && mcp.http) || (type === "sse" && mcp.sse);
     if (!offered) {
       const message = `this agent uses no MCP servers of type ${type.slice(0, 50)}`;
-      throw wrong(message, `/mcpServers/${i}/type`);
+      throw invalidParams(message, `/mcpServers/${i}/type`);
     }
   }
   return activation;
@@ -33,16 +33,17 @@ function withSystemPrompt({ systemPrompt, ...activation }: Activation, isListed:
   if (systemPrompt === undefined || !isListed) return activation;
   const { mode, content } = systemPrompt as { mode?: unknown; content?: unknown };
   // the field is checked by the schema only where its own method is listed too
-  if (!Array.isArray(content)) throw wrong("a system prompt needs a mode and content", "/systemPrompt");
+  if (!Array.isArray(content))
+    throw invalidParams("a system prompt needs a mode and content", "/systemPrompt");
   if (mode !== "append" && mode !== "override")
-    throw wrong(
+    throw invalidParams(
       `a system prompt is appended or overrides, got ${String(mode).slice(0, 50)}`,
       "/systemPrompt/mode",
     );
   for (const [i, block] of content.entries()) {
     const type = (block as { type?: unknown } | null)?.type;
     if (type !== "text")
-      throw wrong(
+      throw invalidParams(
         `a system prompt is text, got ${String(type).slice(0, 50)}`,
         `/systemPrompt/content/${i}/type`,
       );
@@ -53,8 +54,4 @@ function withSystemPrompt({ systemPrompt, ...activation }: Activation, isListed:
 /** On any operating system: the client's may be another than ours. */
 export function isAbsolutePath(path: string): boolean {
   return path.startsWith("/") || path.startsWith("\\\\") || /^[A-Za-z]:[\\/]/.test(path);
-}
-
-function wrong(message: string, path: string): RequestError {
-  return new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path });
 }

@@ -10,8 +10,9 @@ import type {
   SessionOp,
 } from "../../edition/agent-ops.ts";
 import { protocolVersions } from "../../edition/negotiate.ts";
-import { type ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
+import { invalidParams } from "../../jsonrpc/invalid-params.ts";
 import type { Log } from "../../jsonrpc/log.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { Implementation, Meta, SessionConfigOption } from "../../model/content.ts";
@@ -101,10 +102,7 @@ export class AgentConnection implements AgentHost {
     const { prompts } = this.#wire.edition;
     const { image = false, audio = false, embeddedContext = false } = this.#definition.accepts ?? {};
     const wrong = unsupportedContent(op.prompt, { image, audio, embeddedContext });
-    if (wrong !== undefined) {
-      const data = { reason: "invalid_params", path: "/prompt" };
-      throw new RequestError(rpcCodes.invalidParams, `session/prompt: ${wrong}`, data);
-    }
+    if (wrong !== undefined) throw invalidParams(`session/prompt: ${wrong}`, "/prompt");
     return new Promise((resolve, reject) => {
       const prompt = receivedPrompt(op, prompts, resolve, reject);
       // cancelled while the version was loading

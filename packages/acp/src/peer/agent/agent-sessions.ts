@@ -6,6 +6,7 @@ import type { AgentOpResult } from "../../edition/agent-edition.ts";
 import type { Activation, SessionOp } from "../../edition/agent-ops.ts";
 import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
+import { invalidParams } from "../../jsonrpc/invalid-params.ts";
 import type { SessionRecord } from "../../model/store.ts";
 import { methodNotFound } from "../base/bound-wire.ts";
 import { sessionNotFound } from "../base/extensions.ts";
@@ -172,7 +173,7 @@ export class AgentSessions {
     if (record === undefined) throw sessionNotFound(sessionId);
     if (record.cwd !== activation.cwd) {
       const message = `the session belongs to another working directory: ${JSON.stringify(record.cwd)}`;
-      throw new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path: "/cwd" });
+      throw invalidParams(message, "/cwd");
     }
     const live = this.#live.get(sessionId);
     if (live === undefined) await this.#store.claim(sessionId);

@@ -1,6 +1,6 @@
 // Checks the value that a client sets an option to.
 
-import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { invalidParams } from "../../jsonrpc/invalid-params.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
 
 /** The option with its new value. Throws -32602 for a value that it does not offer (A79). */
@@ -12,11 +12,7 @@ export function checkOptionValue(
   path = "/value",
 ): SessionConfigOption {
   const option = options.find((each) => each.configId === configId);
-  const wrong = (message: string, where: string) =>
-    new RequestError(rpcCodes.invalidParams, message.slice(0, 500), {
-      reason: "invalid_params",
-      path: where,
-    });
+  const wrong = (message: string, where: string) => invalidParams(message.slice(0, 500), where);
   if (option === undefined) {
     const ids = options.map((each) => each.configId).join(", ");
     throw wrong(`the session has no option ${quoted(configId)}; it has: ${ids || "none"}`, "/configId");

@@ -2,6 +2,7 @@
 
 import { optional } from "../../../base/optional.ts";
 import { RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
+import { invalidParams } from "../../../jsonrpc/invalid-params.ts";
 import type { Log } from "../../../jsonrpc/log.ts";
 import type { Outcome, Update } from "../../../model/update.ts";
 import { newId } from "../../base/new-id.ts";
@@ -93,9 +94,7 @@ async function insert(updates: SessionUpdates, prompt: ReceivedPrompt, beginsTur
   } catch (error) {
     // it could be decoded, but not be encoded for the client
     const message = `session/prompt: ${error instanceof Error ? error.message : "it cannot be shown"}`;
-    prompt.refused(
-      new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path: "/prompt" }),
-    );
+    prompt.refused(invalidParams(message, "/prompt"));
     return false;
   }
   // queued behind the message: a state that is sent meanwhile must not be idle
