@@ -4,8 +4,8 @@ export type {
   Activation,
   AgentFeatures,
   ClientFeatures,
+  SessionListing,
 } from "./edition/agent-ops.ts";
-export type { SessionListing } from "./edition/client-edition.ts";
 export type { ProtocolVersion } from "./edition/negotiate.ts";
 export { Connection } from "./jsonrpc/connection.ts";
 export type {

@@ -2,9 +2,15 @@
 
 import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../model/ask.ts";
 import type { AuthMethod, SessionConfigOption } from "../model/content.ts";
-import type { SessionPage } from "../model/store.ts";
 import type { Outcome, Update } from "../model/update.ts";
-import type { AgentIntroduction, AgentOp, ClientFeatures, Introduction, SessionSetup } from "./agent-ops.ts";
+import type {
+  AgentIntroduction,
+  AgentOp,
+  ClientFeatures,
+  Introduction,
+  ListedSessions,
+  SessionSetup,
+} from "./agent-ops.ts";
 
 /** A request or a notification to send. */
 export interface WireCall {
@@ -71,7 +77,7 @@ export type OptionsOf = (sessionId: string) => readonly SessionConfigOption[];
 export type AgentOpResult =
   | { readonly kind: "none" }
   | { readonly kind: "session"; readonly setup: SessionSetup; readonly client: ClientFeatures }
-  | { readonly kind: "page"; readonly page: SessionPage }
+  | { readonly kind: "page"; readonly page: ListedSessions }
   | {
       readonly kind: "options";
       readonly options: readonly SessionConfigOption[];

@@ -102,6 +102,23 @@ export type AgentOp =
 export type PromptOp = Extract<AgentOp, { op: "prompt" }>;
 export type SessionOp = Exclude<AgentOp, PromptOp>;
 
+export interface SessionListing {
+  readonly sessionId: string;
+  readonly cwd: string;
+  readonly additionalDirectories: readonly string[];
+  readonly title?: string;
+  /** RFC 3339. */
+  readonly updatedAt?: string;
+}
+
+/** A page of sessions, of a store or of another agent. */
+export interface ListedSessions {
+  readonly sessions: readonly (Omit<SessionListing, "updatedAt"> & {
+    readonly updatedAt?: string | number;
+  })[];
+  readonly nextCursor?: string;
+}
+
 /** What the answer that opens a session says about it. */
 export interface SessionSetup {
   readonly sessionId: string;

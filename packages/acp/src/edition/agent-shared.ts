@@ -3,9 +3,8 @@
 import { optional } from "../base/optional.ts";
 import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer } from "../model/ask.ts";
 import type { ContentBlock, Meta } from "../model/content.ts";
-import type { SessionPage } from "../model/store.ts";
 import type { WireCall } from "./agent-edition.ts";
-import type { Activation, AgentFeatures, AgentOp } from "./agent-ops.ts";
+import type { Activation, AgentFeatures, AgentOp, ListedSessions } from "./agent-ops.ts";
 import { metaOf, nonEmpty } from "./wire-fields.ts";
 
 /** The operation of a request that both versions write alike; undefined for others. */
@@ -49,18 +48,21 @@ export function systemPromptMarker(can: AgentFeatures) {
   return optional({ systemPrompt: can.systemPrompt ? override : undefined });
 }
 
-export function pageToWire({ sessions, nextCursor }: SessionPage): object {
-  const infos = sessions.map(({ sessionId, cwd, additionalDirectories, title, updatedAt }) => ({
-    sessionId,
-    cwd,
-    ...optional({
-      // a relay may not know the time
-      updatedAt: Number.isFinite(updatedAt) ? new Date(updatedAt).toISOString() : undefined,
-      title,
-      additionalDirectories: nonEmpty(additionalDirectories),
-    }),
-  }));
-  return { sessions: infos, ...optional({ nextCursor }) };
+export function pageToWire({ sessions, nextCursor }: ListedSessions): object {
+  const listed = sessions.map(({ sessionId, cwd, additionalDirectories, title, updatedAt = "" }) => {
+    const time = new Date(updatedAt);
+    return {
+      sessionId,
+      cwd,
+      ...optional({
+        // another agent may list anything as its time
+        updatedAt: Number.isNaN(time.getTime()) ? undefined : time.toISOString(),
+        title,
+        additionalDirectories: nonEmpty(additionalDirectories),
+      }),
+    };
+  });
+  return { sessions: listed, ...optional({ nextCursor }) };
 }
 
 export function permissionAnswerFromWire(result: object): PermissionAnswer {

@@ -32,15 +32,6 @@ export interface ClientSessionEdition {
   interrupted(out: ClientSessionSink): void;
 }
 
-export interface SessionListing {
-  readonly sessionId: string;
-  readonly cwd: string;
-  readonly additionalDirectories: readonly string[];
-  readonly title?: string;
-  /** RFC 3339. */
-  readonly updatedAt?: string;
-}
-
 /** What an agent may ask a v1 client to do. */
 export type ServiceOp =
   | { readonly op: "read"; readonly path: string; readonly line?: number; readonly limit?: number }

@@ -3,7 +3,8 @@
 import { optional } from "../base/optional.ts";
 import type { ElicitationAsk, PermissionAnswer } from "../model/ask.ts";
 import type { Outcome } from "../model/update.ts";
-import type { ClientEdition, SessionListing } from "./client-edition.ts";
+import type { SessionListing } from "./agent-ops.ts";
+import type { ClientEdition } from "./client-edition.ts";
 
 export function listingFromWire(result: object): { sessions: SessionListing[]; nextCursor?: string } {
   const { sessions, nextCursor } = result as {

@@ -1,8 +1,7 @@
 // One agent at a client: the handshake, its sessions, and what it asks of us.
 
 import { isObject } from "../../base/is-object.ts";
-import type { Activation, AgentFeatures, SessionSetup } from "../../edition/agent-ops.ts";
-import type { SessionListing } from "../../edition/client-edition.ts";
+import type { Activation, AgentFeatures, SessionListing, SessionSetup } from "../../edition/agent-ops.ts";
 import { listingFromWire } from "../../edition/client-shared.ts";
 import { argumentText } from "../../jsonrpc/argument.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";

@@ -16,9 +16,8 @@ import type { SessionConfigOption } from "../../model/content.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import type { AgentHost } from "../agent/agent-wire.ts";
 import type { ClientSession } from "../client/client-session.ts";
-import type { ConnectedAgent, SentHook, SessionList, SessionPlace } from "../client/connected-agent.ts";
+import type { ConnectedAgent, SentHook, SessionPlace } from "../client/connected-agent.ts";
 import { ClientToolbox } from "./client-toolbox.ts";
-import type { ClientTools } from "./relay-options.ts";
 import { agentGone, type RelayContext, RelayedSession, refusal } from "./relayed-session.ts";
 import type { RequestOrigins } from "./request-origins.ts";
 
@@ -77,7 +76,7 @@ export class RelayHost implements AgentHost {
   async extensionRequested(method: string, params: unknown, request: IncomingRequest): Promise<unknown> {
     try {
       const { signal } = request;
-      return await this.#for(request, (sent) =>
+      return await this.#origins.run(request.id, (sent) =>
         this.#agent.request(method as `_${string}`, params, { signal, sent }),
       );
     } catch (error) {
@@ -98,24 +97,18 @@ export class RelayHost implements AgentHost {
     return this.#toolbox.close();
   }
 
-  /** Sends a request to the agent on behalf of a request of the client. */
-  #for<Result>(
-    request: IncomingRequest,
-    work: (sent: (id: number) => void) => Promise<Result>,
-  ): Promise<Result> {
-    return this.#origins.run(request.id, work);
-  }
-
   async #run(op: SessionOp, request: IncomingRequest): Promise<AgentOpResult> {
     const agent = this.#agent;
+    const run = <Result>(work: (sent: (id: number) => void) => Promise<Result>) =>
+      this.#origins.run(request.id, work);
     switch (op.op) {
       case "login":
-        await this.#for(request, (sent) => agent.login(op.methodId, { sent }));
+        await run((sent) => agent.login(op.methodId, { sent }));
         return none;
       case "logout":
         if (!agent.features.logout)
           throw new RequestError(errorCodes.internalError, "this agent has no logout");
-        await this.#for(request, (sent) => agent.logout({ sent }));
+        await run((sent) => agent.logout({ sent }));
         return none;
       case "new":
         return this.#open(request, op.activation, (place) => agent.open(place));
@@ -125,16 +118,15 @@ export class RelayHost implements AgentHost {
         return this.#activate(op, request);
       case "list": {
         const { cwd, cursor } = op;
-        if (!agent.features.list) return listPage(this.#listed(cwd));
-        return listPage(
-          await this.#for(request, (sent) => agent.list({ sent, ...optional({ cwd, cursor }) })),
-        );
+        if (!agent.features.list) return { kind: "page", page: this.#listed(cwd) };
+        const page = await run((sent) => agent.list({ sent, ...optional({ cwd, cursor }) }));
+        return { kind: "page", page };
       }
       case "close":
         await this.#close(op.sessionId);
         return none;
       case "delete":
-        await this.#for(request, (sent) => agent.delete(op.sessionId, { sent }));
+        await run((sent) => agent.delete(op.sessionId, { sent }));
         await this.#forget(op.sessionId);
         return none;
       case "set_option": {
@@ -158,31 +150,18 @@ export class RelayHost implements AgentHost {
     open: (place: SessionPlace & SentHook) => Promise<ClientSession>,
   ): Promise<AgentOpResult> {
     const session = new RelayedSession(this.#relay, rootsOf(activation));
-    const tools = await this.#toolbox.open(activation.cwd, () => session.id);
-    const place = placeFor(activation, session, tools);
-    const live = await this.#for(request, (sent) => open({ ...place, sent })).catch(
-      async (error: unknown) => {
-        await tools?.close();
-        throw error;
-      },
-    );
-    if (tools !== undefined) this.#toolbox.keep(live.sessionId, tools);
-    // an agent that gives one name twice has one session
-    this.#sessions.get(live.sessionId)?.retire();
-    this.#sessions.set(live.sessionId, session);
-    const setup = session.opened(live);
+    const opened = await this.#openAtAgent(request, session, activation, () => session.id, open);
     request.afterReply(() => session.release());
-    return { kind: "session", setup, client: this.#relay.wire.client.features };
+    return opened;
   }
 
   async #activate(
-    op: Extract<SessionOp, { op: "activate" }>,
+    { sessionId, activation, replay }: Extract<SessionOp, { op: "activate" }>,
     request: IncomingRequest,
   ): Promise<AgentOpResult> {
-    const { sessionId, activation, replay } = op;
-    const { features } = this.#agent;
-    const drop = !replay && !features.resume;
-    if (replay && !features.load) throw unsupported("replay the history of a session");
+    const agent = this.#agent;
+    const drop = !replay && !agent.features.resume;
+    if (replay && !agent.features.load) throw unsupported("replay the history of a session");
     const session =
       this.#sessions.get(sessionId) ??
       this.#activating.get(sessionId) ??
@@ -190,30 +169,51 @@ export class RelayHost implements AgentHost {
     this.#activating.set(sessionId, session);
     // an agent that can only load sends the history, which the client did not ask for
     session.beginReplay(sessionId, { drop });
-    let live: ClientSession;
-    const tools = await this.#toolbox.open(activation.cwd, () => sessionId);
+    let opened: AgentOpResult;
     try {
-      const place = placeFor(activation, session, tools);
-      const agent = this.#agent;
-      live = await this.#for(request, (sent) =>
-        replay || drop
-          ? agent.load(sessionId, { ...place, sent })
-          : agent.resume(sessionId, { ...place, sent }),
+      opened = await this.#openAtAgent(
+        request,
+        session,
+        activation,
+        () => sessionId,
+        (place) => (replay || drop ? agent.load(sessionId, place) : agent.resume(sessionId, place)),
       );
     } catch (error) {
       session.endReplay();
-      await tools?.close();
       throw error;
     } finally {
       this.#activating.delete(sessionId);
     }
-    if (tools !== undefined) this.#toolbox.keep(sessionId, tools);
-    this.#sessions.set(sessionId, session);
-    const setup = session.opened(live);
     session.release();
     // version 2 ends a replay with the state of the session
     if (!this.#relay.agentHasStates) session.show({ sessionUpdate: "state_update", state: "idle" });
-    return { kind: "session", setup, client: this.#relay.wire.client.features };
+    return opened;
+  }
+
+  async #openAtAgent(
+    request: IncomingRequest,
+    session: RelayedSession,
+    activation: Activation,
+    sessionId: () => string | undefined,
+    open: (place: SessionPlace & SentHook) => Promise<ClientSession>,
+  ): Promise<AgentOpResult> {
+    const tools = await this.#toolbox.open(activation.cwd, sessionId);
+    const mcpServers = [...activation.mcpServers, ...(tools === undefined ? [] : [tools.server])];
+    let live: ClientSession;
+    try {
+      live = await this.#origins.run(request.id, (sent) =>
+        open({ ...activation, mcpServers, onUpdate: session.receive, sent }),
+      );
+    } catch (error) {
+      await tools?.close();
+      throw error;
+    }
+    if (tools !== undefined) this.#toolbox.keep(live.sessionId, tools);
+    // an agent that gives out one id twice has one session
+    const before = this.#sessions.get(live.sessionId);
+    if (before !== session) before?.retire();
+    this.#sessions.set(live.sessionId, session);
+    return { kind: "session", setup: session.opened(live), client: this.#relay.wire.client.features };
   }
 
   async #close(sessionId: string): Promise<void> {
@@ -235,13 +235,8 @@ export class RelayHost implements AgentHost {
   #known(sessionId: string): RelayedSession {
     const session = this.#sessions.get(sessionId);
     if (session !== undefined) return session;
-    throw new RequestError(
-      errorCodes.notFound,
-      "there is no such session on this connection; load or resume it",
-      {
-        reason: "session_not_found",
-      },
-    );
+    const message = "there is no such session on this connection; load or resume it";
+    throw new RequestError(errorCodes.notFound, message, { reason: "session_not_found" });
   }
 
   #listed(cwd: string | undefined) {
@@ -256,40 +251,10 @@ export class RelayHost implements AgentHost {
   }
 }
 
-function placeFor(
-  activation: Activation,
-  session: RelayedSession,
-  tools: ClientTools | undefined,
-): SessionPlace {
-  const { mcpServers } = activation;
-  return {
-    ...activation,
-    mcpServers: tools === undefined ? mcpServers : [...mcpServers, tools.server],
-    onUpdate: session.receive,
-  };
-}
-
 function rootsOf({ cwd, additionalDirectories }: Activation): readonly string[] {
   return [cwd, ...additionalDirectories];
 }
 
 function unsupported(what: string): RequestError {
   return new RequestError(errorCodes.invalidParams, `this agent cannot ${what}`, { reason: "unsupported" });
-}
-
-/** A page of the agent's sessions, for the edition that shows it to the client. */
-function listPage({ sessions, nextCursor }: SessionList): AgentOpResult {
-  return {
-    kind: "page",
-    page: {
-      sessions: sessions.map(({ updatedAt, ...session }) => ({
-        ...session,
-        createdAt: 0,
-        // the edition leaves out what is no time
-        updatedAt: updatedAt === undefined ? Number.NaN : Date.parse(updatedAt),
-        config: {},
-      })),
-      ...optional({ nextCursor }),
-    },
-  };
 }
