@@ -1,4 +1,4 @@
-// The coding agent, for whoever serves it.
+// The public API of the coding agent.
 
 export { type CodingAgentOptions, codingAgent } from "./agent.ts";
 export { type Account, type AccountOptions, openAccount } from "./auth/account.ts";

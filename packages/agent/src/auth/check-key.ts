@@ -1,7 +1,7 @@
 // Asks a provider whether it takes a key, by the cheapest request that it has: the list of its models.
 
 import type { Endpoint } from "../providers/provider-config.ts";
-import { scrub } from "../providers/scrub.ts";
+import { scrub } from "../text/scrub.ts";
 
 const patienceMs = 30_000;
 

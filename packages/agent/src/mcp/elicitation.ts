@@ -2,7 +2,7 @@
 
 import type { ElicitRequestParams, ElicitResult } from "@modelcontextprotocol/client";
 import type { AgentSession, ElicitationAsk } from "@parley/acp";
-import { asksForSecret, namesSecret, unlinked } from "../tools/base/form-rules.ts";
+import { asksForSecret, namesSecret, unlinked } from "../text/form-rules.ts";
 
 /** The questions of one session's servers. */
 export interface ServerQuestions {

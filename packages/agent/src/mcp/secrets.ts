@@ -2,7 +2,7 @@
 // what it wrote to stderr. Header values are secrets. Of environments only what looks like one is, since a server that
 // was given a path must be able to name it.
 
-import { scrub } from "../providers/scrub.ts";
+import { scrub } from "../text/scrub.ts";
 
 /** Shorter ones would tear holes into ordinary words. */
 const minLength = 4;

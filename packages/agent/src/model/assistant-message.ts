@@ -2,7 +2,7 @@
 
 import type { ModelEvent, ModelMessage, TextPart, ThinkingPart, ToolCallPart } from "./model.ts";
 
-type AssistantPart = TextPart | ThinkingPart | ToolCallPart;
+export type AssistantPart = TextPart | ThinkingPart | ToolCallPart;
 
 type Message = Extract<ModelMessage, { role: "assistant" }>;
 

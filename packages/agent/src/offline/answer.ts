@@ -1,8 +1,9 @@
 // One answer of the offline model: the script of the user's last request, played up to where its outcomes reach.
 
+import { summaryRequest } from "../model/agent-requests.ts";
 import type { ModelEvent, ModelMessage, ModelRequest } from "../model/model.ts";
-import { plainSummary, summaryRequest } from "../session/summary.ts";
-import { tokensOfMessages, tokensOfText } from "../session/tokens.ts";
+import { plainSummary } from "../model/summary.ts";
+import { tokensOfMessages, tokensOfText } from "../model/tokens.ts";
 import { requestScript } from "./request-script.ts";
 import type { Step } from "./script.ts";
 

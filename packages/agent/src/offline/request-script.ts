@@ -1,7 +1,7 @@
 // One request of the user as a script: a single task is done at once, several become a plan that is carried out step
 // by step. Where the mode allows no changes, the plan is all there is.
 
-import { planRequest } from "../session/commands.ts";
+import { planRequest } from "../model/agent-requests.ts";
 import { type Intent, type Task, tasksOf } from "./intents.ts";
 import { call, type Script } from "./script.ts";
 import { taskScript } from "./task-scripts.ts";

@@ -3,10 +3,10 @@
 
 import { ModelError, type ModelErrorKind } from "../model/model.ts";
 import { Failure } from "../model/retry.ts";
+import { scrub } from "../text/scrub.ts";
 import { UnfinishedAnswer } from "./from-parts.ts";
 import type { Endpoint } from "./provider-config.ts";
 import { retryAfterMs } from "./retry-after.ts";
-import { scrub } from "./scrub.ts";
 
 export interface FailureContext {
   readonly endpoint: Endpoint;

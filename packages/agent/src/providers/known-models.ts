@@ -2,9 +2,7 @@
 // of the config replaces any of them, and a model that is not here gets the defaults of its kind of provider.
 
 import type { ModelFacts, Price } from "../model/model.ts";
-import type { ProviderKind } from "./provider-config.ts";
-
-export type ModelOverrides = Partial<Omit<ModelFacts, "id">>;
+import type { ModelOverrides, ProviderKind } from "./provider-config.ts";
 
 const million = 1_000_000;
 

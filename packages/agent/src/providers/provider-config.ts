@@ -1,10 +1,12 @@
 // Where models are: what a config file and the environment say of providers, and the providers that need no config.
 
-import { ModelError } from "../model/model.ts";
-import type { ModelOverrides } from "./known-models.ts";
+import { ModelError, type ModelFacts } from "../model/model.ts";
 
 /** How a provider is spoken to. `openai` is the Responses API, `compatible` any server with Chat Completions. */
 export type ProviderKind = "anthropic" | "openai" | "openai-chat" | "google" | "compatible";
+
+/** Facts from the config that replace what is known of a model. */
+export type ModelOverrides = Partial<Omit<ModelFacts, "id">>;
 
 export interface ProviderConfig {
   /** Default: what the provider's name says, else `compatible`. */

@@ -141,7 +141,7 @@ inEveryVersion(
   },
 );
 
-inEveryVersion("a prompt with nothing for the model is refused, and forgotten", {}, async (place) => {
+inEveryVersion("an empty prompt is refused and forgotten", {}, async (place) => {
   const model = scriptedModel([says("ok")]);
   const { session } = await talk({ ...place, models: [model], tools: [] });
   const forUser = { type: "text", text: "for your eyes", annotations: { audience: ["user"] } } as const;
@@ -149,7 +149,7 @@ inEveryVersion("a prompt with nothing for the model is refused, and forgotten", 
     const { stopReason, error } = await session.prompt(nothing as string).outcome;
     assert.equal(stopReason, "error");
     assert.equal(error?.code, -32_602);
-    assert.match(error?.message ?? "", /^the prompt has nothing for the model: write something/);
+    assert.match(error?.message ?? "", /^The prompt is empty\. Write something/);
   }
   await session.prompt("hello").outcome;
   assert.equal(model.requests.length, 1);
@@ -164,9 +164,9 @@ inEveryVersion(
     const gone = join(place.cwd, "gone");
     await assert.rejects(agent.open({ cwd: gone }), {
       code: -32_602,
-      message: `the working directory "${gone}" does not exist: open a session where there is one`,
+      message: `the working directory "${gone}" does not exist: choose an existing directory`,
     });
-    await assert.rejects(agent.open({ cwd: join(place.cwd, "a.txt") }), /is no directory/);
+    await assert.rejects(agent.open({ cwd: join(place.cwd, "a.txt") }), /is not a directory/);
     await assert.rejects(
       agent.open({ cwd: place.cwd, additionalDirectories: [gone] }),
       /the additional directory .* does not exist/,

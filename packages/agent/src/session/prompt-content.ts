@@ -1,10 +1,10 @@
-// What of a prompt reaches the model. Content that is annotated for the user alone does not.
+// Converts prompt content to model message parts, and rejects content that the model does not accept.
 
 import { type ContentBlock, errorCodes, RequestError } from "@parley/acp";
 import { imageProblem } from "../model/image-limits.ts";
 import type { MediaPart, ModelFacts, ModelMessage, TextPart } from "../model/model.ts";
 
-/** Throws -32602, in words for the user, for what the model cannot take. */
+/** Throws -32602 for content that the model does not accept. */
 export function userParts(
   prompt: readonly ContentBlock[],
   facts: Pick<ModelFacts, "name" | "takesImages" | "takesAudio">,
@@ -15,7 +15,7 @@ export function userParts(
     if (!isForModel(block)) continue;
     const part = partOf(block, facts);
     const last = parts.at(-1);
-    // words next to words; what is attached stays apart from them
+    // joins adjacent text blocks, but keeps attachments apart
     if (part.type === "text" && last?.type === "text" && block.type === "text" && before === "text") {
       parts[parts.length - 1] = { type: "text", text: `${last.text}\n\n${part.text}` };
     } else parts.push(part);
@@ -24,7 +24,7 @@ export function userParts(
   return parts;
 }
 
-/** Not where it is annotated for the user only. */
+/** False for content annotated for the user only. */
 export function isForModel(block: ContentBlock): boolean {
   const audience = (block as { annotations?: { audience?: readonly string[] | null } | null }).annotations
     ?.audience;
@@ -90,7 +90,7 @@ function refused(model: string, what: string): RequestError {
   });
 }
 
-/** Throws -32602, in words for the user, where the prompt has an image that no provider takes. */
+/** Throws -32602 for an image that is too large for every provider. */
 export function checkImages(prompt: readonly ContentBlock[]): void {
   for (const [i, block] of prompt.entries()) {
     const data = block.type === "image" && isForModel(block) ? String(block.data) : undefined;
@@ -103,8 +103,8 @@ export function checkImages(prompt: readonly ContentBlock[]): void {
   }
 }
 
-/** Messages without the media that this model does not take: another one, or nobody, may have been given them. */
-export function withoutForeignMedia(
+/** Replaces media that this model does not accept by a note; they may have been sent to another model. */
+export function withoutUnsupportedMedia(
   messages: readonly ModelMessage[],
   { takesImages, takesAudio }: Pick<ModelFacts, "takesImages" | "takesAudio">,
 ): readonly ModelMessage[] {

@@ -1,5 +1,5 @@
+import { asksForSecret } from "../../text/form-rules.ts";
 import { defineTool, textPart } from "../base/define-tool.ts";
-import { asksForSecret } from "../base/form-rules.ts";
 import { shownText } from "../base/shown-content.ts";
 import { ToolError } from "../base/tool.ts";
 

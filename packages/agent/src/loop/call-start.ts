@@ -1,13 +1,10 @@
-// How a call is announced. What is in a title was chosen by a model, perhaps on behalf of a file or a page that it has
-// read: it must not be able to look like something else in a question.
+// Builds the update that announces a tool call.
 
 import type { ToolCallContent, ToolCallStart } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import type { ToolCallPart } from "../model/model.ts";
+import { oneLine } from "../text/one-line.ts";
 import type { PreparedCall } from "../tools/base/tool.ts";
-
-const maxTitle = 200;
-/** Line ends, other control characters, and marks that reorder or hide text. */
-const misleading = /[\p{Cc}\u061c\u180e\u2028\u2029\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/gu;
 
 export function callStart(
   part: ToolCallPart,
@@ -16,7 +13,7 @@ export function callStart(
 ): ToolCallStart {
   const { kind, locations, content = [] } = presentation;
   const title = oneLine(presentation.title);
-  // a command that does not fit into its title is shown whole, or nobody could know what is allowed
+  // a command that was cut in the title is shown in full, so that the user knows what to allow
   const whole = access.type === "run" && title !== access.command ? [commandContent(access.command)] : [];
   const shown = [...whole, ...content];
   return {
@@ -24,17 +21,11 @@ export function callStart(
     kind,
     name: part.name,
     rawInput: part.input,
-    ...(locations === undefined ? {} : { locations: [...locations] }),
-    ...(shown.length === 0 ? {} : { content: shown }),
-    ...(toolCallId === undefined ? {} : { toolCallId }),
+    ...(locations && { locations: [...locations] }),
+    ...(shown.length > 0 && { content: shown }),
+    ...optional({ toolCallId }),
     cancellable: true,
   };
-}
-
-/** Nothing in it can end the line, or reorder it. */
-export function oneLine(title: string): string {
-  const line = title.replaceAll(misleading, " ").trim();
-  return line.length <= maxTitle ? line : `${line.slice(0, maxTitle - 1)}…`;
 }
 
 function commandContent(command: string): ToolCallContent {

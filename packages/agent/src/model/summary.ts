@@ -1,13 +1,6 @@
-// A summary without a model: what was asked, what was touched, what was said last. Used by the offline model, and
-// where a conversation is too long even to be summarised.
+// Summarises a conversation without a model: for the offline model, and when a model fails to summarise.
 
-import type { ModelMessage } from "../model/model.ts";
-
-/** The last message of a request for a summary. */
-export const summaryRequest =
-  "Summarise this conversation for yourself, so that you can go on without it. Say: the goal, constraints and " +
-  "decisions, what has been done (with the paths of files read and changed), what is left, and what to do next. " +
-  "Call no tools.";
+import type { ModelMessage } from "./model.ts";
 
 const maxAsked = 20;
 const maxTouched = 50;
