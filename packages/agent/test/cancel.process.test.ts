@@ -10,7 +10,7 @@ import { chatEvents, chunk } from "./fake-provider/chat-wire.ts";
 import { type Answer, streamed } from "./fake-provider/fake-provider.ts";
 import { said } from "./support/agent-probe.ts";
 import { scriptServer } from "./support/mcp-probe.ts";
-import { fileAppears, isGone } from "./support/outside-events.ts";
+import { fileAppears, isGone } from "./support/polling.ts";
 import { home, patience, start } from "./support/process-probe.ts";
 
 interface State {

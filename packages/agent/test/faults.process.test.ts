@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
 import { ConnectionError, type Update } from "@parley/acp";
-import { isGone, numberIn } from "./support/outside-events.ts";
+import { isGone, numberIn } from "./support/polling.ts";
 import { type Home, home, launcher, patience, start } from "./support/process-probe.ts";
 
 /** An editor in a few lines: it allows everything, and sends one prompt. */

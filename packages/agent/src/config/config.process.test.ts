@@ -82,7 +82,7 @@ for (const [config, wanted] of [
     /config\.json: agent\.mode wants one of ask, code, architect, chat, got another text/,
   ],
   ['{"agent": {', /config\.json:1:12: not JSON: a name in quotes or "\}" is wanted here/],
-  ['{"agent": {"model": "nowhere/x"}}', /The model "nowhere\/x" names no provider that is known/],
+  ['{"agent": {"model": "nowhere/x"}}', /The model "nowhere\/x" has an unknown provider/],
 ] as const) {
   test(`a config that cannot be used ends the agent with the reason: ${config}`, patience, (t) => {
     const place = home(t);

@@ -11,10 +11,10 @@ import {
   toolUpdates,
   written,
 } from "../../test/support/agent-probe.ts";
-import { tinyRead, tinyWrite } from "../../test/support/tiny-tools.ts";
+import { stubRead, stubWrite } from "../../test/support/stub-tools.ts";
 import type { ModelRequest } from "../model/model.ts";
 
-const tools = [tinyRead, tinyWrite];
+const tools = [stubRead, stubWrite];
 const write = ["write", { path: "long.txt", content: "x" }] as const;
 
 inEveryVersion("a call is shown while the model writes it, and runs under the same id", {}, async (place) => {

@@ -15,11 +15,11 @@ import {
   toolUpdates,
   written,
 } from "../../test/support/agent-probe.ts";
-import { customTool, tinyRead, tinyWrite } from "../../test/support/tiny-tools.ts";
+import { customTool, stubRead, stubWrite } from "../../test/support/stub-tools.ts";
 import type { ModelMessage } from "../model/model.ts";
 import { tools as codingTools } from "../tools/coding-tools.ts";
 
-const tools = [tinyRead, tinyWrite];
+const tools = [stubRead, stubWrite];
 
 /** A conversation that every model takes: it begins with the user, and every call has one outcome right behind it. */
 function assertValid(messages: readonly ModelMessage[]): void {

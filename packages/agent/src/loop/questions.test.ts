@@ -7,7 +7,7 @@ import {
   talk,
   toolStories,
 } from "../../test/support/agent-probe.ts";
-import { customTool } from "../../test/support/tiny-tools.ts";
+import { customTool } from "../../test/support/stub-tools.ts";
 
 const color = customTool(
   "color",

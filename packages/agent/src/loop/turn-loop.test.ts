@@ -13,10 +13,10 @@ import {
   toolStories,
   toolUpdates,
 } from "../../test/support/agent-probe.ts";
-import { customTool, tinyRead, tinyRun, tinyWrite } from "../../test/support/tiny-tools.ts";
+import { customTool, stubRead, stubRun, stubWrite } from "../../test/support/stub-tools.ts";
 import { ModelError, type ModelMessage } from "../model/model.ts";
 
-const tools = [tinyRead, tinyWrite, tinyRun];
+const tools = [stubRead, stubWrite, stubRun];
 
 /** Every call has one outcome, right behind the message that made it. */
 function assertValid(messages: readonly ModelMessage[]): void {

@@ -26,7 +26,7 @@ import {
   talkUntilEnd,
   toolServer,
 } from "../../test/support/mcp-probe.ts";
-import { fileAppears, isGone } from "../../test/support/outside-events.ts";
+import { fileAppears, isGone } from "../../test/support/polling.ts";
 
 const patient = { timeout: 60_000 };
 

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { memoryPair } from "@parley/acp";
 import { type Answer, calls, inEveryVersion, says, scriptedModel } from "../../test/support/agent-probe.ts";
-import { tinyRun, tinyWrite } from "../../test/support/tiny-tools.ts";
+import { stubRun, stubWrite } from "../../test/support/stub-tools.ts";
 import { type CodingAgentOptions, codingAgent } from "../agent.ts";
 import { readTool } from "../tools/files/read.ts";
 
@@ -30,7 +30,7 @@ async function byHand(
   const [left, right] = memoryPair();
   const { script, ...more } = options;
   const model = scriptedModel(script);
-  const tools = [readTool, tinyWrite, tinyRun];
+  const tools = [readTool, stubWrite, stubRun];
   codingAgent({ version: "1", models: [model], tools, log: () => undefined, ...more }).connect(left);
   const waiting = new Map<number | string, (message: Message) => void>();
   const updates: Record<string, unknown>[] = [];

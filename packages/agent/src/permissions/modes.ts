@@ -1,6 +1,8 @@
-// The four modes, and how much is approved without asking. Both are options of a session.
+// Defines the session modes and the levels of automatic approval.
 
-import type { ModeId } from "../tools/base/tool.ts";
+import type { Mode } from "../tools/base/tool.ts";
+
+export type { Mode };
 
 export const modes = [
   {
@@ -23,9 +25,7 @@ export const modes = [
     name: "Chat",
     description: "Answers questions, touches nothing",
   },
-] as const satisfies readonly { value: ModeId; name: string; description: string }[];
-
-export type Mode = ModeId;
+] as const satisfies readonly { value: Mode; name: string; description: string }[];
 
 export function isMode(value: unknown): value is Mode {
   return modes.some((mode) => mode.value === value);

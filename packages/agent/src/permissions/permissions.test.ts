@@ -13,9 +13,9 @@ import {
   talk,
   toolStories,
 } from "../../test/support/agent-probe.ts";
-import { customTool, tinyRead, tinyRun, tinyWrite } from "../../test/support/tiny-tools.ts";
+import { customTool, stubRead, stubRun, stubWrite } from "../../test/support/stub-tools.ts";
 
-const tools = [tinyRead, tinyWrite, tinyRun];
+const tools = [stubRead, stubWrite, stubRun];
 const write = (path: string) => ["write", { path, content: "x" }] as const;
 const run = (command: string) => ["bash", { command }] as const;
 

@@ -51,7 +51,7 @@ test("a provider without a key is an error that says how to get one", () => {
     name: "ModelError",
     kind: "auth",
     message:
-      "Anthropic needs an API key and there is none. Set ANTHROPIC_API_KEY or run: parley agent login anthropic",
+      "Anthropic needs an API key. Set ANTHROPIC_API_KEY or run: parley agent login anthropic",
   });
   const providers = { work: { baseUrl: "http://127.0.0.1:1/v1", apiKeyEnv: "WORK_KEY" } };
   assert.throws(() => chooseModel({ model: "work/x", providers }, {}), {
@@ -107,7 +107,7 @@ test("OLLAMA_HOST may be a host, a port, an address to listen on or a URL", asyn
 });
 
 for (const [config, message] of [
-  [{ model: "nowhere/x" }, /"nowhere\/x" names no provider.*anthropic, openai, google, ollama/],
+  [{ model: "nowhere/x" }, /"nowhere\/x" has an unknown provider.*anthropic, openai, google, ollama/],
   [{ model: "work/x", providers: { work: {} } }, /"work" has no address/],
   [
     { model: "work/x", providers: { work: { baseUrl: "127.0.0.1:80" } } },
@@ -115,7 +115,7 @@ for (const [config, message] of [
   ],
   [
     { model: "work/x", providers: { work: { baseUrl: "http://me:secret@127.0.0.1/v1" } } },
-    /has a user name in it/,
+    /contains a user name/,
   ],
 ] as const) {
   test(`${JSON.stringify(config)} is refused in words`, () => {

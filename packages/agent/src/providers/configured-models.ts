@@ -1,4 +1,4 @@
-// Every model that could be chosen now, and the one that is.
+// Lists all available models and the chosen one.
 
 import type { Model } from "../model/model.ts";
 import { type ChooseOptions, chooseModel, listModels } from "./choose-model.ts";
@@ -6,11 +6,11 @@ import type { Environment, ModelConfig } from "./provider-config.ts";
 
 export interface ConfiguredModels {
   readonly models: readonly Model[];
-  /** Its id; `offline` where nothing is configured. */
+  /** The id of the chosen model; `offline` when nothing is configured. */
   readonly chosen: string;
 }
 
-/** Throws ModelError for a name or a provider that cannot be used. */
+/** Throws ModelError for an unusable name or provider. */
 export function configuredModels(
   config: ModelConfig,
   env: Environment,

@@ -1,17 +1,16 @@
-// What is known of models beforehand. Windows and prices are those that the providers published in autumn 2026; an entry
-// of the config replaces any of them, and a model that is not here gets the defaults of its kind of provider.
+// Facts about known models, as published in autumn 2026; the config overrides them, and unknown models get defaults.
 
 import type { ModelFacts, Price } from "../model/model.ts";
 import type { ModelOverrides, ProviderKind } from "./provider-config.ts";
 
 const million = 1_000_000;
 
-/** Anthropic charges a tenth for what it reads from its cache and a quarter more for what it writes there. */
+/** Cache reads cost a tenth, cache writes a quarter more. */
 function anthropicPrice(input: number, output: number): Price {
   return { input, output, cachedInput: input / 10, cacheWrite: input * 1.25 };
 }
 
-/** OpenAI's large windows cost more from 272,000 tokens on. */
+/** Requests above 272,000 input tokens cost more. */
 function openaiPrice(input: number, output: number, cachedInput: number): Price {
   return { input, output, cachedInput, long: { above: 272_000, input: 2, output: 1.5 } };
 }
@@ -29,13 +28,13 @@ function gemini(name: string, price?: Price): ModelOverrides {
   return { name, contextWindow, takesImages: true, takesAudio: true, thinks: true, ...(price && { price }) };
 }
 
-/** The first of each provider is its default. */
+/** The first model of each provider is its default. */
 const known: Readonly<Record<"anthropic" | "openai" | "google", Readonly<Record<string, ModelOverrides>>>> = {
   anthropic: {
     "claude-sonnet-5-5": claude("Claude Sonnet 5.5", million, anthropicPrice(2, 10)),
     "claude-opus-5-5": claude("Claude Opus 5.5", million, anthropicPrice(4, 20)),
     "claude-fable-5-1": claude("Claude Fable 5.1", million, anthropicPrice(10, 50)),
-    // Its price has steps that one figure cannot say.
+    // its price has steps that this table cannot express
     "claude-haiku-5-5": claude("Claude Haiku 5.5", million),
     "claude-opus-5": claude("Claude Opus 5", million, anthropicPrice(5, 25)),
     "claude-sonnet-5": claude("Claude Sonnet 5", million, anthropicPrice(2, 10)),
@@ -53,7 +52,7 @@ const known: Readonly<Record<"anthropic" | "openai" | "google", Readonly<Record<
     "gpt-5.1-codex": gpt("GPT-5.1 Codex", 400_000, { input: 1.25, output: 10, cachedInput: 0.125 }),
   },
   google: {
-    // The price from December 2026 on; until then it is half.
+    // the price from December 2026; until then half
     "gemini-4-argon": gemini("Gemini 4 Argon", { input: 4, output: 20, cachedInput: 0.2 }),
     "gemini-3.8-flash": gemini("Gemini 3.8 Flash"),
     "gemini-2.5-pro": gemini("Gemini 2.5 Pro", {
@@ -66,7 +65,7 @@ const known: Readonly<Record<"anthropic" | "openai" | "google", Readonly<Record<
   },
 };
 
-/** What a model that nobody has described is taken for: rather too little than a request that fails. */
+/** Cautious defaults for unknown models. */
 const defaults: Readonly<Record<ProviderKind, Omit<ModelFacts, "id" | "name">>> = {
   anthropic: { contextWindow: 200_000, takesImages: true, takesAudio: false, thinks: true },
   openai: { contextWindow: 128_000, takesImages: true, takesAudio: false, thinks: true },
@@ -87,14 +86,14 @@ export function knownNames(kind: ProviderKind): readonly string[] {
   return family === undefined ? [] : Object.keys(known[family]);
 }
 
-/** The provider of a model that was named without one. */
+/** Guesses the provider of a bare model name. */
 export function providerOfName(name: string): Family | undefined {
   if (/^claude-/.test(name)) return "anthropic";
   if (/^(?:gpt-|o\d|codex-)/.test(name)) return "openai";
   return /^gemini-/.test(name) ? "google" : undefined;
 }
 
-/** A dated name, such as claude-sonnet-4-5-20250929, is the model without its date. */
+/** A dated name such as claude-sonnet-4-5-20250929 has the facts of the undated one. */
 export function factsOf(
   provider: string,
   kind: ProviderKind,

@@ -11,9 +11,9 @@ import {
   scriptedModel,
   talk,
 } from "../../test/support/agent-probe.ts";
-import { tinyRead, tinyWrite } from "../../test/support/tiny-tools.ts";
+import { stubRead, stubWrite } from "../../test/support/stub-tools.ts";
 
-const tools = [tinyRead, tinyWrite];
+const tools = [stubRead, stubWrite];
 const all = ["help", "plan", "test", "clear", "compact", "model", "permissions"];
 
 inEveryVersion("the commands are announced with hints, and the list follows the mode", {}, async (place) => {

@@ -11,7 +11,7 @@ import {
   talk,
   thought,
 } from "../../test/support/agent-probe.ts";
-import { customTool } from "../../test/support/tiny-tools.ts";
+import { customTool } from "../../test/support/stub-tools.ts";
 import { ModelError, type ModelMessage } from "../model/model.ts";
 
 /** A model that cannot take what it is told. */

@@ -11,9 +11,9 @@ import {
   talk,
   temporaryFolder,
 } from "../../test/support/agent-probe.ts";
-import { tinyRead } from "../../test/support/tiny-tools.ts";
+import { stubRead } from "../../test/support/stub-tools.ts";
 
-const tools = [tinyRead];
+const tools = [stubRead];
 
 inEveryVersion(
   "AGENTS.md is told from the root of the repository down to the working directory",

@@ -13,10 +13,10 @@ import {
   temporaryFolder,
   written,
 } from "../../test/support/agent-probe.ts";
-import { customTool, tinyRead, tinyWrite } from "../../test/support/tiny-tools.ts";
+import { customTool, stubRead, stubWrite } from "../../test/support/stub-tools.ts";
 import type { ModelMessage } from "../model/model.ts";
 
-const tools = [tinyRead, tinyWrite];
+const tools = [stubRead, stubWrite];
 
 /** Without the ids of calls, which are the client's after a load. */
 function plain(messages: readonly ModelMessage[] | undefined): unknown {

@@ -18,7 +18,7 @@ import {
   type Update,
 } from "@parley/acp";
 import {
-  type ModeId,
+  type Mode,
   type PreparedCall,
   type RunContext,
   type Tool,
@@ -36,7 +36,7 @@ export interface ProbeOptions {
   readonly additionalDirectories?: readonly string[];
   /** What the user answers to `ask`. */
   readonly answer?: string;
-  readonly mode?: ModeId;
+  readonly mode?: Mode;
   readonly web?: WebAccess;
 }
 
@@ -65,7 +65,7 @@ export interface Probe {
   readonly wire: string[];
   readonly plans: (readonly PlanEntry[])[];
   readonly asked: { readonly question: string; readonly options: readonly string[] }[];
-  readonly modes: ModeId[];
+  readonly modes: Mode[];
 }
 
 export async function probe(t: TestContext, options: ProbeOptions = {}): Promise<Probe> {
@@ -78,7 +78,7 @@ export async function probe(t: TestContext, options: ProbeOptions = {}): Promise
   const wire: string[] = [];
   const plans: (readonly PlanEntry[])[] = [];
   const asked: { readonly question: string; readonly options: readonly string[] }[] = [];
-  const modes: ModeId[] = [];
+  const modes: Mode[] = [];
   const jobs: ((turn: Turn) => Promise<void>)[] = [];
   const [near, far] = memoryPair();
   const contextOf = (turn: Turn, signal: AbortSignal = turn.signal): ToolContext => ({

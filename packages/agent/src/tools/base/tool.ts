@@ -195,7 +195,7 @@ export interface WebAccess {
 }
 
 /** Ask before every change, change without asking, plan only, talk only. */
-export type ModeId = "ask" | "code" | "architect" | "chat";
+export type Mode = "ask" | "code" | "architect" | "chat";
 
 export interface RunContext extends ToolContext {
   /** The call as the client sees it: for live output, terminals and questions of its own. */
@@ -211,7 +211,7 @@ export interface RunContext extends ToolContext {
   plan(entries: readonly PlanEntry[]): Promise<void>;
   /** Asks the user; nothing when there is no answer. No options: an answer in the user's own words. */
   ask(question: string, options: readonly string[]): Promise<string | undefined>;
-  readonly modes: { readonly current: ModeId; switchTo(mode: ModeId): Promise<void> };
+  readonly modes: { readonly current: Mode; switchTo(mode: Mode): Promise<void> };
 }
 
 /** `name` is what the model calls it. */

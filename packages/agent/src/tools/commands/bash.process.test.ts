@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { test } from "node:test";
 import type { Terminals } from "@parley/acp";
 import { localTerminals } from "@parley/acp/node";
-import { isGone, numberIn } from "../../../test/support/outside-events.ts";
+import { isGone, numberIn } from "../../../test/support/polling.ts";
 import { type Probe, type ProbeOptions, probe, refusal } from "../../../test/support/tool-probe.ts";
 import { readTool } from "../files/read.ts";
 import { bashTool } from "./bash.ts";

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import type { Update } from "@parley/acp";
 import { localTerminals } from "@parley/acp/node";
-import { isGone } from "../../../test/support/outside-events.ts";
+import { isGone } from "../../../test/support/polling.ts";
 import { type Probe, probe, refusal } from "../../../test/support/tool-probe.ts";
 import { bashTool } from "./bash.ts";
 import { jobTool } from "./job.ts";

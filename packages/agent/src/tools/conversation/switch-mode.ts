@@ -1,10 +1,10 @@
 import type { PermissionOption } from "@parley/acp";
 import { defineTool, textPart } from "../base/define-tool.ts";
 import { shownText } from "../base/shown-content.ts";
-import { type ModeId, ToolError } from "../base/tool.ts";
+import { type Mode, ToolError } from "../base/tool.ts";
 
 /** What the user may choose, most trusting first. */
-const choices: readonly (PermissionOption & { readonly mode?: ModeId })[] = [
+const choices: readonly (PermissionOption & { readonly mode?: Mode })[] = [
   { optionId: "code", name: "Yes, and make the changes without asking", kind: "allow_always", mode: "code" },
   { optionId: "ask", name: "Yes, and ask me before each change", kind: "allow_once", mode: "ask" },
   { optionId: "architect", name: "No, keep planning", kind: "reject_once" },
