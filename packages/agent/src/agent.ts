@@ -127,5 +127,5 @@ async function open(
   session.setOptions(sessionOptions(defaults));
   session.setCommands(state.commands(isMode(chosen) ? chosen : defaults.mode));
   // starts the servers while the user writes the first prompt
-  state.mcp.use(session);
+  state.mcp.sync(session);
 }

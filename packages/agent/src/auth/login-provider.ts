@@ -28,7 +28,10 @@ export function loginProvider(
       ? chosenEndpoint(config, env, { credentials, isKeyOptional: true })
       : endpointOf(wanted, config, env, credentials);
   if (endpoint === undefined) {
-    throw new ModelError("bad_request", `No model is configured, so the provider of the key must be named. ${list}`);
+    throw new ModelError(
+      "bad_request",
+      `No model is configured, so the provider of the key must be named. ${list}`,
+    );
   }
   return endpoint;
 }

@@ -55,7 +55,8 @@ const provider = {
     kind: {
       type: "string",
       enum: ["anthropic", "openai", "openai-chat", "google", "compatible"],
-      description: "The API of the provider. Default: that of the built-in provider with this name, else `compatible` (Chat Completions)",
+      description:
+        "The API of the provider. Default: that of the built-in provider with this name, else `compatible` (Chat Completions)",
     },
     baseUrl: {
       type: "string",

@@ -61,7 +61,7 @@ test("A21 a server that does not exist is named, and the others work", patient, 
   assert.equal((await session.prompt("go").outcome).stopReason, "end_turn");
   assert.match(
     notices(updates).join("\n"),
-    /^The MCP server nowhere has gone: could not start ".*no-such-program"/,
+    /^The MCP server nowhere is not running: could not start ".*no-such-program"/,
   );
   assert.equal(notices(updates).length, 1);
   assert.match(outcomesOf(model).join("\n"), /entities/);
@@ -75,7 +75,7 @@ test("what a server wrote before it left is shown", patient, async (context) => 
   await link.session.prompt("go").outcome;
   assert.match(
     notices(link.updates).join("\n"),
-    /^The MCP server broken has gone: .* exited with code 3\.\s+It wrote:\s+no config$/,
+    /^The MCP server broken is not running: .* exited with code 3\.\s+It wrote:\s+no config$/,
   );
   assert.equal(said(link.updates), "done");
 });
@@ -137,9 +137,9 @@ test(
     const [died = "", gone = ""] = outcomesOf(model);
     assert.match(
       died,
-      /The MCP server fragile has gone: .* exited with code 9\.\s+It wrote:\s+out of memory/,
+      /The MCP server fragile is not running: .* exited with code 9\.\s+It wrote:\s+out of memory/,
     );
-    assert.match(gone, /The MCP server fragile has gone/);
+    assert.match(gone, /The MCP server fragile is not running/);
     await session.prompt("again").outcome;
     assert.equal(outcomesOf(model).at(-1), "alive");
   },

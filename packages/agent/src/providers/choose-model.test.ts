@@ -50,8 +50,7 @@ test("a provider without a key is an error that says how to get one", () => {
   assert.throws(() => chooseModel({ model: "anthropic/claude-opus-5" }, {}), {
     name: "ModelError",
     kind: "auth",
-    message:
-      "Anthropic needs an API key. Set ANTHROPIC_API_KEY or run: parley agent login anthropic",
+    message: "Anthropic needs an API key. Set ANTHROPIC_API_KEY or run: parley agent login anthropic",
   });
   const providers = { work: { baseUrl: "http://127.0.0.1:1/v1", apiKeyEnv: "WORK_KEY" } };
   assert.throws(() => chooseModel({ model: "work/x", providers }, {}), {

@@ -2,7 +2,7 @@
 
 import { stat } from "node:fs/promises";
 import type { AgentSession, AvailableCommand, Usage } from "@parley/acp";
-import { McpServers, type ServersSetting } from "../mcp/servers.ts";
+import { McpServers, type McpServersOptions } from "../mcp/servers.ts";
 import { costOf } from "../model/cost.ts";
 import type { ModelFacts, TokenUsage } from "../model/model.ts";
 import { Grants } from "../permissions/grants.ts";
@@ -30,8 +30,8 @@ export class SessionState {
   #lastTask: Promise<unknown> = Promise.resolve();
   #workspace: { readonly identity: string; readonly opened: Workspace } | undefined;
 
-  constructor(setting: ServersSetting) {
-    this.mcp = new McpServers(setting);
+  constructor(options: McpServersOptions) {
+    this.mcp = new McpServers(options);
   }
 
   /** The workspace of the tools. Opened on first use, and again when the roots change. */
