@@ -1,9 +1,10 @@
 // Builds the update that announces a tool call.
 
-import type { ToolCallContent, ToolCallStart } from "@parley/acp";
+import type { ToolCallStart } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { ToolCallPart } from "../model/model.ts";
 import { oneLine } from "../text/one-line.ts";
+import { shownVerbatim } from "../tools/base/shown-content.ts";
 import type { PreparedCall } from "../tools/base/tool.ts";
 
 export function callStart(
@@ -14,7 +15,8 @@ export function callStart(
   const { kind, locations, content = [] } = presentation;
   const title = oneLine(presentation.title);
   // a command that was cut in the title is shown in full, so that the user knows what to allow
-  const whole = access.type === "run" && title !== access.command ? [commandContent(access.command)] : [];
+  const whole =
+    access.type === "run" && title !== access.command ? [shownVerbatim(access.command, "command.sh")] : [];
   const shown = [...whole, ...content];
   return {
     title,
@@ -26,9 +28,4 @@ export function callStart(
     ...optional({ toolCallId }),
     cancellable: true,
   };
-}
-
-function commandContent(command: string): ToolCallContent {
-  const fence = "`".repeat(Math.max(3, ...[...command.matchAll(/`+/g)].map(([run]) => run.length + 1)));
-  return { type: "content", content: { type: "text", text: `${fence}sh\n${command}\n${fence}` } };
 }

@@ -13,7 +13,7 @@ import type {
   Tool,
   Transport,
 } from "@modelcontextprotocol/client";
-import { abortable } from "./abortable.ts";
+import { abortable } from "../tools/base/abortable.ts";
 import type { ServerQuestions } from "./elicitation.ts";
 import { describeFailure } from "./failure.ts";
 import type { RemoteEntry, ServerEntry } from "./server-entry.ts";

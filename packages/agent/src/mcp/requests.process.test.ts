@@ -275,5 +275,8 @@ test("a server that wants a login is refused in words that say what to do", pati
     mcpServers: [remoteServer("http", `http://127.0.0.1:${port}/mcp`)],
   });
   await session.prompt("go").outcome;
-  assert.match(`${thought(updates)}${said(updates)}${JSON.stringify(updates)}`, /refused the connection \(401\).*OAuth/);
+  assert.match(
+    `${thought(updates)}${said(updates)}${JSON.stringify(updates)}`,
+    /refused the connection \(401\).*OAuth/,
+  );
 });

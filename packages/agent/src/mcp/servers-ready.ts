@@ -1,7 +1,7 @@
 // Waits for the session's MCP servers at the start of a turn, and reports the ones that failed.
 
 import type { Turn } from "@parley/acp";
-import { abortable } from "./abortable.ts";
+import { abortable } from "../tools/base/abortable.ts";
 import type { McpServers } from "./servers.ts";
 
 /** A longer wait is explained to the user. */

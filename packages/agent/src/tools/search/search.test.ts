@@ -89,7 +89,7 @@ test("a literal is searched for as it is, and what is no expression is said so",
   assert.equal((await call(grepTool, { pattern: "(x)[0] + 1.5", literal: true })).told, "a:1: f(x)[0] + 1.5");
   assert.match(
     await refusal(call(grepTool, { pattern: "(x" })),
-    /^"\(x" is no regular expression .*set literal/,
+    /^"\(x" is not a valid regular expression .*set literal/,
   );
   assert.equal((await call(grepTool, { pattern: "\\-?1\\.5$" })).told, "a:1: f(x)[0] + 1.5");
 });

@@ -1,5 +1,4 @@
-// Which addresses belong to the public internet. Everything else, from loopback to the metadata service of a
-// cloud, may answer with what nobody outside was meant to see.
+// Recognises public internet addresses; all others (loopback, private, cloud metadata) are not fetched.
 
 import { BlockList, isIP } from "node:net";
 
@@ -37,7 +36,7 @@ for (const [network, prefix] of [
   notPublic.addSubnet(network, prefix, "ipv6");
 }
 
-/** An IP address, as a name was resolved to. */
+/** `address` is a resolved IP address. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !notPublic.check(address, "ipv4");
@@ -45,7 +44,7 @@ export function isPublicAddress(address: string): boolean {
   return publicV6.check(address, "ipv6") && !notPublic.check(address, "ipv6");
 }
 
-/** `[::1]` is how a URL writes ::1. */
+/** The IP address in a URL's host; `[::1]` is ::1. */
 export function addressIn(host: string): string | undefined {
   const bare = host.startsWith("[") ? host.slice(1, -1) : host;
   return isIP(bare) === 0 ? undefined : bare;
