@@ -1,4 +1,4 @@
-// One answer of the offline model: the script of the user's last request, played up to where its outcomes reach.
+// Produces one answer of the offline model: replays the script of the user's last request with the outcomes so far.
 
 import { summaryRequest } from "../model/agent-requests.ts";
 import type { ModelEvent, ModelMessage, ModelRequest } from "../model/model.ts";
@@ -22,7 +22,7 @@ export function* answer(request: ModelRequest): Generator<ModelEvent> {
   for (const [i, message] of work.entries()) {
     const follower = work[i + 1];
     if (message.role !== "assistant" || follower?.role !== "tool") continue;
-    // somebody switched the mode meanwhile, or the calls are another model's
+    // the mode was switched, or another model made the calls
     if (next.done || next.value.calls.map(({ name }) => name).join() !== calls(message).join()) {
       return yield* speak("What I may do has changed while I worked. Tell me again what to do.", request);
     }
@@ -43,7 +43,7 @@ function calls(message: ModelMessage): string[] {
 
 const leftOut = /^\[(image|audio) left out: /;
 
-/** What was shown to a model that has no eyes and no ears. */
+/** Says which attached media the offline model cannot use. */
 function unseen(message: ModelMessage | undefined): string {
   const parts = message?.role === "user" ? message.content : [];
   const kinds = new Set(
@@ -54,7 +54,7 @@ function unseen(message: ModelMessage | undefined): string {
   return `I cannot ${what}: that takes a model, see \`parley help agent\`.\n\n`;
 }
 
-/** The user's words; what they refer to takes the place of "this". */
+/** The user's text; "this" is replaced by the file that the prompt refers to. */
 function requestText(message: ModelMessage | undefined): string {
   if (message?.role !== "user") return "";
   const texts = message.content.flatMap((part) => (part.type === "text" ? [part.text] : []));
@@ -85,7 +85,7 @@ function* speak(text: string, request: ModelRequest): Generator<ModelEvent> {
   yield end("stop", request, text);
 }
 
-/** A few words at a time, as other models do. */
+/** Streams a few words at a time, as other models do. */
 function* inPieces(type: "text" | "thinking", text: string): Generator<ModelEvent> {
   for (const [piece] of text.matchAll(/(?:\S+\s*|\s+){1,8}/g)) yield { type, text: piece };
 }
