@@ -78,11 +78,7 @@ export async function answerPrompt(turn: Turn, options: PromptOptions): Promise<
       model,
       local,
       system: () =>
-        systemPrompt(session, {
-          mode: state.modeNow(session),
-          context: files,
-          jobs: services.jobs.running,
-        }),
+        systemPrompt(session, { mode: state.modeNow(session), context: files, jobs: services.jobs.running }),
       tools: (mode) => offeredTools([...tools, ...state.mcp.tools], mode),
       context: {
         ...services,

@@ -68,11 +68,7 @@ const provider = {
       minLength: 1,
       description: "Prefer apiKeyEnv or `parley agent login`, which keep the key out of this file",
     },
-    apiKeyEnv: {
-      type: "string",
-      minLength: 1,
-      description: "The environment variable with the key",
-    },
+    apiKeyEnv: { type: "string", minLength: 1, description: "The environment variable with the key" },
     headers: { type: "object", additionalProperties: { type: "string" } },
     models: { type: "object", description: "By name", additionalProperties: model },
   },

@@ -95,18 +95,12 @@ export type StopCause = "stop" | "tool_calls" | "length" | "refusal";
  * thinking that it comes with (often in an event without text). `assistantMessage` builds the message from the events.
  */
 export type ModelEvent =
-  | { readonly type: "text"; readonly text: string; readonly signature?: string }
-  | { readonly type: "thinking"; readonly text: string; readonly signature?: string }
+  | TextPart
+  | ThinkingPart
+  /** A complete call. Calls come right before `end`, so that no call of an interrupted answer runs. */
+  | ToolCallPart
   /** A piece of the JSON arguments of a call; the first may be empty. */
   | { readonly type: "tool_input"; readonly id: string; readonly name: string; readonly text: string }
-  /** A complete call. Calls come right before `end`, so that no call of an interrupted answer runs. */
-  | {
-      readonly type: "tool_call";
-      readonly id: string;
-      readonly name: string;
-      readonly input: unknown;
-      readonly signature?: string;
-    }
   | { readonly type: "end"; readonly cause: StopCause; readonly usage: TokenUsage | undefined };
 
 /** Facts about a model. */

@@ -17,13 +17,8 @@ export function checkedFetch(endpoint: Endpoint): typeof globalThis.fetch {
     if (!response.ok) return response;
     if (type.startsWith("text/html")) {
       await response.body?.cancel();
-      throw new Failure(
-        new ModelError(
-          "bad_request",
-          `${endpoint.label} answered with a web page instead of a stream. Check baseUrl in the config: most end with /v1.`,
-        ),
-        false,
-      );
+      const message = `${endpoint.label} answered with a web page instead of a stream. Check baseUrl in the config: most end with /v1.`;
+      throw new Failure(new ModelError("bad_request", message), false);
     }
     return type.startsWith("application/json") ? errorIn(response) : response;
   };

@@ -51,7 +51,7 @@ export function failureOf(thrown: unknown, context: FailureContext): Failure {
   if (thrown instanceof Failure) return thrown;
   const clean = (text: string): string => scrub(text, context.secrets);
   const { label } = context.endpoint;
-  const fail = (kind: ModelErrorKind, message: string, isRetryable: boolean, retryAfter?: number): Failure =>
+  const fail = (kind: ModelErrorKind, message: string, isRetryable = false, retryAfter?: number): Failure =>
     new Failure(new ModelError(kind, clean(message), { retryAfterMs: retryAfter }), isRetryable);
 
   if (thrown instanceof UnfinishedAnswer) {
@@ -68,7 +68,7 @@ export function failureOf(thrown: unknown, context: FailureContext): Failure {
   return responseFailure(report, context, fail);
 }
 
-type Fail = (kind: ModelErrorKind, message: string, isRetryable: boolean, retryAfter?: number) => Failure;
+type Fail = (kind: ModelErrorKind, message: string, isRetryable?: boolean, retryAfter?: number) => Failure;
 
 /** Classifies an error response. */
 function responseFailure(report: Report, { endpoint, model, now }: FailureContext, fail: Fail): Failure {
@@ -84,7 +84,6 @@ function responseFailure(report: Report, { endpoint, model, now }: FailureContex
     return fail(
       "overflow",
       `The conversation is too long for ${model} (${words}). Compact it or start a new session.`,
-      false,
     );
   }
   // Google calls every rate limit a quota, but names a delay
@@ -92,17 +91,15 @@ function responseFailure(report: Report, { endpoint, model, now }: FailureContex
     return fail(
       "rate_limit",
       `The account at ${label} has no credit left (${words}). Add credit or choose another model.`,
-      false,
     );
   }
   if (status < 500 && refusalWords.test(all)) {
-    return fail("refused", `${label} refused the request (${words}).`, false);
+    return fail("refused", `${label} refused the request (${words}).`);
   }
   if (status === 401 || (status < 500 && badKeyWords.test(all))) {
-    return fail("auth", `${label} did not accept the API key (${words}). ${keyHint}`, false);
+    return fail("auth", `${label} did not accept the API key (${words}). ${keyHint}`);
   }
-  if (status === 403)
-    return fail("auth", `${label} does not allow this key to use ${model} (${words}).`, false);
+  if (status === 403) return fail("auth", `${label} does not allow this key to use ${model} (${words}).`);
   if (status === 429) {
     const wait =
       after === undefined ? "Try isRetryable later." : `It asks to wait ${Math.ceil(after / 1000)} s.`;
@@ -117,13 +114,12 @@ function responseFailure(report: Report, { endpoint, model, now }: FailureContex
     return fail(
       "bad_request",
       `${label} does not know ${model} (${words}). Choose another model or check the address.`,
-      false,
     );
   }
   if (status >= 500 || status === 408 || status === 409 || shouldRetry === "true") {
     return fail("unavailable", `${label} cannot answer now (${words}).`, shouldRetry !== "false", after);
   }
-  return fail("bad_request", `${label} did not accept the request (${words}).`, false);
+  return fail("bad_request", `${label} did not accept the request (${words}).`);
 }
 
 /** Classifies a missing or unreadable answer. */

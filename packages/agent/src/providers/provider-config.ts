@@ -113,8 +113,7 @@ export function endpointOf(
   const own = { ...builtin, ...fromEnvironment(id, env), ...optional(given) };
   const kind = own.kind ?? "compatible";
   if (own.baseUrl === undefined) {
-    throw new ModelError(
-      "bad_request",
+    throw badConfig(
       `The provider "${id}" has no address. Set its baseUrl in the config, for example http://127.0.0.1:8000/v1.`,
     );
   }
@@ -196,18 +195,20 @@ function ollamaUrl(host: string): string {
 function checkedUrl(text: string, id: string): string {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new ModelError(
-      "bad_request",
+    throw badConfig(
       `The address of the provider "${id}" is not an http or https URL. It should look like http://127.0.0.1:8000/v1.`,
     );
   }
   if (url.username !== "" || url.password !== "") {
-    throw new ModelError(
-      "bad_request",
+    throw badConfig(
       `The address of the provider "${id}" contains a user name, which is not supported. Use headers in the config.`,
     );
   }
   return text.replace(/\/+$/, "");
+}
+
+function badConfig(message: string): ModelError {
+  return new ModelError("bad_request", message);
 }
 
 /** Treats an empty variable as unset. */

@@ -11,11 +11,7 @@ const wanted: Readonly<Record<ProviderKind, Readonly<Record<SignedPart, readonly
   // useless without the encrypted content: OpenAI does not store the responses
   openai: { text: ["phase"], thinking: ["reasoningEncryptedContent"], call: [] },
   "openai-chat": { text: [], thinking: [], call: [] },
-  google: {
-    text: ["thoughtSignature"],
-    thinking: ["thoughtSignature"],
-    call: ["thoughtSignature"],
-  },
+  google: { text: ["thoughtSignature"], thinking: ["thoughtSignature"], call: ["thoughtSignature"] },
   compatible: { text: [], thinking: [], call: ["thoughtSignature"] },
 };
 

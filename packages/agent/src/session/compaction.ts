@@ -63,11 +63,7 @@ export async function compact({ turn, state, model, focus, ...how }: Compaction)
   }
   transcript.compact(summary, kept);
   state.counted = undefined;
-  await show({
-    status: "completed",
-    summary: [{ type: "text", text: summary }],
-    _meta: { [keptKey]: kept },
-  });
+  await show({ status: "completed", summary: [{ type: "text", text: summary }], _meta: { [keptKey]: kept } });
   const { features } = turn.client;
   const { length } = older;
   const note = `The conversation was getting long: its first ${length === 1 ? "message is" : `${length} messages are`} now a summary.`;

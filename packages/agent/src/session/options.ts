@@ -35,13 +35,8 @@ export interface OptionDefaults {
   readonly autoApprove: AutoApproval;
 }
 
-export function sessionOptions({
-  mode,
-  models,
-  model,
-  effort,
-  autoApprove,
-}: OptionDefaults): SessionConfigOption[] {
+export function sessionOptions(defaults: OptionDefaults): SessionConfigOption[] {
+  const { mode, models, model, effort, autoApprove } = defaults;
   return [
     {
       configId: "mode",

@@ -22,11 +22,7 @@ export const editTool = defineTool({
       items: {
         type: "object",
         properties: {
-          oldText: {
-            type: "string",
-            minLength: 1,
-            description: "The text to replace, as it is in the file",
-          },
+          oldText: { type: "string", minLength: 1, description: "The text to replace, as it is in the file" },
           newText: { type: "string", description: "What is there afterwards" },
           replaceAll: { type: "boolean", description: "Replace every occurrence. Default false" },
         },

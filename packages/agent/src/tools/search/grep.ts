@@ -28,12 +28,7 @@ export const grepTool = defineTool({
       description: "Take the pattern as it is, not as a regular expression. Default false",
     },
     ignoreCase: { type: "boolean", description: "Default false" },
-    context: {
-      type: "integer",
-      minimum: 0,
-      maximum: 20,
-      description: "Lines around each match. Default 0",
-    },
+    context: { type: "integer", minimum: 0, maximum: 20, description: "Lines around each match. Default 0" },
     ignored: { type: "boolean", description: "Search what git ignores, too. Default false" },
     limit: { type: "integer", minimum: 1, maximum: 2_000, description: "How many matching lines at most" },
   },

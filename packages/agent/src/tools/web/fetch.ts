@@ -72,9 +72,7 @@ function redirected({ status, location }: WebAnswer, url: URL): URL | undefined 
   } catch (error) {
     throw new ToolError(
       `${url.href} redirects to what cannot be fetched: ${JSON.stringify(location.slice(0, 200))}`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
 }
