@@ -1,5 +1,6 @@
 // Summarises a conversation without a model: for the offline model, and when a model fails to summarise.
 
+import { isObject } from "@parley/acp/internal";
 import type { ModelMessage } from "./model.ts";
 
 const maxAsked = 20;
@@ -27,7 +28,7 @@ export function plainSummary(messages: readonly ModelMessage[]): string {
 }
 
 function note(touched: Map<string, Set<string>>, tool: string, input: unknown): void {
-  const fields = typeof input === "object" && input !== null ? Object.values(input) : [];
+  const fields = isObject(input) ? Object.values(input) : [];
   const first = fields.find((value) => typeof value === "string");
   const what = touched.get(tool) ?? new Set();
   touched.set(tool, what.add(firstLine(typeof first === "string" ? first : "")));

@@ -1,5 +1,6 @@
 // Converts the AI SDK's stream parts to model events; calls are held back until the end of the answer.
 
+import { isObject } from "@parley/acp/internal";
 import type { ModelEvent, StopCause, TokenUsage } from "../model/model.ts";
 import type { StreamPart } from "./language-model.ts";
 import type { ProviderKind } from "./provider-config.ts";
@@ -37,7 +38,7 @@ export function partReader(context: PartContext): (part: StreamPart) => readonly
 
   const note = (id: string, given: Readonly<Record<string, unknown>> | undefined): void => {
     const own = given?.[context.optionsName];
-    if (typeof own === "object" && own !== null) metadata.set(id, { ...metadata.get(id), ...own });
+    if (isObject(own)) metadata.set(id, { ...metadata.get(id), ...own });
   };
   const close = (id: string, type: SignedPart): { signature: string } | undefined => {
     const signature = sign(context.model, context.kind, type, metadata.get(id));

@@ -47,7 +47,7 @@ export function commandList(mode: Mode): AvailableCommand[] {
       type: "command",
       name,
       description,
-      ...(hint === undefined ? {} : { input: { type: "text", hint } }),
+      ...(hint !== undefined && { input: { type: "text" as const, hint } }),
     }));
 }
 

@@ -84,7 +84,7 @@ export async function probe(t: TestContext, options: ProbeOptions = {}): Promise
   const contextOf = (turn: Turn, signal: AbortSignal = turn.signal): ToolContext => ({
     ...workspace.services(turn.client),
     signal,
-    ...(options.web === undefined ? {} : { web: options.web }),
+    ...(options.web && { web: options.web }),
   });
   const runContext = (turn: Turn, call: ToolCall, signal: AbortSignal): RunContext => ({
     ...contextOf(turn, signal),

@@ -1,6 +1,7 @@
 // The `read` tool: reads a text file or an image.
 
 import { basename, dirname, join } from "node:path";
+import { optional } from "@parley/acp/internal";
 import { imageProblem } from "../../model/image-limits.ts";
 import { defineTool, textPart } from "../base/define-tool.ts";
 import { imageTypeOf, isBinary } from "../base/media-type.ts";
@@ -46,7 +47,7 @@ async function readPart(
   const { text, version } = await textOf(context, path);
   context.seen.note(path, version);
   const shown = shownPath(context, path);
-  const excerpt = headOf(text, offset, limit === undefined ? {} : { maxLines: limit });
+  const excerpt = headOf(text, offset, optional({ maxLines: limit }));
   const { from, to, lines } = excerpt;
   if (lines === 0) return { content: [textPart(`[${shown} is empty]`)], rawOutput: { lines } };
   if (from > lines) throw new ToolError(`${shown} has ${lines} lines; offset ${from} is beyond its end`);

@@ -1,6 +1,7 @@
 // Finds matching lines, with a timeout for patterns that backtrack endlessly.
 
 import { createContext, Script } from "node:vm";
+import { isObject } from "@parley/acp/internal";
 import { ToolError } from "../base/tool.ts";
 
 export interface MatchingLine {
@@ -69,8 +70,7 @@ function withVmTimeout(job: () => MatchingLine[]): MatchingLine[] | "too slow" {
     return vm.script.runInContext(vm.sandbox, { timeout: timeoutMs }) as MatchingLine[]; // the result of job
   } catch (error) {
     // an error from another realm, not an instance of our classes
-    const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
-    if (code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return "too slow";
+    if (isObject(error) && error["code"] === "ERR_SCRIPT_EXECUTION_TIMEOUT") return "too slow";
     throw error;
   }
 }
