@@ -15,7 +15,7 @@ import { questionsOf } from "./mcp/elicitation.ts";
 import type { Effort, Model } from "./model/model.ts";
 import { offlineModel } from "./offline/offline-model.ts";
 import { type AutoApproval, isMode, type Mode } from "./permissions/modes.ts";
-import type { ConfiguredModels } from "./providers/configured-models.ts";
+import type { ConfiguredModels } from "./providers/choose-model.ts";
 import { modeOf, type OptionDefaults, sessionOptions } from "./session/options.ts";
 import { checkRoots } from "./session/roots.ts";
 import { SessionState, stateOf } from "./session/session-state.ts";

@@ -25,7 +25,6 @@ import { openWorkspace } from "./tools/workspace.ts";
 export interface PromptOptions {
   readonly models: readonly [Model, ...Model[]];
   readonly store: SessionStore;
-  /** Default: all coding tools. */
   readonly tools: readonly Tool[] | undefined;
   readonly maxRequests: number;
   readonly privateHosts: readonly string[];
@@ -133,7 +132,6 @@ function emptyPrompt(): RequestError {
   return new RequestError(errorCodes.invalidParams, message, { reason: "empty_prompt", path: "/prompt" });
 }
 
-/** Gives the user the model's own error message. */
 function requestError(error: ModelError): RequestError {
   const code = error.kind === "auth" ? errorCodes.authRequired : errorCodes.unavailable;
   const retryAfter = error.retryAfterMs === undefined ? undefined : Math.ceil(error.retryAfterMs / 1000);

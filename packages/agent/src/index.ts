@@ -14,6 +14,6 @@ export {
   type ModelFacts,
   type ModelRequest,
 } from "./model/model.ts";
-export { type ConfiguredModels, configuredModels } from "./providers/configured-models.ts";
+export { type ConfiguredModels, configuredModels } from "./providers/choose-model.ts";
 export type { Endpoint, ModelConfig } from "./providers/provider-config.ts";
 export { type Tool, ToolError } from "./tools/base/tool.ts";

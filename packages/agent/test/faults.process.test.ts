@@ -120,7 +120,7 @@ for (const version of [1, 2] as const) {
 }
 
 test(
-  "F2 an agent that leaves before or after the handshake says why: its code and its last words",
+  "F2 the exit of an agent before or after the handshake is reported with code and stderr",
   patience,
   async (t) => {
     const refused = await start(t, home(t), 1, { env: { PARLEY_MODE: "nonsense" } }).catch(

@@ -1,8 +1,7 @@
 // Lists the models for the stored keys, and defines login and logout for the chosen provider.
 
 import { type AgentDefinition, errorCodes, RequestError } from "@parley/acp";
-import { chosenEndpoint } from "../providers/choose-model.ts";
-import { type ConfiguredModels, configuredModels } from "../providers/configured-models.ts";
+import { type ConfiguredModels, chosenEndpoint, configuredModels } from "../providers/choose-model.ts";
 import type { Endpoint, Environment, ModelConfig } from "../providers/provider-config.ts";
 import type { CredentialsFile } from "./credentials-file.ts";
 
@@ -17,7 +16,6 @@ export interface AccountOptions {
 export type LoginDefinition = Pick<AgentDefinition, "authMethods" | "login" | "logout" | "isLoggedIn">;
 
 export interface Account {
-  /** Throws ModelError for an unusable model. */
   models(): ConfiguredModels;
   /** Options for the library's `agent()`; empty when no key is needed. */
   readonly login: LoginDefinition;

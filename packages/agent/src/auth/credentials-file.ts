@@ -61,15 +61,12 @@ function read(path: string): Keys {
     if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
     const value: unknown = JSON.parse(readFileSync(path, "utf8"));
     const keys = isObject(value) && isObject(value["keys"]) ? value["keys"] : {};
-    return Object.fromEntries(Object.entries(keys).filter(isKey));
+    const entries = Object.entries(keys).filter(([, key]) => typeof key === "string");
+    return Object.fromEntries(entries) as Keys; // only strings are left
   } catch {
     // an error from JSON.parse would contain keys
     return {};
   }
-}
-
-function isKey(entry: readonly [string, unknown]): entry is [string, string] {
-  return typeof entry[1] === "string";
 }
 
 /** Writes atomically; the file is never readable by others. */

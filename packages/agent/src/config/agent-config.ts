@@ -4,7 +4,6 @@ import type { Effort } from "../model/model.ts";
 import type { AutoApproval, Mode } from "../permissions/modes.ts";
 import type { ModelConfig } from "../providers/provider-config.ts";
 
-/** The `agent` section of the config file. */
 export interface AgentConfig extends ModelConfig {
   readonly mode?: Mode;
   readonly effort?: Effort;

@@ -17,31 +17,27 @@ async function choices(t: TestContext, place: Home, options: StartOptions = {}) 
 
 const providers = { work: { baseUrl: "http://127.0.0.1:9/v1", models: { big: {}, small: {} } } };
 
-test(
-  "sessions begin as the config file says, and a name that is not known is told on stderr",
-  patience,
-  async (t) => {
-    const place = home(t);
-    place.configure(`{
+test("new sessions use the config file, and an unknown name is reported on stderr", patience, async (t) => {
+  const place = home(t);
+  place.configure(`{
     // everything else is the default
     "agent": {
       "model": "work/small", "providers": ${JSON.stringify(providers)},
       "mode": "code", "effort": "low", "autoApprove": "off", "colour": "red",
     },
   }`);
-    const { model, mode, effort, autoApprove, output } = await choices(t, place);
-    assert.deepEqual(
-      { model, mode, effort, autoApprove },
-      {
-        model: "work/small",
-        mode: "code",
-        effort: "low",
-        autoApprove: "off",
-      },
-    );
-    assert.match(String(output), /^parley: .*config\.json: agent\.colour is not known; there are model, /m);
-  },
-);
+  const { model, mode, effort, autoApprove, output } = await choices(t, place);
+  assert.deepEqual(
+    { model, mode, effort, autoApprove },
+    {
+      model: "work/small",
+      mode: "code",
+      effort: "low",
+      autoApprove: "off",
+    },
+  );
+  assert.match(String(output), /^parley: .*config\.json: agent\.colour is not known; there are model, /m);
+});
 
 test("flags beat the environment, and that beats the file", patience, async (t) => {
   const place = home(t);
@@ -67,7 +63,7 @@ test("without PARLEY_HOME the file is in the user's config directory", patience,
   assert.equal((await choices(t, place, { env }))["mode"], "chat");
 });
 
-test("maxTurnRequests ends a turn that goes on and on", patience, async (t) => {
+test("maxTurnRequests limits a turn", patience, async (t) => {
   const place = home(t);
   place.configure({ agent: { maxTurnRequests: 1 } });
   const { agent } = await start(t, place, 1);

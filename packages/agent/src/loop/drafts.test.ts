@@ -62,7 +62,7 @@ inEveryVersion("a call that is never finished ends with its turn", {}, async (pl
   assert.deepEqual(toolStories(updates), ["Write: pending > failed"]);
 });
 
-inEveryVersion("a call that makes no sense is shown as what was meant", {}, async (place) => {
+inEveryVersion("an invalid call is shown with its tool's title", {}, async (place) => {
   const outside = ["read", { path: "/etc/passwd" }] as const;
   const model = scriptedModel([
     calls(outside, ["delete", { path: "gone.txt" }], ["list", { depth: "x" }], ["nuke", {}]),

@@ -23,7 +23,6 @@ interface Draft {
   isNamed: boolean;
 }
 
-/** Titles and kinds of unfinished calls. */
 const draftTitles: Readonly<Record<string, readonly [title: string, kind: ToolKind]>> = {
   read: ["Read", "read"],
   write: ["Write", "edit"],

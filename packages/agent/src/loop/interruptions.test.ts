@@ -45,59 +45,51 @@ const turn = () => [
   says("done"),
 ];
 
-inEveryVersion(
-  "a cancel at any update leaves a conversation that every model takes",
-  { a: "1" },
-  async (place) => {
-    let at = 0;
-    for (let isOver = false; !isOver; at++) {
-      const model = scriptedModel([...turn(), ...turn()]);
-      const { session, agent, end } = await talk({
-        ...place,
-        tools,
-        models: [model],
-        answers: Array(20).fill("allow_once"),
-      });
-      let seen = 0;
-      session.onUpdate(() => {
-        if (seen++ === at) session.cancel();
-      });
-      const { stopReason } = await session.prompt("go").outcome;
-      isOver = stopReason === "end_turn";
-      const asked = model.requests.length;
-      await session.prompt("and now?").outcome;
-      for (const { messages } of model.requests.slice(asked)) assertValid(messages);
-      await agent.close();
-      await end();
-    }
-    assert.ok(at > 15, `${at} updates of a turn were tried`);
-  },
-);
+inEveryVersion("a cancel at any update leaves a valid conversation", { a: "1" }, async (place) => {
+  let at = 0;
+  for (let isOver = false; !isOver; at++) {
+    const model = scriptedModel([...turn(), ...turn()]);
+    const { session, agent, end } = await talk({
+      ...place,
+      tools,
+      models: [model],
+      answers: Array(20).fill("allow_once"),
+    });
+    let seen = 0;
+    session.onUpdate(() => {
+      if (seen++ === at) session.cancel();
+    });
+    const { stopReason } = await session.prompt("go").outcome;
+    isOver = stopReason === "end_turn";
+    const asked = model.requests.length;
+    await session.prompt("and now?").outcome;
+    for (const { messages } of model.requests.slice(asked)) assertValid(messages);
+    await agent.close();
+    await end();
+  }
+  assert.ok(at > 15, `${at} updates of a turn were tried`);
+});
 
-inEveryVersion(
-  "a cancel while a question is open at any of them leaves one too",
-  { a: "1" },
-  async (place) => {
-    for (const at of [1, 2]) {
-      const model = scriptedModel([...turn(), says("ok")]);
-      let asked = 0;
-      const { session } = await talk({
-        ...place,
-        tools,
-        models: [model],
-        clientDefinition: {
-          permission: (_, { session: asking }) => {
-            if (++asked === at) asking?.cancel();
-            return "allow_once";
-          },
+inEveryVersion("a cancel while a question is open leaves a valid conversation", { a: "1" }, async (place) => {
+  for (const at of [1, 2]) {
+    const model = scriptedModel([...turn(), says("ok")]);
+    let asked = 0;
+    const { session } = await talk({
+      ...place,
+      tools,
+      models: [model],
+      clientDefinition: {
+        permission: (_, { session: asking }) => {
+          if (++asked === at) asking?.cancel();
+          return "allow_once";
         },
-      });
-      assert.equal((await session.prompt("go").outcome).stopReason, "cancelled");
-      await session.prompt("and now?").outcome;
-      assertValid(model.requests.at(-1)?.messages ?? []);
-    }
-  },
-);
+      },
+    });
+    assert.equal((await session.prompt("go").outcome).stopReason, "cancelled");
+    await session.prompt("and now?").outcome;
+    assertValid(model.requests.at(-1)?.messages ?? []);
+  }
+});
 
 inEveryVersion(
   "F12 a cancel before anything was said, twice, with the answer under way and after the end leaves one outcome",
@@ -149,7 +141,7 @@ async function copyOf(store: SessionStore, sessionId: string, length = Infinity)
 }
 
 inEveryVersion(
-  "a history that ends anywhere, since its process was killed there, is a conversation that every model takes",
+  "a history cut anywhere by a crash rebuilds to a valid conversation",
   { a: "1" },
   async (place) => {
     const store = memoryStore();

@@ -8,7 +8,6 @@ import { type Drafts, drafts } from "./drafts.ts";
 
 export interface ModelStep {
   readonly calls: readonly ToolCallPart[];
-  /** Whether the answer has text. */
   readonly hasText: boolean;
   readonly cause: StopCause;
   readonly usage: TokenUsage | undefined;

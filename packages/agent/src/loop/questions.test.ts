@@ -85,7 +85,7 @@ inEveryVersion("A97 an address among the answers is shown without its scheme", {
   assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /https:\/\/a\.example\/x/);
 });
 
-inEveryVersion("a form that the user declines is no answer", {}, async (place) => {
+inEveryVersion("a declined form counts as no answer", {}, async (place) => {
   const model = script();
   const { session } = await talk({
     ...place,

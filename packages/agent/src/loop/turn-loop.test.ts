@@ -117,7 +117,7 @@ inEveryVersion("calls that only read run at the same time, changes in order", {}
   assert.deepEqual(order, ["a begins", "a ends", "b begins", "b ends"]);
 });
 
-inEveryVersion("a call that makes no sense fails in words that the model is told", {}, async (place) => {
+inEveryVersion("an invalid call fails with a message for the model", {}, async (place) => {
   const model = scriptedModel([
     calls(["read", { file: 1 }], ["nothing", {}], ["read", { path: "absent" }]),
     says("I see."),
@@ -160,7 +160,7 @@ for (const [cause, stopReason] of [
   });
 }
 
-inEveryVersion("a model that never comes to an end is stopped", { "a.txt": "one" }, async (place) => {
+inEveryVersion("a model that never stops calling tools is stopped", { "a.txt": "one" }, async (place) => {
   const model = scriptedModel(Array.from({ length: 5 }, () => calls(["read", { path: "a.txt" }])));
   const { session } = await talk({ ...place, tools, models: [model], maxRequests: 3 });
   assert.equal((await session.prompt("go").outcome).stopReason, "max_turn_requests");
@@ -185,7 +185,7 @@ inEveryVersion("a failure of the model reaches the user in the model's words", {
   assert.equal((await session.prompt("again").outcome).stopReason, "end_turn");
 });
 
-inEveryVersion("a model that says nothing at all is not passed over in silence", {}, async (place) => {
+inEveryVersion("an empty answer of the model is reported to the user", {}, async (place) => {
   const model = scriptedModel([[{ type: "end", cause: "stop", usage: undefined }]]);
   const { session, updates } = await talk({ ...place, tools, models: [model] });
   assert.equal((await session.prompt("go").outcome).stopReason, "end_turn");

@@ -28,10 +28,8 @@ export interface LoopOptions {
   system(): string;
   /** Runs a slash command that does not need the model. */
   local(command: LocalCommand, argument: string): Promise<TurnEnd>;
-  /** The tools available in a mode. */
   tools(mode: Mode): readonly Tool[];
   readonly context: ToolContext;
-  /** Maximum number of model requests in one turn. */
   readonly maxRequests: number;
 }
 

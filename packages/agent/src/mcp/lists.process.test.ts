@@ -96,7 +96,7 @@ test("tools and commands follow when a server says that its lists have changed",
 });
 
 test(
-  "a tool that says something else of itself than when it was always allowed is asked about again; never stays",
+  "a tool whose definition changed is asked about again despite 'always'; 'never' stays",
   patient,
   async (context) => {
     const cwd = temporaryFolder(context, {});

@@ -28,7 +28,7 @@ export function imageSize(bytes: Uint8Array): ImageSize | undefined {
     if (view.getUint16(0) === 0xffd8) return jpegSize(view);
     if (view.getUint32(8) === 0x57454250) return webpSize(view);
   } catch {
-    // truncated header
+    // truncated
   }
   return undefined;
 }

@@ -45,7 +45,6 @@ export type ModelMessage =
   /** Every call of the preceding assistant message has exactly one outcome, aborted calls included. */
   | { readonly role: "tool"; readonly outcomes: readonly ToolOutcome[] };
 
-/** A tool as described to a model. */
 export interface ToolDescription {
   readonly name: string;
   readonly description: string;
@@ -75,7 +74,6 @@ export interface Wait {
   readonly attempt: number;
 }
 
-/** Tokens of one request. */
 export interface TokenUsage {
   /** All input tokens, including cache reads and writes. */
   readonly input: number;
@@ -87,7 +85,6 @@ export interface TokenUsage {
   readonly thinking?: number;
 }
 
-/** Why a model stopped. */
 export type StopCause = "stop" | "tool_calls" | "length" | "refusal";
 
 /**
@@ -103,7 +100,6 @@ export type ModelEvent =
   | { readonly type: "tool_input"; readonly id: string; readonly name: string; readonly text: string }
   | { readonly type: "end"; readonly cause: StopCause; readonly usage: TokenUsage | undefined };
 
-/** Facts about a model. */
 export interface ModelFacts {
   /** `anthropic/claude-sonnet-5` or `offline`: the id in options and config files. */
   readonly id: string;
@@ -113,7 +109,6 @@ export interface ModelFacts {
   readonly takesImages: boolean;
   readonly takesAudio: boolean;
   readonly thinks: boolean;
-  /** If known. */
   readonly price?: Price;
 }
 

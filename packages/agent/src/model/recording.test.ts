@@ -6,8 +6,7 @@ import { test } from "node:test";
 import { anthropicError, anthropicEvents } from "../../test/fake-provider/anthropic-wire.ts";
 import { ask, askInVain, modelAt, withFake } from "../../test/fake-provider/asking.ts";
 import { failed, streamed } from "../../test/fake-provider/fake-provider.ts";
-import { chooseModel } from "../providers/choose-model.ts";
-import { configuredModels } from "../providers/configured-models.ts";
+import { chooseModel, configuredModels } from "../providers/choose-model.ts";
 import { type Model, ModelError, type ModelEvent, type ModelMessage } from "./model.ts";
 import { recordingModel, replayModel } from "./recording.ts";
 
@@ -98,7 +97,7 @@ test("the first difference is named, with both sides", async () => {
   assert.match(shown, /is …a{30}ca+… and the recording has …a{30}ba+…/);
 });
 
-test("a request beyond the recording, and a recording that broke off, are told", async () => {
+test("a request beyond the recording and an incomplete recording are reported", async () => {
   const file = await recordingOf(scripted(saying("a")), "x");
   const replay = replayModel(file);
   await ask(replay, { messages: said("x") });
@@ -109,7 +108,7 @@ test("a request beyond the recording, and a recording that broke off, are told",
   assert.equal(events.length, 3);
 });
 
-test("what is no recording, or a newer one, is refused at once", () => {
+test("a file that is not a recording or has another version is refused at once", () => {
   assert.throws(() => replayModel(""), { kind: "bad_request", message: /line 1 is not JSON/ });
   assert.throws(() => replayModel('{"parley":"trace","version":1}'), { message: /first line should be/ });
   assert.throws(() => replayModel('{"parley":"model-recording","version":2}'), {

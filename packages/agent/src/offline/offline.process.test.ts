@@ -79,7 +79,7 @@ inEveryVersion("it reads, explains, searches and finds", project, async (place) 
   assert.ok(!updates.some(({ sessionUpdate }) => sessionUpdate === "notice"));
 });
 
-inEveryVersion("it edits with a diff in the question, and heeds a no", project, async (place) => {
+inEveryVersion("it edits with a diff in the question, and respects a rejection", project, async (place) => {
   const { answer, asks } = await say(place, 'replace "hello" with "goodbye" in notes.txt');
   assert.equal(readFileSync(join(place.cwd, "notes.txt"), "utf8"), "goodbye goodbye\nworld\n");
   assert.match(answer, /Replaced `hello` with `goodbye` in `notes.txt`, 2 times/);
@@ -174,7 +174,7 @@ inEveryVersion("in mode chat it has no tools and says so", project, async (place
   assert.deepEqual(stories, []);
 });
 
-inEveryVersion("what it does not understand it says, with examples", project, async (place) => {
+inEveryVersion("it reports what it did not understand, with examples", project, async (place) => {
   const { answer } = await say(place, "make me a sandwich");
   assert.match(answer, /I did not understand “make me a sandwich”[\s\S]*look around/);
 });
@@ -196,7 +196,7 @@ inEveryVersion("the same words have the same effect every time", project, async 
   assert.deepEqual(first.stories, second.stories);
 });
 
-test("what the editor has not saved yet is what is read and changed", {
+test("it reads and changes unsaved text of the editor", {
   timeout: 20_000,
 }, async (context) => {
   // only version 1 has files of the client

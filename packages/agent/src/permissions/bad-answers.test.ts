@@ -86,7 +86,7 @@ const run = ["bash", { command: "touch made" }] as const;
 const write = ["write", { path: "made", content: "x" }] as const;
 
 inEveryVersion(
-  "N128 N129 N130 N131 an answer that is no offered yes is a no, and the work goes on",
+  "N128 N129 N130 N131 any answer but an offered yes is a no, and the turn continues",
   {},
   async ({ version, cwd }) => {
     const answers: unknown[] = [
@@ -177,7 +177,7 @@ inEveryVersion(
 );
 
 inEveryVersion(
-  "F5 a client that never answers is given up by a cancel, three hundred times over",
+  "F5 a cancel ends the wait for a client that never answers (300 times)",
   {},
   async ({ version, cwd }) => {
     const rounds = 300;

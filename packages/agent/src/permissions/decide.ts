@@ -17,7 +17,6 @@ export type Verdict =
   | { readonly type: "refuse"; readonly reason: string }
   | {
       readonly type: "ask";
-      /** Why the user is asked. */
       readonly reason: string;
       /** The subjects that "always" would remember; empty when it cannot be remembered. */
       readonly subjects: readonly string[];

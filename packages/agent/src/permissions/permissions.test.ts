@@ -101,7 +101,7 @@ inEveryVersion(
   },
 );
 
-inEveryVersion("mode architect changes nothing, and is not offered what would", { a: "1" }, async (place) => {
+inEveryVersion("mode architect changes nothing and offers no tools that would", { a: "1" }, async (place) => {
   const model = scriptedModel([calls(["read", { path: "a" }], write("b"), run("ls")), says("done")]);
   const made = await talk({ ...place, tools, models: [model], mode: "architect" });
   await made.session.prompt("go").outcome;
@@ -121,7 +121,7 @@ inEveryVersion("mode chat touches nothing at all", { a: "1" }, async (place) => 
   assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /There is none now/);
 });
 
-inEveryVersion("what was never to be allowed fails without having been in progress", {}, async (place) => {
+inEveryVersion("a call refused by 'never' is never shown as in progress", {}, async (place) => {
   const model = scriptedModel([calls(run("ls")), calls(run("ls")), says("done")]);
   const made = await talk({ ...place, tools, models: [model], answers: ["reject_always"] });
   await made.session.prompt("go").outcome;
@@ -190,7 +190,7 @@ inEveryVersion("always and never are remembered, listed and forgotten", {}, asyn
 });
 
 inEveryVersion(
-  "whoever may always change a file may not delete or move it; what may never be changed stays",
+  "'always allow writing' covers neither delete nor move; 'never write' forbids both",
   { a: "1", b: "1" },
   async (place) => {
     const remove = (path: string) => ["delete", { path }] as const;
@@ -277,7 +277,7 @@ inEveryVersion("N128 an answer that was never offered is a no", {}, async (place
   assert.equal(existsSync(join(place.cwd, "b")), false);
 });
 
-inEveryVersion("what was always or never allowed is known when the session is loaded", {}, async (place) => {
+inEveryVersion("'always' and 'never' answers are restored when the session is loaded", {}, async (place) => {
   const store = memoryStore();
   const wanted = () => calls(run("ls"), write("b"), run("pwd"));
   const before = await talk({
@@ -313,30 +313,26 @@ inEveryVersion("what was always or never allowed is known when the session is lo
   assert.equal(last.asks.length, 3, "what was forgotten stays forgotten");
 });
 
-inEveryVersion(
-  "TH9 neither _meta nor a mode that is not offered widens what may be done",
-  {},
-  async (place) => {
-    const meta = {
-      bypassPermissions: true,
-      "parley/mode": "bypass",
-      permissions: "allow_all",
-      autoApprove: "all",
-    };
-    const model = scriptedModel([calls(run("touch made")), says("done")]);
-    const { agent, session, asks } = await talk({
-      ...place,
-      tools,
-      models: [model],
-      answers: ["reject_once"],
-    });
-    for (const value of ["bypass", "bypassPermissions", "yolo", ""]) {
-      await assert.rejects(session.setOption("mode", value), { code: -32602 });
-      await assert.rejects(session.setOption("autoApprove", value), { code: -32602 });
-    }
-    const other = await agent.open({ cwd: place.cwd, meta });
-    await other.prompt("go", { meta }).outcome;
-    assert.equal(asks.length, 1, "it was asked all the same");
-    assert.equal(existsSync(join(place.cwd, "made")), false);
-  },
-);
+inEveryVersion("TH9 neither _meta nor an unknown mode grants more permissions", {}, async (place) => {
+  const meta = {
+    bypassPermissions: true,
+    "parley/mode": "bypass",
+    permissions: "allow_all",
+    autoApprove: "all",
+  };
+  const model = scriptedModel([calls(run("touch made")), says("done")]);
+  const { agent, session, asks } = await talk({
+    ...place,
+    tools,
+    models: [model],
+    answers: ["reject_once"],
+  });
+  for (const value of ["bypass", "bypassPermissions", "yolo", ""]) {
+    await assert.rejects(session.setOption("mode", value), { code: -32602 });
+    await assert.rejects(session.setOption("autoApprove", value), { code: -32602 });
+  }
+  const other = await agent.open({ cwd: place.cwd, meta });
+  await other.prompt("go", { meta }).outcome;
+  assert.equal(asks.length, 1, "it was asked all the same");
+  assert.equal(existsSync(join(place.cwd, "made")), false);
+});

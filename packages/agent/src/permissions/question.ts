@@ -24,7 +24,6 @@ export function permissionOptions(access: Access, subjects: readonly string[]): 
   ];
 }
 
-/** The subjects that a chosen option remembers. */
 export function remembered({ kind, _meta }: PermissionOption): readonly string[] {
   if (kind !== "allow_always" && kind !== "reject_always") return [];
   const subjects = _meta?.[subjectsKey];

@@ -67,35 +67,31 @@ inEveryVersion(
   },
 );
 
-inEveryVersion(
-  "an answer that cannot be understood is no consent, and neither is none",
-  {},
-  async (place) => {
-    const answers: unknown[] = [null, {}, { refused: [] }, { refused: "no", restricts: [] }, new Error("no")];
-    for (const answer of answers) {
-      const model = scriptedModel([calls(write("b.txt")), says("done")]);
-      const { session } = await talk({
-        ...place,
-        models: [model],
-        mode: "code",
-        clientDefinition: {
-          meta,
-          requests: {
-            "_parley.dev/veto": () => {
-              if (answer instanceof Error) throw answer;
-              return answer;
-            },
+inEveryVersion("a malformed or missing answer is not a consent", {}, async (place) => {
+  const answers: unknown[] = [null, {}, { refused: [] }, { refused: "no", restricts: [] }, new Error("no")];
+  for (const answer of answers) {
+    const model = scriptedModel([calls(write("b.txt")), says("done")]);
+    const { session } = await talk({
+      ...place,
+      models: [model],
+      mode: "code",
+      clientDefinition: {
+        meta,
+        requests: {
+          "_parley.dev/veto": () => {
+            if (answer instanceof Error) throw answer;
+            return answer;
           },
         },
-      });
-      await session.prompt("go").outcome;
-      assert.equal(existsSync(join(place.cwd, "b.txt")), false, JSON.stringify(answer));
-      assert.match(JSON.stringify(model.requests[1]?.messages), /the client has to agree/);
-    }
-  },
-);
+      },
+    });
+    await session.prompt("go").outcome;
+    assert.equal(existsSync(join(place.cwd, "b.txt")), false, JSON.stringify(answer));
+    assert.match(JSON.stringify(model.requests[1]?.messages), /the client has to agree/);
+  }
+});
 
-inEveryVersion("a client that does not want it is not asked", {}, async (place) => {
+inEveryVersion("a client without vetoes is not asked", {}, async (place) => {
   const model = scriptedModel([calls(write("b.txt")), says("done")]);
   const { session } = await talk({ ...place, models: [model], mode: "code" });
   await session.prompt("go").outcome;

@@ -6,7 +6,6 @@ import type { Access, Vetoes } from "../tools/base/tool.ts";
 /** The `_meta` key of the client capabilities that requests vetoes. */
 const vetoKey = "parley.dev/veto";
 const vetoMethod = "_parley.dev/veto";
-/** Maximum number of effects in one request. */
 const maxEffects = 1_000;
 
 interface Effect {

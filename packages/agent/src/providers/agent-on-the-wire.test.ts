@@ -149,7 +149,7 @@ for (const wire of wires) {
   );
 }
 
-inEveryVersion("a provider that has no time is waited for, and the user sees why", {}, async (place) => {
+inEveryVersion("an overloaded provider is retried, and the user sees why", {}, async (place) => {
   const [wire] = wires;
   const busy = failed(429, anthropicError("rate_limit_error", "Slow down"), { "retry-after": "7" });
   await withFake([busy, streamed(wire!.saying("Hello."))], async (fake) => {

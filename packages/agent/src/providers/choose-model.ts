@@ -88,6 +88,26 @@ export function listModels(
   });
 }
 
+export interface ConfiguredModels {
+  readonly models: readonly Model[];
+  /** The id of the chosen model; `offline` when nothing is configured. */
+  readonly chosen: string;
+}
+
+/** Throws ModelError for an unusable name or provider. */
+export function configuredModels(
+  config: ModelConfig,
+  env: Environment,
+  options: ChooseOptions = {},
+): ConfiguredModels {
+  const first = chooseModel(config, env, options);
+  const others = listModels(config, env, options.credentials)
+    .filter(({ id }) => id !== first?.facts.id)
+    .flatMap(({ id }) => chooseModel(config, env, { ...options, model: id }) ?? []);
+  if (first === undefined) return { models: others, chosen: "offline" };
+  return { models: [first, ...others], chosen: first.facts.id };
+}
+
 interface Choice {
   readonly provider: string | undefined;
   readonly name?: string | undefined;

@@ -27,7 +27,6 @@ interface Report {
   readonly body: string | undefined;
 }
 
-/** Wordings of different providers. */
 const overflowWords = [
   /prompt is too long/i,
   /exceeds? (?:the )?(?:maximum )?context (?:limit|window|length)/i,
@@ -70,7 +69,6 @@ export function failureOf(thrown: unknown, context: FailureContext): Failure {
 
 type Fail = (kind: ModelErrorKind, message: string, isRetryable?: boolean, retryAfter?: number) => Failure;
 
-/** Classifies an error response. */
 function responseFailure(report: Report, { endpoint, model, now }: FailureContext, fail: Fail): Failure {
   const { status = 0, headers, body } = report;
   const { label, keyHint } = endpoint;
@@ -122,7 +120,6 @@ function responseFailure(report: Report, { endpoint, model, now }: FailureContex
   return fail("bad_request", `${label} did not accept the request (${words}).`);
 }
 
-/** Classifies a missing or unreadable answer. */
 function connectionFailure(
   thrown: unknown,
   { system, hasAnswered }: { readonly system: string; readonly hasAnswered: boolean },
@@ -162,7 +159,7 @@ function reportOf(thrown: unknown): Report {
     status: isAnswer ? status : streamedStatus(error, code),
     code,
     message: typeof error["message"] === "string" ? error["message"] : "",
-    // response headers, as the SDK parsed them
+    // as the SDK parsed them
     headers: record(error["responseHeaders"]) as Record<string, string>,
     body: typeof error["responseBody"] === "string" ? error["responseBody"] : undefined,
   };

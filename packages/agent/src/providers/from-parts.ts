@@ -12,7 +12,6 @@ type Finish = Extract<StreamPart, { type: "finish" }>;
 type Call = Extract<ModelEvent, { type: "tool_call" }> & { readonly text: string };
 
 export interface PartContext {
-  /** The model's id, for signatures. */
   readonly model: string;
   readonly kind: ProviderKind;
   readonly optionsName: string;

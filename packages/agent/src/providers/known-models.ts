@@ -15,12 +15,8 @@ function openaiPrice(input: number, output: number, cachedInput: number): Price 
   return { input, output, cachedInput, long: { above: 272_000, input: 2, output: 1.5 } };
 }
 
-function claude(name: string, contextWindow: number, price?: Price): ModelOverrides {
+function textModel(name: string, contextWindow: number, price?: Price): ModelOverrides {
   return { name, contextWindow, takesImages: true, thinks: true, ...(price && { price }) };
-}
-
-function gpt(name: string, contextWindow: number, price: Price): ModelOverrides {
-  return { name, contextWindow, takesImages: true, thinks: true, price };
 }
 
 function gemini(name: string, price?: Price): ModelOverrides {
@@ -31,25 +27,25 @@ function gemini(name: string, price?: Price): ModelOverrides {
 /** The first model of each provider is its default. */
 const known: Readonly<Record<"anthropic" | "openai" | "google", Readonly<Record<string, ModelOverrides>>>> = {
   anthropic: {
-    "claude-sonnet-5-5": claude("Claude Sonnet 5.5", million, anthropicPrice(2, 10)),
-    "claude-opus-5-5": claude("Claude Opus 5.5", million, anthropicPrice(4, 20)),
-    "claude-fable-5-1": claude("Claude Fable 5.1", million, anthropicPrice(10, 50)),
+    "claude-sonnet-5-5": textModel("Claude Sonnet 5.5", million, anthropicPrice(2, 10)),
+    "claude-opus-5-5": textModel("Claude Opus 5.5", million, anthropicPrice(4, 20)),
+    "claude-fable-5-1": textModel("Claude Fable 5.1", million, anthropicPrice(10, 50)),
     // its price has steps that this table cannot express
-    "claude-haiku-5-5": claude("Claude Haiku 5.5", million),
-    "claude-opus-5": claude("Claude Opus 5", million, anthropicPrice(5, 25)),
-    "claude-sonnet-5": claude("Claude Sonnet 5", million, anthropicPrice(2, 10)),
-    "claude-opus-4-5": claude("Claude Opus 4.5", 200_000, anthropicPrice(5, 25)),
-    "claude-sonnet-4-5": claude("Claude Sonnet 4.5", 200_000, anthropicPrice(3, 15)),
-    "claude-haiku-4-5": claude("Claude Haiku 4.5", 200_000, anthropicPrice(1, 5)),
+    "claude-haiku-5-5": textModel("Claude Haiku 5.5", million),
+    "claude-opus-5": textModel("Claude Opus 5", million, anthropicPrice(5, 25)),
+    "claude-sonnet-5": textModel("Claude Sonnet 5", million, anthropicPrice(2, 10)),
+    "claude-opus-4-5": textModel("Claude Opus 4.5", 200_000, anthropicPrice(5, 25)),
+    "claude-sonnet-4-5": textModel("Claude Sonnet 4.5", 200_000, anthropicPrice(3, 15)),
+    "claude-haiku-4-5": textModel("Claude Haiku 4.5", 200_000, anthropicPrice(1, 5)),
   },
   openai: {
-    "gpt-6.1-sol": gpt("GPT-6.1 Sol", 1_050_000, openaiPrice(2, 10, 0.1)),
-    "gpt-6-astra": gpt("GPT-6 Astra", 1_050_000, openaiPrice(10, 50, 1)),
-    "gpt-6-sol": gpt("GPT-6 Sol", 1_050_000, openaiPrice(2, 10, 0.2)),
-    "gpt-6-luna": gpt("GPT-6 Luna", 1_050_000, openaiPrice(0.1, 0.5, 0.01)),
-    "gpt-5.5": gpt("GPT-5.5", 1_050_000, openaiPrice(5, 30, 0.5)),
-    "gpt-5.2": gpt("GPT-5.2", 400_000, { input: 1.75, output: 14, cachedInput: 0.175 }),
-    "gpt-5.1-codex": gpt("GPT-5.1 Codex", 400_000, { input: 1.25, output: 10, cachedInput: 0.125 }),
+    "gpt-6.1-sol": textModel("GPT-6.1 Sol", 1_050_000, openaiPrice(2, 10, 0.1)),
+    "gpt-6-astra": textModel("GPT-6 Astra", 1_050_000, openaiPrice(10, 50, 1)),
+    "gpt-6-sol": textModel("GPT-6 Sol", 1_050_000, openaiPrice(2, 10, 0.2)),
+    "gpt-6-luna": textModel("GPT-6 Luna", 1_050_000, openaiPrice(0.1, 0.5, 0.01)),
+    "gpt-5.5": textModel("GPT-5.5", 1_050_000, openaiPrice(5, 30, 0.5)),
+    "gpt-5.2": textModel("GPT-5.2", 400_000, { input: 1.75, output: 14, cachedInput: 0.175 }),
+    "gpt-5.1-codex": textModel("GPT-5.1 Codex", 400_000, { input: 1.25, output: 10, cachedInput: 0.125 }),
   },
   google: {
     // the price from December 2026; until then half
@@ -65,7 +61,6 @@ const known: Readonly<Record<"anthropic" | "openai" | "google", Readonly<Record<
   },
 };
 
-/** Cautious defaults for unknown models. */
 const defaults: Readonly<Record<ProviderKind, Omit<ModelFacts, "id" | "name">>> = {
   anthropic: { contextWindow: 200_000, takesImages: true, takesAudio: false, thinks: true },
   openai: { contextWindow: 128_000, takesImages: true, takesAudio: false, thinks: true },

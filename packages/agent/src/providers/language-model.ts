@@ -12,8 +12,7 @@ export type ProviderOptions = NonNullable<PromptMessage["providerOptions"]>;
 
 /** The key of provider-specific options in the SDK. */
 export function optionsName(endpoint: Endpoint): string {
-  if (endpoint.kind === "openai-chat") return "openai";
-  return endpoint.kind === "compatible" ? "compatible" : endpoint.kind;
+  return endpoint.kind === "openai-chat" ? "openai" : endpoint.kind;
 }
 
 /** Passes every setting explicitly, since the SDK reads missing ones from the environment. */

@@ -29,7 +29,6 @@ export interface ModelConfig {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A provider, ready for requests. */
 export interface Endpoint {
   /** `anthropic`: the first half of a model's id. */
   readonly id: string;
@@ -56,7 +55,6 @@ export interface Key {
   readonly isBearer: boolean;
 }
 
-/** Looks up a key stored by a login. */
 export type Credentials = (provider: string) => string | undefined;
 
 interface Builtin {
@@ -136,7 +134,6 @@ export function endpointOf(
   };
 }
 
-/** Whether the environment configures this provider. */
 export function isConfiguredBy(id: string, env: Environment): boolean {
   if (id === "ollama") return filled(env["OLLAMA_HOST"]) !== undefined;
   if (id === "anthropic" && filled(env["ANTHROPIC_AUTH_TOKEN"]) !== undefined) return true;

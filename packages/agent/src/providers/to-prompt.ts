@@ -23,7 +23,6 @@ export interface PromptOptions {
   readonly sendThoughts: boolean;
 }
 
-/** All call options except the signal. */
 export function callOptions(
   request: ModelRequest,
   endpoint: Endpoint,

@@ -116,7 +116,7 @@ inEveryVersion("a summary that fails is replaced by one without the model", {}, 
   assert.match(JSON.stringify(model.requests[2]?.messages[0]), /Asked:\\n- my cat is called Tom/);
 });
 
-inEveryVersion("/compact leaves nothing as it was, however short it is", {}, async (place) => {
+inEveryVersion("/compact summarises even a short conversation", {}, async (place) => {
   const model = scriptedModel([says("one"), says("two"), says("We counted."), says("three")]);
   const { session, updates } = await talk({ ...place, models: [model], tools: [] });
   await session.prompt("first").outcome;

@@ -16,7 +16,7 @@ import { stubRead } from "../../test/support/stub-tools.ts";
 const tools = [stubRead];
 
 inEveryVersion(
-  "AGENTS.md is told from the root of the repository down to the working directory",
+  "AGENTS.md files are read from the repository root down to the working directory",
   {
     "repo/AGENTS.md": "Use tabs.",
     "repo/app/AGENTS.md": "No, spaces.",
@@ -37,7 +37,7 @@ inEveryVersion(
 );
 
 inEveryVersion(
-  "A45 additional directories have their AGENTS.md told too, and that of an earlier root counts more",
+  "A45 AGENTS.md files of additional directories are read too; an earlier root takes precedence",
   { "one/AGENTS.md": "Use tabs.", "two/AGENTS.md": "Use spaces.", "three/AGENTS.md": "Use both." },
   async ({ version, cwd }) => {
     const model = scriptedModel([says("ok")]);
@@ -120,26 +120,22 @@ for (const [what, block] of media) {
   });
 }
 
-inEveryVersion(
-  "images and sound reach a model that takes them, and not the next one that does not",
-  {},
-  async (place) => {
-    const seeing = scriptedModel([says("A cat.")], { id: "seeing", takesImages: true, takesAudio: true });
-    const blind = scriptedModel([says("What cat?")], { id: "blind" });
-    const { session } = await talk({ ...place, tools, models: [seeing, blind] });
-    await session.prompt([{ type: "text", text: "see" }, ...media.slice(0, 2).map(([, block]) => block)])
-      .outcome;
-    const [first] = seeing.requests[0]?.messages ?? [];
-    assert.deepEqual(first?.role === "user" && first.content.slice(1), [
-      { type: "image", mediaType: "image/png", data: "AAAA" },
-      { type: "audio", mediaType: "audio/wav", data: "AAAA" },
-    ]);
-    await session.setOption("model", "blind");
-    await session.prompt("and now?").outcome;
-    assert.match(JSON.stringify(blind.requests[0]?.messages), /image left out/);
-    assert.doesNotMatch(JSON.stringify(blind.requests[0]?.messages), /AAAA/);
-  },
-);
+inEveryVersion("images and audio reach only models that accept them", {}, async (place) => {
+  const seeing = scriptedModel([says("A cat.")], { id: "seeing", takesImages: true, takesAudio: true });
+  const blind = scriptedModel([says("What cat?")], { id: "blind" });
+  const { session } = await talk({ ...place, tools, models: [seeing, blind] });
+  await session.prompt([{ type: "text", text: "see" }, ...media.slice(0, 2).map(([, block]) => block)])
+    .outcome;
+  const [first] = seeing.requests[0]?.messages ?? [];
+  assert.deepEqual(first?.role === "user" && first.content.slice(1), [
+    { type: "image", mediaType: "image/png", data: "AAAA" },
+    { type: "audio", mediaType: "audio/wav", data: "AAAA" },
+  ]);
+  await session.setOption("model", "blind");
+  await session.prompt("and now?").outcome;
+  assert.match(JSON.stringify(blind.requests[0]?.messages), /image left out/);
+  assert.doesNotMatch(JSON.stringify(blind.requests[0]?.messages), /AAAA/);
+});
 
 inEveryVersion("an empty prompt is refused and forgotten", {}, async (place) => {
   const model = scriptedModel([says("ok")]);
@@ -156,22 +152,18 @@ inEveryVersion("an empty prompt is refused and forgotten", {}, async (place) => 
   assert.equal(model.requests[0]?.messages.length, 1);
 });
 
-inEveryVersion(
-  "a session begins where there is a directory, and nowhere else",
-  { "a.txt": "1" },
-  async (place) => {
-    const { agent, end } = await connected({ ...place, tools: [] });
-    const gone = join(place.cwd, "gone");
-    await assert.rejects(agent.open({ cwd: gone }), {
-      code: -32_602,
-      message: `the working directory "${gone}" does not exist: choose an existing directory`,
-    });
-    await assert.rejects(agent.open({ cwd: join(place.cwd, "a.txt") }), /is not a directory/);
-    await assert.rejects(
-      agent.open({ cwd: place.cwd, additionalDirectories: [gone] }),
-      /the additional directory .* does not exist/,
-    );
-    assert.deepEqual((await agent.list()).sessions, []);
-    await end();
-  },
-);
+inEveryVersion("a session needs an existing directory", { "a.txt": "1" }, async (place) => {
+  const { agent, end } = await connected({ ...place, tools: [] });
+  const gone = join(place.cwd, "gone");
+  await assert.rejects(agent.open({ cwd: gone }), {
+    code: -32_602,
+    message: `the working directory "${gone}" does not exist: choose an existing directory`,
+  });
+  await assert.rejects(agent.open({ cwd: join(place.cwd, "a.txt") }), /is not a directory/);
+  await assert.rejects(
+    agent.open({ cwd: place.cwd, additionalDirectories: [gone] }),
+    /the additional directory .* does not exist/,
+  );
+  assert.deepEqual((await agent.list()).sessions, []);
+  await end();
+});

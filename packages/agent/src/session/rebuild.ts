@@ -69,7 +69,7 @@ function keepFacts(update: Update, state: SessionState): void {
 
 interface Call {
   readonly id: string;
-  name: string;
+  readonly name: string;
   input: unknown;
   content: readonly ToolCallContent[];
   rawOutput: unknown;
@@ -77,6 +77,8 @@ interface Call {
   /** False while the model writes the arguments: such a draft may never become a call. */
   isWhole: boolean;
 }
+
+const newCall = { input: {}, content: [], rawOutput: undefined, status: "pending", isWhole: false } as const;
 
 type ToolPatch = Extract<Update, { sessionUpdate: "tool_call_update" }>;
 
@@ -146,27 +148,18 @@ class Rebuilding {
   }
 
   #call(patch: ToolPatch): void {
-    const known = this.#calls.get(patch.toolCallId);
-    if (known === undefined) {
-      if (patch.name == null) return;
-      this.#calls.set(patch.toolCallId, {
-        id: patch.toolCallId,
-        name: patch.name,
-        input: patch.rawInput ?? {},
-        content: patch.content ?? [],
-        rawOutput: patch.rawOutput,
-        status: patch.status ?? "pending",
-        isWhole: patch.rawInput !== undefined,
-      });
-      return;
-    }
+    const { toolCallId: id, name } = patch;
+    const known = this.#calls.get(id);
+    if (known === undefined && name == null) return;
+    const call: Call = known ?? { ...newCall, id, name: name ?? "" };
+    this.#calls.set(id, call);
     if (patch.rawInput !== undefined) {
-      known.input = patch.rawInput;
-      known.isWhole = true;
+      call.input = patch.rawInput ?? {};
+      call.isWhole = true;
     }
-    if (patch.content != null) known.content = patch.content;
-    if (patch.rawOutput !== undefined) known.rawOutput = patch.rawOutput;
-    if (patch.status != null) known.status = patch.status;
+    if (patch.content != null) call.content = patch.content;
+    if (patch.rawOutput !== undefined) call.rawOutput = patch.rawOutput;
+    if (patch.status != null) call.status = patch.status;
   }
 
   #compaction(update: Extract<Update, { sessionUpdate: "compaction_update" }>): void {

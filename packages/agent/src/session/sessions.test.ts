@@ -62,7 +62,7 @@ inEveryVersion(
   },
 );
 
-inEveryVersion("what was chosen is chosen again when a session is loaded", {}, async (place) => {
+inEveryVersion("options are restored when a session is loaded", {}, async (place) => {
   const store = memoryStore();
   const first = await talk({ ...place, tools, models: [scriptedModel([])], store });
   await first.session.setMode("chat");
@@ -78,7 +78,7 @@ inEveryVersion("what was chosen is chosen again when a session is loaded", {}, a
   assert.equal(names.includes("test"), false, "commands follow from the mode");
 });
 
-test("a forked session begins where the other one is, and goes its own way", {
+test("a forked session continues independently", {
   timeout: 20_000,
 }, async (context) => {
   const cwd = temporaryFolder(context, {});

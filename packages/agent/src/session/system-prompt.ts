@@ -24,7 +24,6 @@ const modeRules: Readonly<Record<Mode, string>> = {
 export interface SystemPromptOptions {
   readonly mode: Mode;
   readonly context: readonly ContextFile[];
-  /** Background commands. */
   readonly jobs: readonly Job[];
 }
 

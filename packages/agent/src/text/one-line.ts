@@ -1,7 +1,6 @@
 // Makes text that a model chose safe for a one-line title or question.
 
 const maxLength = 200;
-/** Line ends, other control characters, and marks that reorder or hide text. */
 const misleading = /[\p{Cc}\u061c\u180e\u2028\u2029\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/gu;
 
 /** Removes characters that end, reorder or hide a line, and shortens the rest. */

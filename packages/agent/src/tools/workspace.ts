@@ -13,7 +13,6 @@ import { seenFiles } from "./files/seen-files.ts";
 export interface WorkspaceOptions {
   /** Absolute. */
   readonly cwd: string;
-  /** Default: none. */
   readonly additionalDirectories?: readonly string[];
   /** The parent directory of long outputs. Default: the system's temporary directory. */
   readonly outputParent?: string;

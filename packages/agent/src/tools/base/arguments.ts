@@ -32,7 +32,6 @@ export interface ObjectSchema {
   readonly additionalProperties: false;
 }
 
-/** The type of a valid value. */
 export type ValueOf<S> = S extends { type: "string"; enum: readonly (infer Choice)[] }
   ? Choice
   : S extends { type: "string" }

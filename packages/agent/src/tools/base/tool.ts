@@ -14,7 +14,6 @@ import type {
 import type { DirectoryEntry, FileFacts } from "@parley/acp/node";
 import type { MediaPart, TextPart, ToolDescription } from "../../model/model.ts";
 
-/** The tool kinds of ACP. */
 export type ToolKind =
   | "read"
   | "edit"
@@ -136,7 +135,6 @@ export interface AgentWriteOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Runs commands, each in its own process group. */
 export interface AgentTerminals {
   /** The client runs the commands and shows their output; `onOutput` is never called. */
   readonly isClient: boolean;
@@ -144,7 +142,6 @@ export interface AgentTerminals {
   create(options: CreateTerminalOptions, onOutput?: (bytes: Uint8Array) => void): Promise<TerminalHandle>;
 }
 
-/** A background command, running or ended. */
 export interface Job {
   readonly id: string;
   readonly command: string;

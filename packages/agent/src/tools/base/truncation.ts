@@ -12,7 +12,6 @@ export interface Excerpt {
   /** 1-based, inclusive. `to` is `from - 1` when no whole line fits. */
   readonly from: number;
   readonly to: number;
-  /** Number of lines of the whole text. */
   readonly lines: number;
   readonly isCut: boolean;
 }

@@ -75,7 +75,7 @@ test("a command in the background is stopped with all that it started", patient,
   assert.ok(await isGone(Number(readFileSync(at("pid"), "utf8"))));
 });
 
-test("a job that nobody started is refused with the names of those there are", patient, async (t) => {
+test("an unknown job id is refused with the known ids", patient, async (t) => {
   const { call } = await probe(t);
   assert.match(await refusal(call(jobTool, { id: "job-9" })), /no "job-9".*Nothing was started/s);
   await call(bashTool, { command: "true", background: true });

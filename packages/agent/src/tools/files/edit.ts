@@ -89,7 +89,6 @@ interface Edit {
 interface Change extends Span {
   readonly newText: string;
   readonly isTolerant: boolean;
-  /** The number of its edit, from 1. */
   readonly number: number;
 }
 

@@ -2,7 +2,6 @@
 
 import { toAscii } from "./text-match.ts";
 
-/** Limits the cost of the search. */
 const maxComparisons = 2_000_000;
 const maxShownLines = 30;
 

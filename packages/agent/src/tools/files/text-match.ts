@@ -7,7 +7,6 @@ export interface Span {
 
 export interface Matches {
   readonly spans: readonly Span[];
-  /** Whether characters differed. */
   readonly isTolerant: boolean;
 }
 

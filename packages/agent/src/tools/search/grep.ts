@@ -57,7 +57,6 @@ function quoted(pattern: string): string {
   return pattern.includes('"') ? `\`${pattern}\`` : `"${pattern}"`;
 }
 
-/** Loaded on use, to keep startup fast. */
 async function wantedBy(glob: string, directory: string): Promise<(path: string) => boolean> {
   return (await import("./path-pattern.ts")).pathPattern(glob, directory);
 }

@@ -12,7 +12,6 @@ export interface MatchingLine {
 
 export type LineSearch = (text: string, limit: number) => readonly MatchingLine[] | "too slow";
 
-/** For one file. */
 const timeoutMs = 1_000;
 
 export interface PatternOptions {

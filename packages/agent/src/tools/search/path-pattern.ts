@@ -3,7 +3,6 @@
 import { relative, sep } from "node:path";
 import picomatch from "picomatch";
 
-/** Whether a path below the directory matches. */
 export function pathPattern(pattern: string, directory: string): (path: string) => boolean {
   const below = pattern.replace(/^\.\//, "");
   const matches = picomatch(below, { dot: true, basename: !below.includes("/") });

@@ -83,7 +83,7 @@ test("the rules of a repository hold in the directories below it, also from abov
   assert.equal((await call(grepTool, { pattern: "needle" })).told, "b:1: needle");
 });
 
-test("a literal is searched for as it is, and what is no expression is said so", async (t) => {
+test("a literal is searched verbatim, and an invalid expression is reported", async (t) => {
   const { call, put } = await probe(t);
   put("a", "f(x)[0] + 1.5\n");
   assert.equal((await call(grepTool, { pattern: "(x)[0] + 1.5", literal: true })).told, "a:1: f(x)[0] + 1.5");

@@ -6,7 +6,6 @@ import type { ToolContext } from "../base/tool.ts";
 import { type IgnoreRules, isIgnored, outerRules, withRulesOf } from "./ignore-rules.ts";
 
 export interface FoundEntry {
-  /** Absolute. */
   readonly path: string;
   /** 1 for entries of the directory itself. */
   readonly depth: number;

@@ -7,7 +7,6 @@ import { type RunContext, ToolError, type ToolResult } from "../base/tool.ts";
 import { headOf } from "../base/truncation.ts";
 import type { WebAnswer } from "./web-request.ts";
 
-/** Within one host. */
 const maxRedirects = 5;
 
 export const fetchTool = defineTool({

@@ -2,7 +2,6 @@
 
 import { Parser } from "htmlparser2";
 
-/** Elements without readable text. */
 const skipped: ReadonlySet<string> = new Set(
   "script style noscript template svg head iframe object canvas nav footer button select dialog".split(" "),
 );

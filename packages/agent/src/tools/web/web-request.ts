@@ -8,14 +8,12 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { ToolError, type WebAccess } from "../base/tool.ts";
 import { addressIn, isPublicAddress } from "./web-address.ts";
 
-/** Limit for the decoded body. */
 export const maxBodyBytes = 5 * 1024 * 1024;
 const timeoutMs = 30_000;
 
 export interface WebAnswer {
   readonly status: number;
   readonly contentType: string;
-  /** The redirect target. */
   readonly location: string | undefined;
   readonly body: Buffer;
   /** Whether the body was longer than the limit. */
