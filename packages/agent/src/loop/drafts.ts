@@ -1,9 +1,8 @@
 // Shows tool calls while the model is still writing their arguments.
 
-import type { Turn } from "@parley/acp";
+import type { ToolKind, Turn } from "@parley/acp";
 import type { ModelEvent, ToolCallPart } from "../model/model.ts";
 import { oneLine } from "../text/one-line.ts";
-import type { ToolKind } from "../tools/base/tool.ts";
 
 type Piece = Extract<ModelEvent, { type: "tool_input" }>;
 

@@ -79,7 +79,7 @@ async function runPrepared(
   options: RunCallOptions,
 ): Promise<ToolOutcome> {
   const { turn, state } = options;
-  const verdict = () => decide(prepared.access, circumstances(options));
+  const verdict = () => decide(prepared.access, permissionState(options));
   if (verdict().type !== "ask") return report(part, prepared, options, verdict());
   // decide again: an earlier question may have been answered with "always"
   return state.oneAtATime(async () => {
@@ -88,7 +88,7 @@ async function runPrepared(
   });
 }
 
-function circumstances({ turn, state }: RunCallOptions) {
+function permissionState({ turn, state }: RunCallOptions) {
   const { session } = turn;
   return { mode: state.modeNow(session), autoApprove: autoApprovalOf(session), grants: state.grants };
 }

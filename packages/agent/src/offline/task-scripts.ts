@@ -124,11 +124,8 @@ function* read(intent: Extract<Intent, { type: "read" }>): Script<Done> {
 
 function* explain(intent: Extract<Intent, { type: "explain" }>): Script<Done> {
   const { path, from, to = from } = intent;
-  const result = yield* call(
-    "read",
-    linesToRead({ path, ...optional({ from, to }) }),
-    `To say what is in ${path} I have to read it.`,
-  );
+  const input = linesToRead({ path, ...optional({ from, to }) });
+  const result = yield* call("read", input, `To say what is in ${path} I have to read it.`);
   if (result.isError) return failed(`I cannot read \`${path}\``, result);
   if (from === undefined) return done(describeFile(path, result.text));
   const which = to === from ? `Line ${from}` : `Lines ${from} to ${to}`;

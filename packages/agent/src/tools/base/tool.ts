@@ -10,21 +10,10 @@ import type {
   ToolCall,
   ToolCallContent,
   ToolCallStart,
+  ToolKind,
 } from "@parley/acp";
 import type { DirectoryEntry, FileFacts } from "@parley/acp/node";
 import type { MediaPart, TextPart, ToolDescription } from "../../model/model.ts";
-
-export type ToolKind =
-  | "read"
-  | "edit"
-  | "delete"
-  | "move"
-  | "search"
-  | "execute"
-  | "think"
-  | "fetch"
-  | "switch_mode"
-  | "other";
 
 /** The access that a call needs permission for. Paths are absolute; a path through a link is listed with its target too. */
 export type Access =
