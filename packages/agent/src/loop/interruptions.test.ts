@@ -45,12 +45,12 @@ const turn = () => [
   says("done"),
 ];
 
-inEveryVersion("a cancel at any update leaves a valid conversation", { a: "1" }, async (place) => {
+inEveryVersion("a cancel at any update leaves a valid conversation", { a: "1" }, async (setup) => {
   let at = 0;
   for (let isOver = false; !isOver; at++) {
     const model = scriptedModel([...turn(), ...turn()]);
     const { session, agent, end } = await talk({
-      ...place,
+      ...setup,
       tools,
       models: [model],
       answers: Array(20).fill("allow_once"),
@@ -70,12 +70,12 @@ inEveryVersion("a cancel at any update leaves a valid conversation", { a: "1" },
   assert.ok(at > 15, `${at} updates of a turn were tried`);
 });
 
-inEveryVersion("a cancel while a question is open leaves a valid conversation", { a: "1" }, async (place) => {
+inEveryVersion("a cancel while a question is open leaves a valid conversation", { a: "1" }, async (setup) => {
   for (const at of [1, 2]) {
     const model = scriptedModel([...turn(), says("ok")]);
     let asked = 0;
     const { session } = await talk({
-      ...place,
+      ...setup,
       tools,
       models: [model],
       clientDefinition: {
@@ -94,9 +94,9 @@ inEveryVersion("a cancel while a question is open leaves a valid conversation", 
 inEveryVersion(
   "F12 a cancel before anything was said, twice, with the answer under way and after the end leaves one outcome",
   {},
-  async (place) => {
+  async (setup) => {
     const model = scriptedModel([says("one"), says("two"), says("three"), says("four")]);
-    const { session, updates } = await talk({ ...place, tools, models: [model] });
+    const { session, updates } = await talk({ ...setup, tools, models: [model] });
     const early = session.prompt("go");
     session.cancel();
     session.cancel();
@@ -143,11 +143,11 @@ async function copyOf(store: SessionStore, sessionId: string, length = Infinity)
 inEveryVersion(
   "a history cut anywhere by a crash rebuilds to a valid conversation",
   { a: "1" },
-  async (place) => {
+  async (setup) => {
     const store = memoryStore();
     const model = scriptedModel([...turn(), says("A summary."), ...turn()]);
     const answers = Array<string>(20).fill("allow_once");
-    const whole = await talk({ ...place, tools, models: [model], answers, store });
+    const whole = await talk({ ...setup, tools, models: [model], answers, store });
     const { sessionId } = whole.session;
     for (const words of ["go", "/compact", "again"]) await whole.session.prompt(words).outcome;
     await whole.end();
@@ -156,8 +156,8 @@ inEveryVersion(
     for (let kept = 1; kept <= length; kept++) {
       const left = await copyOf(store, sessionId, kept);
       const later = scriptedModel([says("Let us see.")]);
-      const again = await connected({ ...place, tools, models: [later], store: left });
-      const session = await again.agent.load(sessionId, { cwd: place.cwd });
+      const again = await connected({ ...setup, tools, models: [later], store: left });
+      const session = await again.agent.load(sessionId, { cwd: setup.cwd });
       assert.equal((await session.prompt("and?").outcome).stopReason, "end_turn");
       assertValid(later.requests[0]?.messages ?? []);
       await again.end();
@@ -168,7 +168,7 @@ inEveryVersion(
 inEveryVersion(
   "a session whose process was killed in the middle of a call loads and goes on",
   { a: "1" },
-  async (place) => {
+  async (setup) => {
     const store = memoryStore();
     const reached = Promise.withResolvers<void>();
     const gate = customTool("gate", async ({ signal }) => {
@@ -177,14 +177,14 @@ inEveryVersion(
       return "never";
     });
     const model = scriptedModel([calls(["read", { path: "a" }]), calls(["gate", {}])]);
-    const killed = await talk({ ...place, tools: [...tools, gate], models: [model], store });
+    const killed = await talk({ ...setup, tools: [...tools, gate], models: [model], store });
     void killed.session.prompt("go").outcome.catch(() => undefined);
     await reached.promise;
     const left = await copyOf(store, killed.session.sessionId);
 
     const later = scriptedModel([says("Let us see.")]);
-    const again = await connected({ ...place, tools, models: [later], store: left });
-    const session = await again.agent.load(killed.session.sessionId, { cwd: place.cwd });
+    const again = await connected({ ...setup, tools, models: [later], store: left });
+    const session = await again.agent.load(killed.session.sessionId, { cwd: setup.cwd });
     assert.equal((await session.prompt("what happened?").outcome).stopReason, "end_turn");
     const { messages = [] } = later.requests[0] ?? {};
     assertValid(messages);
@@ -215,8 +215,8 @@ test("the user may cancel one call and let the agent go on", { timeout: 20_000 }
 inEveryVersion(
   "F27 a working directory that is deleted in a turn fails in words, and the session is usable when it is back",
   { "sub/a": "one" },
-  async (place) => {
-    const cwd = join(place.cwd, "sub");
+  async (setup) => {
+    const cwd = join(setup.cwd, "sub");
     const vanish = customTool("vanish", async () => {
       rmSync(cwd, { recursive: true });
       return "gone";
@@ -228,7 +228,7 @@ inEveryVersion(
       says("It is back."),
     ]);
     const { session, updates } = await talk({
-      ...place,
+      ...setup,
       cwd,
       models: [model],
       mode: "code",

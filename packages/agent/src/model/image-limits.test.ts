@@ -47,9 +47,9 @@ test("the size of an image is read from its header, in every supported format", 
 inEveryVersion(
   "an image that is too large for every provider is refused with its size, and the session continues",
   {},
-  async (place) => {
+  async (setup) => {
     const model = scriptedModel([says("I see.")], { takesImages: true });
-    const { session, updates } = await talk({ ...place, models: [model] });
+    const { session, updates } = await talk({ ...setup, models: [model] });
     const image = (data: Buffer) => ({
       type: "image" as const,
       mimeType: "image/png",

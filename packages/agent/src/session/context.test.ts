@@ -74,9 +74,9 @@ for (const mode of ["append", "override"] as const) {
 inEveryVersion(
   "links and embedded files reach the model, and what is for the user alone does not",
   {},
-  async (place) => {
+  async (setup) => {
     const model = scriptedModel([says("ok")]);
-    const { session } = await talk({ ...place, tools, models: [model] });
+    const { session } = await talk({ ...setup, tools, models: [model] });
     await session.prompt([
       { type: "text", text: "Look at this" },
       { type: "text", text: "only for my eyes", annotations: { audience: ["user"] } },
@@ -108,9 +108,9 @@ const media: readonly (readonly [string, ContentBlock])[] = [
 ];
 
 for (const [what, block] of media) {
-  inEveryVersion(`${what}: refused in words where the model does not take it`, {}, async (place) => {
+  inEveryVersion(`${what}: refused in words where the model does not take it`, {}, async (setup) => {
     const model = scriptedModel([says("ok")]);
-    const { session } = await talk({ ...place, tools, models: [model] });
+    const { session } = await talk({ ...setup, tools, models: [model] });
     const { stopReason, error } = await session.prompt([{ type: "text", text: "see" }, block]).outcome;
     assert.equal(stopReason, "error");
     assert.match(error?.message ?? "", new RegExp(`Scripted does not take ${what.replaceAll("/", "\\/")}`));
@@ -120,10 +120,10 @@ for (const [what, block] of media) {
   });
 }
 
-inEveryVersion("images and audio reach only models that accept them", {}, async (place) => {
+inEveryVersion("images and audio reach only models that accept them", {}, async (setup) => {
   const seeing = scriptedModel([says("A cat.")], { id: "seeing", takesImages: true, takesAudio: true });
   const blind = scriptedModel([says("What cat?")], { id: "blind" });
-  const { session } = await talk({ ...place, tools, models: [seeing, blind] });
+  const { session } = await talk({ ...setup, tools, models: [seeing, blind] });
   await session.prompt([{ type: "text", text: "see" }, ...media.slice(0, 2).map(([, block]) => block)])
     .outcome;
   const [first] = seeing.requests[0]?.messages ?? [];
@@ -137,9 +137,9 @@ inEveryVersion("images and audio reach only models that accept them", {}, async 
   assert.doesNotMatch(JSON.stringify(blind.requests[0]?.messages), /AAAA/);
 });
 
-inEveryVersion("an empty prompt is refused and forgotten", {}, async (place) => {
+inEveryVersion("an empty prompt is refused and forgotten", {}, async (setup) => {
   const model = scriptedModel([says("ok")]);
-  const { session } = await talk({ ...place, models: [model], tools: [] });
+  const { session } = await talk({ ...setup, models: [model], tools: [] });
   const forUser = { type: "text", text: "for your eyes", annotations: { audience: ["user"] } } as const;
   for (const nothing of ["", " \n", [forUser]] as const) {
     const { stopReason, error } = await session.prompt(nothing as string).outcome;
@@ -152,16 +152,16 @@ inEveryVersion("an empty prompt is refused and forgotten", {}, async (place) => 
   assert.equal(model.requests[0]?.messages.length, 1);
 });
 
-inEveryVersion("a session needs an existing directory", { "a.txt": "1" }, async (place) => {
-  const { agent, end } = await connected({ ...place, tools: [] });
-  const gone = join(place.cwd, "gone");
+inEveryVersion("a session needs an existing directory", { "a.txt": "1" }, async (setup) => {
+  const { agent, end } = await connected({ ...setup, tools: [] });
+  const gone = join(setup.cwd, "gone");
   await assert.rejects(agent.open({ cwd: gone }), {
     code: -32_602,
     message: `the working directory "${gone}" does not exist: choose an existing directory`,
   });
-  await assert.rejects(agent.open({ cwd: join(place.cwd, "a.txt") }), /is not a directory/);
+  await assert.rejects(agent.open({ cwd: join(setup.cwd, "a.txt") }), /is not a directory/);
   await assert.rejects(
-    agent.open({ cwd: place.cwd, additionalDirectories: [gone] }),
+    agent.open({ cwd: setup.cwd, additionalDirectories: [gone] }),
     /the additional directory .* does not exist/,
   );
   assert.deepEqual((await agent.list()).sessions, []);

@@ -30,7 +30,7 @@ function plain(messages: readonly ModelMessage[] | undefined): unknown {
 inEveryVersion(
   "a session that is loaded by another process tells the model what was said before",
   { "a.txt": "one\n" },
-  async (place) => {
+  async (setup) => {
     const store = memoryStore();
     const script: Answer[] = [
       [
@@ -42,15 +42,15 @@ inEveryVersion(
       says("It says one."),
     ];
     const first = scriptedModel([...script, says("Once more.")]);
-    const before = await talk({ ...place, tools, models: [first], store, answers: ["reject_once"] });
+    const before = await talk({ ...setup, tools, models: [first], store, answers: ["reject_once"] });
     await before.session.prompt("read a.txt").outcome;
     await before.session.prompt("/help").outcome;
     await before.session.prompt("and now?").outcome;
     await before.end();
 
     const second = scriptedModel([says("Welcome back.")]);
-    const again = await connected({ ...place, tools, models: [second], store });
-    const session = await again.agent.load(before.session.sessionId, { cwd: place.cwd });
+    const again = await connected({ ...setup, tools, models: [second], store });
+    const session = await again.agent.load(before.session.sessionId, { cwd: setup.cwd });
     await session.prompt("still there?").outcome;
     const told = second.requests[0]?.messages ?? [];
     const expected = [
@@ -62,15 +62,15 @@ inEveryVersion(
   },
 );
 
-inEveryVersion("options are restored when a session is loaded", {}, async (place) => {
+inEveryVersion("options are restored when a session is loaded", {}, async (setup) => {
   const store = memoryStore();
-  const first = await talk({ ...place, tools, models: [scriptedModel([])], store });
+  const first = await talk({ ...setup, tools, models: [scriptedModel([])], store });
   await first.session.setMode("chat");
   await first.session.setOption("effort", "high");
   await first.end();
   const model = scriptedModel([says("ok")]);
-  const again = await connected({ ...place, tools, models: [model], store });
-  const session = await again.agent.load(first.session.sessionId, { cwd: place.cwd });
+  const again = await connected({ ...setup, tools, models: [model], store });
+  const session = await again.agent.load(first.session.sessionId, { cwd: setup.cwd });
   await session.prompt("hi").outcome;
   assert.equal(model.requests[0]?.effort, "high");
   assert.match(model.requests[0]?.system ?? "", /Mode chat/);
@@ -182,12 +182,12 @@ test("A104 commands while the agent works are answered, and the work goes on", {
   assert.match(JSON.stringify(later.requests[0]?.messages), /"go".*gate.*look.*Done.*and\?/);
 });
 
-inEveryVersion("two sessions of one agent know nothing of one another", {}, async (place) => {
+inEveryVersion("two sessions of one agent know nothing of one another", {}, async (setup) => {
   const model = scriptedModel([says("one"), says("two")]);
-  const { session, agent } = await talk({ ...place, tools, models: [model] });
+  const { session, agent } = await talk({ ...setup, tools, models: [model] });
   await session.prompt("my secret is 42").outcome;
   const updates: Update[] = [];
-  const other = await agent.open({ cwd: place.cwd, onUpdate: (update) => void updates.push(update) });
+  const other = await agent.open({ cwd: setup.cwd, onUpdate: (update) => void updates.push(update) });
   await other.prompt("hello").outcome;
   assert.equal(model.requests[1]?.messages.length, 1);
   assert.equal(said(updates), "two");
