@@ -1,4 +1,4 @@
-// A cancel in every state of a turn, through the real command: answered "cancelled", and nothing goes on behind it.
+// Tests a cancel in every state of a turn, through the real command.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Sessions of the real command: what outlives a kill, who holds what, and what cannot be found.
+// Tests sessions of the real command: crashes, concurrent holders, missing and damaged sessions.
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";

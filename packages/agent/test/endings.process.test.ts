@@ -1,4 +1,4 @@
-// How the agent ends when its editor no longer reads.
+// Tests how the agent ends when its editor stops reading.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";

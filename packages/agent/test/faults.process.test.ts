@@ -1,5 +1,4 @@
-// The real command when something around it breaks: its editor is killed, it hangs, it is told to leave, its own code
-// prints where the wire is.
+// Tests the real command when its environment breaks: its editor is killed, it hangs, or its own code prints.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";

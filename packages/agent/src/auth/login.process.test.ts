@@ -1,4 +1,4 @@
-// A model that lacks its key: from the refusal over the login to the answer, in one process, and no key anywhere.
+// Tests a missing key: refusal, login and answer in one process.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";

@@ -1,4 +1,4 @@
-// The config file and those who count for more, as the command reads them.
+// Tests how the command combines the config file, the environment and flags.
 
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// What the user sees of a call while the model writes it.
+// Tests how a call is shown while the model writes it.
 
 import assert from "node:assert/strict";
 import {

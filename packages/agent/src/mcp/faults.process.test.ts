@@ -1,4 +1,4 @@
-// MCP servers that misbehave: the conversation goes on, the user knows, and nothing is left behind.
+// Tests misbehaving MCP servers: the conversation continues, the user is informed, and no process is left.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

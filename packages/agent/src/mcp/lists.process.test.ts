@@ -1,4 +1,4 @@
-// What MCP servers offer beside tools, and lists that change while the session lives.
+// Tests prompts and resources of MCP servers, and lists that change during a session.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

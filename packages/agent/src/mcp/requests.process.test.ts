@@ -1,4 +1,4 @@
-// What MCP servers ask of us: questions for the user are passed on, what we do not offer is refused.
+// Tests requests from MCP servers: questions reach the user, unsupported requests are refused.
 
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";

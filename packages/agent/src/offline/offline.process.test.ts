@@ -1,4 +1,4 @@
-// The agent as a newcomer meets it: no model is configured, the tools are the real ones.
+// Tests the agent without a configured model, with the real tools.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";

@@ -1,5 +1,4 @@
-// Clients that answer questions wrongly, twice, too late or never: nothing runs that was not allowed, and nothing waits
-// for ever. The client is written by hand, since a good one cannot do this.
+// Tests clients that answer permission requests wrongly, twice, too late or never.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";

@@ -1,4 +1,4 @@
-// A client with rules of its own: what it forbids is not done, whatever the mode; an answer that is none is a no.
+// Tests vetoes: a client's rules forbid calls in every mode, and a malformed answer is a refusal.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";

@@ -1,5 +1,4 @@
-// The whole agent, from the client's prompt to the provider's bytes and back, in four wire formats. The servers check
-// each request as the real ones do.
+// Tests the whole agent from the client's prompt to the provider's bytes and back, in four wire formats.
 
 import assert from "node:assert/strict";
 import { anthropicError, anthropicEvents, anthropicFault } from "../../test/fake-provider/anthropic-wire.ts";

@@ -1,4 +1,4 @@
-// What goes wrong with Anthropic's Messages API, with the bodies that its servers send.
+// Tests failures of Anthropic's Messages API, with the bodies that its servers send.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

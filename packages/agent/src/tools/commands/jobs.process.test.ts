@@ -1,4 +1,4 @@
-// Commands beside the conversation: their id, how they are doing, and how the client sees them end.
+// Tests background commands: ids, status, and how the client sees them end.
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
