@@ -8,6 +8,7 @@ import type {
 import type { ContentBlock, ToolCallContent } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { MediaPart, TextPart } from "../model/model.ts";
+import { textPart } from "../tools/base/define-tool.ts";
 import { limitedContent } from "../tools/base/truncation.ts";
 
 export interface MappedContent {
@@ -36,24 +37,24 @@ function isFor(block: McpContent, who: "user" | "assistant"): boolean {
 function partOf(block: McpContent): TextPart | MediaPart {
   switch (block.type) {
     case "text":
-      return text(block.text);
+      return textPart(block.text);
     case "image":
     case "audio":
       return media(block.type, block.mimeType, block.data);
     case "resource_link": {
       const { uri, name, description, mimeType } = block;
       const more = [description, mimeType].filter((each) => each !== undefined && each !== "").join(", ");
-      return text(`[resource ${uri} (${name})${more === "" ? "" : `: ${more}`}]`);
+      return textPart(`[resource ${uri} (${name})${more === "" ? "" : `: ${more}`}]`);
     }
     case "resource": {
       const { resource } = block;
       if ("text" in resource) {
-        return text(`<resource uri=${JSON.stringify(resource.uri)}>\n${resource.text}\n</resource>`);
+        return textPart(`<resource uri=${JSON.stringify(resource.uri)}>\n${resource.text}\n</resource>`);
       }
       const kind = /^(image|audio)\//.exec(resource.mimeType ?? "")?.[1];
       if (kind === "image" || kind === "audio") return media(kind, resource.mimeType ?? "", resource.blob);
       const type = resource.mimeType ?? "unknown type";
-      return text(`[resource ${resource.uri}: ${bytesOf(resource.blob)} bytes of ${type}]`);
+      return textPart(`[resource ${resource.uri}: ${bytesOf(resource.blob)} bytes of ${type}]`);
     }
   }
 }
@@ -96,7 +97,7 @@ function blockOf(block: McpContent): ContentBlock {
 function limitedBlocks(blocks: readonly ContentBlock[]): ContentBlock[] {
   const limited = limitedContent(
     blocks.map((block) =>
-      block.type === "text" ? text(String(block.text)) : text(embeddedText(block) ?? ""),
+      block.type === "text" ? textPart(String(block.text)) : textPart(embeddedText(block) ?? ""),
     ),
   );
   return blocks.map((block, i) => {
@@ -117,12 +118,8 @@ function asShown(content: ContentBlock): ToolCallContent {
   return { type: "content", content };
 }
 
-function text(value: string): TextPart {
-  return { type: "text", text: value };
-}
-
 function media(type: "image" | "audio", mediaType: string, data: string): TextPart | MediaPart {
-  return data.length > maxMediaChars ? text(tooLarge(type, data)) : { type, mediaType, data };
+  return data.length > maxMediaChars ? textPart(tooLarge(type, data)) : { type, mediaType, data };
 }
 
 function tooLarge(what: string, base64: string): string {

@@ -9,7 +9,7 @@ import type { Step } from "./script.ts";
 
 export function* answer(request: ModelRequest): Generator<ModelEvent> {
   const { messages, tools } = request;
-  const asked = lastIndexOfUser(messages);
+  const asked = messages.findLastIndex(({ role }) => role === "user");
   const text = requestText(messages[asked]);
   if (text.startsWith(summaryRequest)) return yield* speak(plainSummary(messages.slice(0, asked)), request);
   const work = messages.slice(asked + 1);
@@ -30,10 +30,6 @@ export function* answer(request: ModelRequest): Generator<ModelEvent> {
   }
   if (next.done) return yield* speak(`${unseen(messages[asked])}${next.value}`, request);
   yield* act(next.value, work.length, request);
-}
-
-function lastIndexOfUser(messages: readonly ModelMessage[]): number {
-  return messages.findLastIndex(({ role }) => role === "user");
 }
 
 function calls(message: ModelMessage): string[] {

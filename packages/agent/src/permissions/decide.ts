@@ -36,6 +36,10 @@ export function decide(access: Access, state: PermissionState): Verdict {
   return remembered ? allow : byMode;
 }
 
+function ask(reason: string, subjects: readonly string[] = []): Verdict {
+  return { type: "ask", reason, subjects };
+}
+
 function never(subjects: readonly string[]): Verdict {
   return { type: "refuse", reason: `The user said that this is never allowed: ${subjects.join(", ")}.` };
 }
@@ -46,30 +50,26 @@ function verdictOfMode(access: Access, { mode, autoApprove }: PermissionState): 
   switch (access.type) {
     case "read": {
       const secret = access.paths.find((path) => isProtected(path, "read"));
-      if (secret !== undefined) return { type: "ask", reason: `${secret} may hold secrets`, subjects: [] };
+      if (secret !== undefined) return ask(`${secret} may hold secrets`);
       if (mode !== "ask" || autoApprove !== "off") return allow;
-      return { type: "ask", reason: "nothing is approved automatically", subjects: subjectsOf(access) };
+      return ask("nothing is approved automatically", subjectsOf(access));
     }
     case "write": {
       if (mode === "architect") return refusal(mode, "it plans and changes nothing");
       const guarded = access.paths.find((path) => isProtected(path, "write"));
-      if (guarded !== undefined) return { type: "ask", reason: `${guarded} is protected`, subjects: [] };
-      if (access.losesFolder) return { type: "ask", reason: "a folder and all that is in it", subjects: [] };
+      if (guarded !== undefined) return ask(`${guarded} is protected`);
+      if (access.losesFolder) return ask("a folder and all that is in it");
       if (mode === "code" || autoApprove === "edits") return allow;
-      return { type: "ask", reason: "in mode ask every change is asked about", subjects: subjectsOf(access) };
+      return ask("in mode ask every change is asked about", subjectsOf(access));
     }
     case "run":
       if (mode === "architect") return refusal(mode, "it plans and runs nothing");
-      return { type: "ask", reason: `runs in ${access.cwd}`, subjects: subjectsOf(access) };
+      return ask(`runs in ${access.cwd}`, subjectsOf(access));
     case "host":
-      return { type: "ask", reason: `connects to ${access.host}`, subjects: subjectsOf(access) };
+      return ask(`connects to ${access.host}`, subjectsOf(access));
     case "mcp":
       if (mode === "architect") return refusal(mode, "it plans, and nobody knows what this tool changes");
-      return {
-        type: "ask",
-        reason: `a tool of the MCP server ${access.server}`,
-        subjects: subjectsOf(access),
-      };
+      return ask(`a tool of the MCP server ${access.server}`, subjectsOf(access));
   }
 }
 

@@ -64,8 +64,8 @@ function choiceOf(
   if (wanted === "offline") return {};
   if (wanted?.startsWith("replay/")) return { replay: wanted.slice("replay/".length) };
   const ids = providerIds(config);
-  const { provider, name } =
-    wanted === undefined ? fromEnvironment(ids, env, credentials) : named(wanted, ids);
+  const configured = () => ids.find((id) => isConfiguredBy(id, env) || credentials(id) !== undefined);
+  const { provider, name }: Choice = wanted === undefined ? { provider: configured() } : named(wanted, ids);
   if (provider === undefined) return {};
   return { endpoint: endpointOf(provider, config, env, credentials), name };
 }
@@ -111,10 +111,6 @@ export function configuredModels(
 interface Choice {
   readonly provider: string | undefined;
   readonly name?: string | undefined;
-}
-
-function fromEnvironment(ids: readonly string[], env: Environment, credentials: Credentials): Choice {
-  return { provider: ids.find((id) => isConfiguredBy(id, env) || credentials(id) !== undefined) };
 }
 
 /** `anthropic/claude-sonnet-5`, `ollama/library/qwen`, `anthropic`, `claude-sonnet-5`. */

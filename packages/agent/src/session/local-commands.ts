@@ -20,26 +20,29 @@ export async function runLocalCommand(
   argument: string,
   options: LocalCommandOptions,
 ): Promise<TurnEnd> {
-  const { turn } = options;
+  await options.turn.say(await answerTo(command, argument, options));
+  return "end_turn";
+}
+
+function answerTo(
+  command: LocalCommand,
+  argument: string,
+  options: LocalCommandOptions,
+): string | Promise<string> {
+  const { state } = options;
   switch (command) {
     case "help":
-      await turn.say(help(options));
-      return "end_turn";
+      return help(options);
     case "clear":
-      options.state.transcript.clear();
-      options.state.counted = undefined;
-      await turn.say(
-        "The conversation so far is forgotten. Files and remembered permissions are as they were.",
-      );
-      return "end_turn";
+      state.transcript.clear();
+      state.counted = undefined;
+      return "The conversation so far is forgotten. Files and remembered permissions are as they were.";
     case "compact":
       return compactNow(argument, options);
     case "model":
-      await turn.say(chooseModel(argument, options));
-      return "end_turn";
+      return chooseModel(argument, options);
     case "permissions":
-      await turn.say(permissions(argument, options.state));
-      return "end_turn";
+      return permissions(argument, state);
   }
 }
 
@@ -54,11 +57,10 @@ function help({ turn, state, isOffline }: LocalCommandOptions): string {
   return [`I am Parley, a coding agent, in mode ${mode}.`, model, "", ...commands].join("\n");
 }
 
-async function compactNow(focus: string, { turn, state, models }: LocalCommandOptions): Promise<TurnEnd> {
+async function compactNow(focus: string, { turn, state, models }: LocalCommandOptions): Promise<string> {
   const model = modelOf(turn.session, models);
   const isDone = await compact({ turn, state, model, isWhole: true, ...(focus !== "" && { focus }) });
-  await turn.say(isDone ? "The conversation is now a summary." : "There is nothing to leave out yet.");
-  return "end_turn";
+  return isDone ? "The conversation is now a summary." : "There is nothing to leave out yet.";
 }
 
 function chooseModel(id: string, { turn, models }: LocalCommandOptions): string {

@@ -4,11 +4,10 @@ import { type ContentBlock, errorCodes, RequestError } from "@parley/acp";
 import { imageProblem } from "../model/image-limits.ts";
 import type { MediaPart, ModelFacts, ModelMessage, TextPart } from "../model/model.ts";
 
+type MediaSupport = Pick<ModelFacts, "name" | "takesImages" | "takesAudio">;
+
 /** Throws -32602 for content that the model does not accept. */
-export function userParts(
-  prompt: readonly ContentBlock[],
-  facts: Pick<ModelFacts, "name" | "takesImages" | "takesAudio">,
-): (TextPart | MediaPart)[] {
+export function userParts(prompt: readonly ContentBlock[], facts: MediaSupport): (TextPart | MediaPart)[] {
   const parts: (TextPart | MediaPart)[] = [];
   let before: ContentBlock["type"] | undefined;
   for (const block of prompt) {
@@ -31,10 +30,7 @@ export function isForModel(block: ContentBlock): boolean {
   return audience == null || audience.length === 0 || audience.includes("assistant");
 }
 
-function partOf(
-  block: ContentBlock,
-  { name, takesImages, takesAudio }: Pick<ModelFacts, "name" | "takesImages" | "takesAudio">,
-): TextPart | MediaPart {
+function partOf(block: ContentBlock, { name, takesImages, takesAudio }: MediaSupport): TextPart | MediaPart {
   switch (block.type) {
     case "text":
       return { type: "text", text: String(block.text) };
@@ -63,20 +59,13 @@ interface EmbeddedResource {
   readonly blob?: unknown;
 }
 
-function embedded(
-  block: ContentBlock,
-  facts: Pick<ModelFacts, "name" | "takesImages" | "takesAudio">,
-): TextPart | MediaPart {
+function embedded(block: ContentBlock, facts: MediaSupport): TextPart | MediaPart {
   const { uri, text, blob, mimeType } = (block as unknown as { resource: EmbeddedResource }).resource; // type "resource"
   if (typeof text === "string") {
     return { type: "text", text: `<resource uri=${JSON.stringify(String(uri))}>\n${text}\n</resource>` };
   }
   const mediaType = String(mimeType ?? "");
-  const kind = mediaType.startsWith("image/")
-    ? "image"
-    : mediaType.startsWith("audio/")
-      ? "audio"
-      : undefined;
+  const kind = (["image", "audio"] as const).find((each) => mediaType.startsWith(`${each}/`));
   const takes = kind === "image" ? facts.takesImages : kind === "audio" && facts.takesAudio;
   if (kind === undefined || !takes) throw refused(facts.name, `${String(uri)} (${mediaType || "binary"})`);
   return { type: kind, mediaType, data: String(blob) };

@@ -42,7 +42,8 @@ export const grepTool = defineTool({
       around: input.context ?? 0,
       limit: input.limit ?? defaultLimit,
       withIgnored: input.ignored ?? false,
-      ...(glob !== undefined && { isWanted: await wantedBy(glob, path) }),
+      // loaded on use, to keep startup fast
+      ...(glob !== undefined && { isWanted: (await import("./path-pattern.ts")).pathPattern(glob, path) }),
     };
     const where = [shown === "." ? "" : ` in ${shown}`, glob === undefined ? "" : ` (${glob})`].join("");
     return {
@@ -55,10 +56,6 @@ export const grepTool = defineTool({
 
 function quoted(pattern: string): string {
   return pattern.includes('"') ? `\`${pattern}\`` : `"${pattern}"`;
-}
-
-async function wantedBy(glob: string, directory: string): Promise<(path: string) => boolean> {
-  return (await import("./path-pattern.ts")).pathPattern(glob, directory);
 }
 
 interface Request {

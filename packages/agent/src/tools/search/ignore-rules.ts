@@ -21,7 +21,10 @@ export function outerRules(directory: string): IgnoreRules {
   const above: string[] = [];
   for (let at = directory; ; at = dirname(at)) {
     if (at !== directory) above.push(at);
-    if (existsSync(join(at, ".git"))) return [...above.flatMap(ruleFile), ...excludes(at)];
+    if (existsSync(join(at, ".git"))) {
+      const exclude = join(commonDirectory(join(at, ".git")), "info", "exclude");
+      return [...above.flatMap((each) => rulesIn(join(each, ".gitignore"), each)), ...rulesIn(exclude, at)];
+    }
     // not in a repository
     if (dirname(at) === at) return [];
   }
@@ -58,10 +61,6 @@ export function isIgnored(rules: IgnoreRules, path: string, isDirectory: boolean
   return false;
 }
 
-function ruleFile(directory: string): Rules[] {
-  return rulesIn(join(directory, ".gitignore"), directory);
-}
-
 function rulesIn(file: string, directory: string): Rules[] {
   try {
     const stat = lstatSync(file);
@@ -70,10 +69,6 @@ function rulesIn(file: string, directory: string): Rules[] {
   } catch {
     return [];
   }
-}
-
-function excludes(repository: string): Rules[] {
-  return rulesIn(join(commonDirectory(join(repository, ".git")), "info", "exclude"), repository);
 }
 
 /** In a worktree or submodule `.git` is a file that points to the repository. */
