@@ -37,7 +37,7 @@ inEveryVersion(
 );
 
 inEveryVersion(
-  "A45 AGENTS.md files of additional directories are read too; an earlier root takes precedence",
+  "A45 the AGENTS.md files of additional directories are read too; an earlier root takes precedence",
   { "one/AGENTS.md": "Use tabs.", "two/AGENTS.md": "Use spaces.", "three/AGENTS.md": "Use both." },
   async ({ version, cwd }) => {
     const model = scriptedModel([says("ok")]);
