@@ -99,8 +99,7 @@ function responseFailure(report: Report, { endpoint, model, now }: FailureContex
   }
   if (status === 403) return fail("auth", `${label} does not allow this key to use ${model} (${words}).`);
   if (status === 429) {
-    const wait =
-      after === undefined ? "Try isRetryable later." : `It asks to wait ${Math.ceil(after / 1000)} s.`;
+    const wait = after === undefined ? "Try again later." : `It asks to wait ${Math.ceil(after / 1000)} s.`;
     return fail(
       "rate_limit",
       `The rate limit of ${label} is reached (${words}). ${wait}`,
