@@ -1,6 +1,6 @@
-// No key may reach a message or a log, also not by way of a provider that repeats it.
+// Removes API keys and other credentials from messages.
 
-/** What keys look like, for those that are not ours: a provider's, a proxy's, one that was pasted with a typo. */
+/** Key formats of common providers, for keys that are not configured here. */
 const keyShapes = [
   /\b(?:sk|pk|rk|xai|gsk|hf|AIza|ya29)[-_.][\w.*-]{6,}/g,
   /\bAIza[\w-]{10,}/g,

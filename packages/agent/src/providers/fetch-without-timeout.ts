@@ -1,5 +1,4 @@
-// fetch for servers on slow machines: the built-in one gives up after five minutes without a word, and a model that
-// reads a long prompt on a CPU takes longer. An abort and a broken connection are all that ends this one.
+// A `fetch` without the five-minute timeout of the built-in one, for slow local models.
 
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { Readable } from "node:stream";
@@ -10,15 +9,17 @@ type Send = (
   answered: (message: IncomingMessage) => void,
 ) => ClientRequest;
 
-/** For what the SDK does: a text as the body, no redirects. */
-export async function patientFetch(...[input, init = {}]: Parameters<typeof fetch>): Promise<Response> {
+/** Supports only what the SDK uses: a string body, no redirects. */
+export async function fetchWithoutTimeout(
+  ...[input, init = {}]: Parameters<typeof fetch>
+): Promise<Response> {
   const url = new URL(input instanceof Request ? input.url : input);
   const { request }: { request: Send } =
     url.protocol === "https:" ? await import("node:https") : await import("node:http");
   const { promise, resolve, reject } = Promise.withResolvers<Response>();
   const options = {
     method: init.method ?? "GET",
-    // Nothing here could unpack an answer that was compressed.
+    // this does not decompress
     headers: { ...Object.fromEntries(new Headers(init.headers)), "accept-encoding": "identity" },
     ...(init.signal && { signal: init.signal }),
   };
@@ -36,7 +37,7 @@ function responseOf(message: IncomingMessage): Response {
   const status = message.statusCode ?? 500;
   const isEmpty = status === 204 || status === 304;
   if (isEmpty) message.resume();
-  // The two declarations of a web stream differ, the stream is the same.
+  // Node's and the DOM's stream types differ; the object is the same
   const body = isEmpty ? null : (Readable.toWeb(message) as ReadableStream<Uint8Array>);
   return new Response(body, { status, statusText: message.statusMessage ?? "", headers });
 }

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/style/noRestrictedImports: only tests load this file
 
-// Tools for the tests of the loop: small enough to be held, gated and made to fail.
+// Minimal tools for tests of the loop.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ function field(input: unknown, name: string): string {
 
 const text = (value: string) => [{ type: "text" as const, text: value }];
 
-export const tinyRead: Tool = {
+export const stubRead: Tool = {
   name: "read",
   description: "reads",
   inputSchema: schema,
@@ -35,7 +35,7 @@ export const tinyRead: Tool = {
   },
 };
 
-export const tinyWrite: Tool = {
+export const stubWrite: Tool = {
   name: "write",
   description: "writes",
   inputSchema: schema,
@@ -59,7 +59,7 @@ export const tinyWrite: Tool = {
   },
 };
 
-export const tinyRun: Tool = {
+export const stubRun: Tool = {
   name: "bash",
   description: "runs",
   inputSchema: schema,
@@ -76,7 +76,7 @@ export const tinyRun: Tool = {
   },
 };
 
-/** A tool that does what the test wants. */
+/** A tool with an implementation of the test. */
 export function customTool(
   name: string,
   run: (context: RunContext, input: unknown) => Promise<string>,

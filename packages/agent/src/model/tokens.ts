@@ -1,18 +1,18 @@
-// How many tokens something takes, roughly. Only used where no provider has counted.
+// Estimates token counts for requests that no provider has counted.
 
-import type { MediaPart, ModelMessage, TextPart, ThinkingPart, ToolCallPart } from "../model/model.ts";
+import type { MediaPart, ModelMessage, TextPart, ThinkingPart, ToolCallPart } from "./model.ts";
 
 export const charactersPerToken = 4;
-/** What providers charge for a picture of usual size. */
+/** Roughly what providers charge for an image. */
 const tokensPerMedia = 1_500;
-/** Roles and separators. */
+/** Overhead for role and separators. */
 const tokensPerMessage = 8;
 
 export function tokensOfText(text: string): number {
   return Math.ceil(text.length / charactersPerToken);
 }
 
-/** Messages do not change, and a long conversation is counted again for every request. */
+/** Cache: messages are immutable, and a long conversation is counted for every request. */
 const counted = new WeakMap<ModelMessage, number>();
 
 export function tokensOfMessage(message: ModelMessage): number {

@@ -1,13 +1,7 @@
-// A summary without a model: what was asked, what was touched, what was said last. Used by the offline model, and
-// where a conversation is too long even to be summarised.
+// Summarises a conversation without a model: for the offline model, and when a model fails to summarise.
 
-import type { ModelMessage } from "../model/model.ts";
-
-/** The last message of a request for a summary. */
-export const summaryRequest =
-  "Summarise this conversation for yourself, so that you can go on without it. Say: the goal, constraints and " +
-  "decisions, what has been done (with the paths of files read and changed), what is left, and what to do next. " +
-  "Call no tools.";
+import { isObject } from "@parley/acp/internal";
+import type { ModelMessage } from "./model.ts";
 
 const maxAsked = 20;
 const maxTouched = 50;
@@ -34,7 +28,7 @@ export function plainSummary(messages: readonly ModelMessage[]): string {
 }
 
 function note(touched: Map<string, Set<string>>, tool: string, input: unknown): void {
-  const fields = typeof input === "object" && input !== null ? Object.values(input) : [];
+  const fields = isObject(input) ? Object.values(input) : [];
   const first = fields.find((value) => typeof value === "string");
   const what = touched.get(tool) ?? new Set();
   touched.set(tool, what.add(firstLine(typeof first === "string" ? first : "")));

@@ -1,9 +1,8 @@
-// What the agent keeps of one session while it lives: the model's transcript, remembered answers, what was read, and
-// what it cost. The transcript is rebuilt from the history when the session comes back.
+// Holds the state of one open session: transcript, remembered permissions, MCP servers, workspace and cost.
 
 import { stat } from "node:fs/promises";
 import type { AgentSession, AvailableCommand, Usage } from "@parley/acp";
-import { McpServers, type ServersSetting } from "../mcp/servers.ts";
+import { McpServers, type McpServersOptions } from "../mcp/servers.ts";
 import { costOf } from "../model/cost.ts";
 import type { ModelFacts, TokenUsage } from "../model/model.ts";
 import { Grants } from "../permissions/grants.ts";
@@ -13,29 +12,29 @@ import { commandList } from "./commands.ts";
 import { choose, modeOf } from "./options.ts";
 import { Transcript } from "./transcript.ts";
 
-export class SessionWork {
+export class SessionState {
   readonly transcript = new Transcript();
   readonly grants = new Grants();
   readonly mcp: McpServers;
-  /** US dollars since the session began, where the model's price is known. */
+  /** US dollars so far, if the model's price is known. */
   cost: number | undefined;
-  /** Tokens that the last request took, as its provider counted them, and how many messages it had. */
+  /** Tokens of the last request as its provider counted them, and how many messages it had. */
   counted: { readonly tokens: number; readonly messages: number } | undefined;
-  /** Tokens of the turn that runs. */
+  /** Tokens of the current turn. */
   turnTokens: Usage | undefined;
   isTitled = false;
-  /** There is a history that the transcript does not have yet. */
+  /** The transcript still has to be rebuilt from the history. */
   hasHistory = false;
-  /** A turn that only plans, whatever the session's mode is. */
+  /** Overrides the session's mode for the current turn (`/plan`). */
   turnMode: Mode | undefined;
-  #asking: Promise<unknown> = Promise.resolve();
+  #lastTask: Promise<unknown> = Promise.resolve();
   #workspace: { readonly identity: string; readonly opened: Workspace } | undefined;
 
-  constructor(setting: ServersSetting) {
-    this.mcp = new McpServers(setting);
+  constructor(options: McpServersOptions) {
+    this.mcp = new McpServers(options);
   }
 
-  /** What tools work with. Opened when it is needed first, and again when its roots are others. */
+  /** The workspace of the tools. Opened on first use, and again when the roots change. */
   async workspaceOf(
     { cwd, roots }: AgentSession,
     open: (options: WorkspaceOptions) => Workspace,
@@ -56,12 +55,12 @@ export class SessionWork {
     await Promise.all([current?.opened.close(), this.mcp.close()]);
   }
 
-  /** Ours, and the prompts of the session's MCP servers. */
+  /** Slash commands: our own and the prompts of the MCP servers. */
   commands(mode: Mode): AvailableCommand[] {
     return [...commandList(mode), ...this.mcp.commands];
   }
 
-  /** The mode, and the commands that make sense in it. Every client is told. */
+  /** Sets the mode and its commands, and notifies every client. */
   chooseMode(session: AgentSession, mode: Mode): void {
     this.turnMode = undefined;
     choose(session, "mode", mode);
@@ -72,10 +71,10 @@ export class SessionWork {
     return this.turnMode ?? modeOf(session);
   }
 
-  /** One question at a time: many clients have one place for it. */
-  alone<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = this.#asking.then(work);
-    this.#asking = result.catch(() => undefined);
+  /** Runs one task after another: many clients can show only one question. */
+  oneAtATime<Result>(task: () => Promise<Result>): Promise<Result> {
+    const result = this.#lastTask.then(task);
+    this.#lastTask = result.catch(() => undefined);
     return result;
   }
 
@@ -96,14 +95,14 @@ export class SessionWork {
   }
 }
 
-/** A directory that was removed and made again has the same path and is another one. */
+/** Distinguishes a directory from one created later at the same path. */
 async function identityOf(path: string): Promise<string> {
   const { dev, ino } = await stat(path).catch(() => ({ dev: 0, ino: 0 }));
   return `${dev} ${ino} ${path}`;
 }
 
-/** The work of a session; `open` has put it there. */
-export function workOf(session: AgentSession): SessionWork {
-  if (session.data instanceof SessionWork) return session.data;
+/** The state that `open` attached to the session. */
+export function stateOf(session: AgentSession): SessionState {
+  if (session.data instanceof SessionState) return session.data;
   throw new Error(`session ${session.sessionId} was not opened by this agent`);
 }
