@@ -1,4 +1,4 @@
-// An agent that counts the lines of a file. client.ts starts it; so can any editor that speaks ACP.
+// An agent that counts the lines of a file. Started by client.ts or by any ACP editor.
 
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";

@@ -1,4 +1,4 @@
-// Starts an agent, prompts it and prints what it does. Run it: npx node --conditions=parley-source examples/client.ts
+// Starts an agent, sends a prompt and prints the updates. Run: npx node --conditions=parley-source examples/client.ts
 
 import { client } from "@parley/acp";
 import { spawnTransport } from "@parley/acp/node";

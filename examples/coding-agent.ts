@@ -1,4 +1,4 @@
-// The coding agent with its offline model, as an editor runs it: a plan, tool calls, a question, an answer.
+// Runs the coding agent with its offline model: a plan, tool calls, permission requests and an answer.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// Tools that take files and terminals as parameters: they work on the client's where it offers them (version 1),
-// and on this machine where it does not (version 2 has neither). The client is an editor with an unsaved buffer.
+// Tools that take files and terminals as parameters: the client's in version 1 (here an editor with an unsaved buffer),
+// this machine's in version 2, which has no client files or terminals.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

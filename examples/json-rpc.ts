@@ -1,4 +1,4 @@
-// JSON-RPC without ACP: two connections in one process, a request, a cancel, an error and a batch.
+// Uses JSON-RPC without ACP: two connections in one process, with a request, a cancel, an error and a batch.
 
 import { Connection, type Handlers, memoryPair, RequestError } from "@parley/acp";
 

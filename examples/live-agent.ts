@@ -1,5 +1,5 @@
-// A client that keeps an agent alive: a gate decides what it may do, a history keeps what was said, and when it dies it is
-// started again and goes on. Here it is our own agent, offline; any other of readyAgents() will do.
+// A client with a permission gate and a history that restarts and resumes its agent after a crash.
+// It uses our own agent, offline; any agent of readyAgents() works.
 
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

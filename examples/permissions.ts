@@ -1,5 +1,4 @@
-// An agent that asks before it acts, and a client that answers: once yes, once no, and once nothing because the
-// user cancels while the question is open.
+// An agent asks for permission; the client allows, rejects, and cancels while a question is open.
 
 import { agent, client, memoryPair } from "@parley/acp";
 

@@ -1,4 +1,4 @@
-// An agent on the raw wire of protocol version 1. raw-client.ts starts it; so can any editor.
+// An agent on the raw version 1 wire. Started by raw-client.ts or by any ACP editor.
 
 import { stdioTransport } from "@parley/acp/node";
 import { agentPeer } from "@parley/acp/v1";

@@ -1,4 +1,4 @@
-// Starts an agent, prompts it on the raw wire and prints what it streams. Run it: npx node --conditions=parley-source examples/raw-client.ts
+// Prompts an agent on the raw wire and prints its output. Run: npx node --conditions=parley-source examples/raw-client.ts
 
 import { fileURLToPath } from "node:url";
 import { spawnTransport } from "@parley/acp/node";

@@ -1,4 +1,4 @@
-// An agent and a client that are driven by data: what tests use in place of fakes.
+// A scripted agent and a scripted client, driven by data: test doubles for both sides.
 
 import { memoryPair } from "@parley/acp";
 import { scriptedAgent, scriptedClient } from "@parley/acp/testing";

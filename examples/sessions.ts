@@ -1,5 +1,5 @@
-// A session that outlives its client: one client works in it, another finds it, loads it and goes on. Both keep
-// a view, which is what a user interface draws. A store on disk does the same: sqliteStore of @parley/acp/node.
+// Loads a stored session in a second client and continues it. Both clients keep a view, which a user interface draws.
+// For a store on disk use sqliteStore of @parley/acp/node.
 
 import { agent, type ClientSession, client, memoryPair, memoryStore } from "@parley/acp";
 import { applyEntry, createView, type SessionView } from "@parley/acp/view";
@@ -21,7 +21,7 @@ async function connect(name: string) {
   return client({ name, version: "1.0.0" }).connect(near);
 }
 
-/** Folds everything that happens in the session into a view. */
+/** Applies every entry of the session to a view. */
 function show(session: ClientSession): SessionView {
   const view = createView();
   session.onEntry((entry) => applyEntry(view, entry));

@@ -1,5 +1,4 @@
-// An agent behind a WebSocket and a client that uses the WebSocket of the platform, with a trace of the wire.
-// The server comes from the `ws` package; the client half runs in a browser as it is.
+// An agent behind a WebSocket server (`ws`) and a client on the platform's WebSocket, which also runs in a browser.
 
 import type { AddressInfo } from "node:net";
 import { webSocketTransport } from "@parley/acp";
@@ -14,7 +13,7 @@ server.on("connection", (socket) => {
 });
 await new Promise((resolve) => server.once("listening", resolve));
 
-// a server on a port, not on a Unix socket
+// the server listens on a port, not on a Unix socket
 const { port } = server.address() as AddressInfo;
 const agent = clientPeer(webSocketTransport(new WebSocket(`ws://127.0.0.1:${port}`)), {
   tap: (direction, text) => console.log(direction, text),

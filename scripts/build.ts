@@ -79,7 +79,7 @@ const rawPeers = "peer/(wire-peer|bound-wire|batch-rules|extension-name)|model/e
 const sharedCode = [
   {
     name: "core",
-    test: new RegExp(`/src/(jsonrpc|transport|wire/[^/]+\\.ts|${rawPeers})`),
+    test: new RegExp(`/src/(jsonrpc|transport|validation|wire/[^/]+\\.ts|${rawPeers})`),
     minShareCount: 2,
   },
   { name: "node", test: /\/src\/node\/|^\0node:/, minShareCount: 2 },
@@ -165,9 +165,9 @@ function requireSeparateChunks(chunks: readonly OutputChunk[]): void {
     ["v1.js", "/wire/v2/"],
     ["v2.js", "/wire/v1/"],
     // an agent on the raw wire starts without agent() and client()
-    ["v1.js", "/peer/agent.ts"],
-    ["node.js", "/peer/agent.ts"],
-    ["node.js", "/peer/client.ts"],
+    ["v1.js", "/peer/agent/agent.ts"],
+    ["node.js", "/peer/agent/agent.ts"],
+    ["node.js", "/peer/client/client.ts"],
   ] as const) {
     const seen = new Set<string>();
     const queue: string[] = byName.has(entry) ? [entry] : [];

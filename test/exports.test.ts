@@ -41,6 +41,8 @@ const promised = {
     "comparable",
     "scriptedAgent",
     "scriptedClient",
+    "storeContract",
+    "transportContract",
   ],
   "@parley/acp/internal": [
     "ByteTail",
@@ -51,6 +53,7 @@ const promised = {
     "deadline",
     "isObject",
     "joinedText",
+    "nearestWord",
     "optional",
     "problemsOf",
     "readEnvelopeHead",

@@ -1,59 +1,49 @@
-// The layers of the library and the shape of files, checked on the sources themselves. The linter
-// says most of this earlier, in the editor; this test is the one that cannot be switched off.
+// The layers of every package and the shape of files, checked on the sources. The linter reports most of this
+// earlier, in the editor; this test is the one that cannot be switched off.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { entryFolder, folderOf, packageNames, sourcesOf } from "./folder-graph.ts";
 import { type Import, importsOf, isTest, reachableFrom, read, repositoryFiles } from "./source-files.ts";
 
 const library = "packages/acp/src/";
-const entryPoints = [
-  "index.ts",
-  "v1.ts",
-  "v2.ts",
-  "view.ts",
-  "redact.ts",
-  "testing.ts",
-  "internal.ts",
-  "node.ts",
-].map((name) => library + name);
+const libraryCode = sourcesOf("acp");
+const sources = repositoryFiles().filter((file) => /\.(?:ts|tsx|mjs|js)$/.test(file));
 
-/** What each folder of the library may import besides itself. Imports point inward. */
-const mayImport: Readonly<Record<string, readonly string[]>> = {
-  base: [],
-  jsonrpc: ["base"],
-  wire: ["base"],
-  redact: ["base"],
-  // The model is the second version's decoded JSON, so it is written in terms of its types.
-  model: ["base", "wire", "jsonrpc"],
-  view: ["base", "jsonrpc", "wire", "model"],
-  edition: ["base", "jsonrpc", "wire", "model"],
-  transport: ["base", "jsonrpc", "wire", "model"],
-  peer: ["base", "jsonrpc", "wire", "model", "view", "edition", "transport"],
-  testing: ["base", "jsonrpc", "wire", "model", "view", "edition", "transport", "peer"],
-  node: ["base", "jsonrpc", "wire", "model", "view", "edition", "transport", "peer", "testing"],
+/** The packages that each package may import. Test files and test support may import any. */
+const packageMayImport: Readonly<Record<string, readonly string[]>> = {
+  acp: [],
+  agent: ["acp"],
+  client: ["acp"],
+  conformance: ["acp"],
+  cli: ["acp", "agent", "client", "conformance"],
 };
 
-/** Folders that hold tests and what they need, such as programs that are started and never imported. */
-const testSupport = ["packages/acp/test/"];
+/** The layers of the library, lowest first, and what each may import besides itself. */
+const layerMayImport: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  jsonrpc: ["base"],
+  validation: ["base"],
+  redact: ["base"],
+  wire: ["base", "validation"],
+  model: ["base", "jsonrpc", "validation"],
+  view: ["base", "jsonrpc", "validation", "wire", "model"],
+  edition: ["base", "jsonrpc", "validation", "wire", "model"],
+  transport: ["base", "jsonrpc", "validation", "wire", "model"],
+  peer: ["base", "jsonrpc", "validation", "wire", "model", "view", "edition", "transport"],
+  testing: ["base", "jsonrpc", "validation", "wire", "model", "view", "edition", "transport", "peer"],
+  node: ["base", "jsonrpc", "validation", "wire", "model", "view", "edition", "transport", "peer", "testing"],
+};
 
-const files = repositoryFiles();
-const sources = files.filter((file) => /\.(?:ts|tsx|mjs|js)$/.test(file));
-const code = sources.filter((file) => !isTest(file));
-const libraryCode = code.filter((file) => file.startsWith(library));
-// Oracles and the like: files that only tests load may use what tests may use.
-const shipped = reachableFrom(entryPoints, new Set(libraryCode));
-const loadedByTests = reachableFrom(sources.filter(isTest), new Set(sources));
-const testOnly = new Set(
-  sources.filter(
-    (file) =>
-      !shipped.has(file) &&
-      (loadedByTests.has(file) || testSupport.some((folder) => file.startsWith(folder))),
-  ),
-);
+/** Folders that never see one another, in either direction. */
+const strangers: readonly (readonly [string, string])[] = [
+  ["peer/agent", "peer/client"],
+  ["wire/v1", "wire/v2"],
+  ["edition/v1", "edition/v2"],
+];
 
-function layerOf(file: string): string | undefined {
-  const [folder, rest] = file.slice(library.length).split("/");
-  return file.startsWith(library) && rest !== undefined ? folder : undefined;
+function layerOf(file: string): string {
+  return folderOf(file).split("/")[0] ?? "";
 }
 
 function violations(of: readonly string[], isWrong: (file: string, found: Import) => boolean): string[] {
@@ -64,88 +54,105 @@ function violations(of: readonly string[], isWrong: (file: string, found: Import
   );
 }
 
+/** The package of ours that an import names, by its name or by a path. */
+function importedPackage({ specifier, target }: Import): string | undefined {
+  return /^@parley\/([^/]+)/.exec(specifier)?.[1] ?? /^packages\/([^/]+)\//.exec(target ?? "")?.[1];
+}
+
 test("the reader of imports sees them", () => {
   // Without this, a change of style that it cannot read would make every rule below pass.
-  assert.ok(shipped.size > 20, `only ${shipped.size} files are reached from the entry points`);
+  const reached = reachableFrom([`${library}index.ts`], new Set(libraryCode));
+  assert.ok(reached.size > 20, `only ${reached.size} files are reached from the entry point`);
   const specifiers = importsOf("test/layers.test.ts").map(({ specifier }) => specifier);
-  assert.deepEqual(specifiers, ["node:assert/strict", "node:test", "./source-files.ts"]);
+  assert.deepEqual(specifiers, ["node:assert/strict", "node:test", "./folder-graph.ts", "./source-files.ts"]);
 });
 
-test("every folder of the library has a place among the layers", () => {
-  const homeless = libraryCode.filter((file) => {
-    const layer = layerOf(file);
-    return layer !== undefined && !(layer in mayImport) && !testOnly.has(file);
-  });
-  assert.deepEqual(homeless, []);
+test("every package and every folder of the library has its layer", () => {
+  assert.deepEqual(Object.keys(packageMayImport).sort(), packageNames);
+  const layers = new Set(libraryCode.map(layerOf).filter((layer) => layer !== entryFolder));
+  assert.deepEqual([...layers].sort(), Object.keys(layerMayImport).sort());
 });
+
+for (const name of packageNames) {
+  test(`packages/${name} imports only the packages below it, by their entry points`, () => {
+    const wrong = violations(sourcesOf(name), (_, found) => {
+      const other = importedPackage(found);
+      if (other === undefined || other === name)
+        return /^@parley\/[^/]+\/(?:src|dist)\b/.test(found.specifier);
+      return found.target !== undefined || !packageMayImport[name]?.includes(other);
+    });
+    assert.deepEqual(wrong, []);
+  });
+}
 
 test("imports inside the library point inward", () => {
   const wrong = violations(libraryCode, (file, { target }) => {
-    const from = layerOf(file);
-    const to = target === undefined ? undefined : layerOf(target);
-    if (from === undefined || to === undefined || from === to || testOnly.has(file)) return false;
-    return !mayImport[from]?.includes(to);
+    const [from, to] = [layerOf(file), target === undefined ? undefined : layerOf(target)];
+    if (from === entryFolder || to === undefined || from === to) return false;
+    return !layerMayImport[from]?.includes(to);
   });
   assert.deepEqual(wrong, []);
 });
 
-test("no layer imports an entry point", () => {
-  const wrong = violations(
-    libraryCode.filter((file) => !testOnly.has(file)),
-    (_, { target }) => target !== undefined && entryPoints.includes(target),
-  );
-  assert.deepEqual(wrong, []);
-});
-
-test("the two versions of the wire never see one another", () => {
-  const inside = violations(libraryCode, (file, { target }) => {
-    const versions = [file, target ?? ""].map((path) => /\/wire\/(v\d)\//.exec(path)?.[1]);
-    return versions[0] !== undefined && versions[1] !== undefined && versions[0] !== versions[1];
+for (const [one, other] of strangers) {
+  test(`${one} and ${other} never see one another`, () => {
+    const within = (path: string, folder: string) => path.startsWith(`${library}${folder}/`);
+    const wrong = violations(libraryCode, (file, { target = "" }) => {
+      return (within(file, one) && within(target, other)) || (within(file, other) && within(target, one));
+    });
+    assert.deepEqual(wrong, []);
   });
-  assert.deepEqual(inside, []);
+}
+
+test("an entry point of one wire version loads nothing of the other", () => {
   for (const [entry, foreign] of [
     ["v1.ts", "wire/v2/"],
     ["v2.ts", "wire/v1/"],
   ] as const) {
-    const loaded = reachableFrom([library + entry], new Set(libraryCode));
-    assert.deepEqual(
-      [...loaded].filter((file) => file.startsWith(library + foreign)),
-      [],
-      entry,
-    );
+    const loaded = [...reachableFrom([library + entry], new Set(libraryCode))];
+    const wrong = loaded.filter((file) => file.startsWith(library + foreign));
+    assert.deepEqual(wrong, [], entry);
   }
 });
 
-test("only src/node touches Node", () => {
-  const neutral = libraryCode.filter(
-    (file) => layerOf(file) !== "node" && file !== `${library}node.ts` && !testOnly.has(file),
+test("the wire of a version is loaded by its edition and its entry point only", () => {
+  const wrong = violations(libraryCode, (file, { target }) => {
+    const version = /\/wire\/(v\d)\//.exec(target ?? "")?.[1];
+    const own = [`${library}wire/`, `${library}edition/${version}/`, `${library}${version}.ts`];
+    return version !== undefined && !own.some((path) => file.startsWith(path));
+  });
+  assert.deepEqual(wrong, []);
+  // everything that agent() and client() load for a connection on version 1
+  const used = ["edition/v1/agent.ts", "edition/v1/client.ts", "model/model-rules.ts"];
+  const loaded = reachableFrom(
+    used.map((file) => library + file),
+    new Set(libraryCode),
   );
   assert.deepEqual(
-    violations(neutral, (_, { specifier }) => specifier.startsWith("node:")),
-    [],
-  );
-  assert.deepEqual(
-    violations(neutral, (_, { target }) => target !== undefined && layerOf(target) === "node"),
+    [...loaded].filter((file) => file.includes("/v2/")),
     [],
   );
 });
 
+test("only src/node touches Node", () => {
+  const neutral = libraryCode.filter((file) => layerOf(file) !== "node" && file !== `${library}node.ts`);
+  const wrong = violations(neutral, (_, { specifier, target }) => {
+    return specifier.startsWith("node:") || (target !== undefined && layerOf(target) === "node");
+  });
+  assert.deepEqual(wrong, []);
+});
+
 test("the library imports no package at all", () => {
-  const wrong = violations([...shipped], (_, { specifier, target }) => {
+  const wrong = violations(libraryCode, (_, { specifier, target }) => {
     return target === undefined && !specifier.startsWith("node:");
   });
   assert.deepEqual(wrong, []);
 });
 
-test("packages see one another by public entry points only", () => {
+test("examples and scripts import packages by their entry points", () => {
   // Benchmarks may measure a part on its own.
-  const outside = sources.filter((file) => !file.startsWith("packages/acp/") && !file.startsWith("bench/"));
-  const wrong = violations(outside, (file, { specifier, target }) => {
-    if (target === undefined) return /^@parley\/[^/]+\/(?:src|dist)\b/.test(specifier);
-    const own = /^packages\/[^/]+\//.exec(file)?.[0];
-    const other = /^packages\/[^/]+\//.exec(target)?.[0];
-    return other !== undefined && other !== own && !isTest(file);
-  });
+  const outside = sources.filter((file) => /^(?:examples|scripts)\//.test(file) && !isTest(file));
+  const wrong = violations(outside, (_, { target }) => target?.startsWith("packages/") ?? false);
   assert.deepEqual(wrong, []);
 });
 

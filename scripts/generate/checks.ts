@@ -62,8 +62,12 @@ const only: Record<Version, Record<string, Check>> = {
 };
 
 /** The table of one version, after making sure that it names only what exists and forgets no absolute path. */
-export function checksFor(version: Version, definitions: Definitions): ReadonlyMap<string, Check> {
-  const table = new Map(Object.entries({ ...both, ...only[version] }));
+export function checksFor(
+  version: Version,
+  definitions: Definitions,
+  more: Readonly<Record<string, Check>> = {},
+): ReadonlyMap<string, Check> {
+  const table = new Map(Object.entries({ ...both, ...only[version], ...more }));
   const known = new Set<string>();
   for (const [name, schema] of Object.entries(definitions)) {
     for (const [field, property] of Object.entries(schema.properties ?? {})) {

@@ -15,7 +15,7 @@ export class FieldWriter {
 
   /** The statements that check one field of `v`; `counts` asks to count it in `n` when it is there. */
   field(field: Field, counts: boolean): string[] {
-    const { name, node, required } = field;
+    const { name, node, required, requiredWith } = field;
     const lines: string[] = [];
     if (required && (this.#values.isAny(node) || node.kind === "nullable" || field.defaultOnError)) {
       const path = new Path().field(name);
@@ -24,7 +24,8 @@ export class FieldWriter {
     lines.push(...this.#fieldCheck(field));
     if (required && field.unstable && counts) lines.unshift("n++;");
     if (!required && lines.length > 0) {
-      lines.unshift("if (x !== undefined) {", ...(counts ? ["n++;"] : []));
+      const present = ["x", ...requiredWith.map(property)].map((each) => `${each} !== undefined`);
+      lines.unshift(`if (${present.join(" || ")}) {`, ...(counts ? ["n++;"] : []));
       lines.push("}");
     } else if (!required && counts) {
       lines.push("if (x !== undefined) n++;");
@@ -44,7 +45,7 @@ export class FieldWriter {
     const check =
       inner.kind === "array"
         ? this.#values.array(inner, "x", path, { onFail, skipInvalid: field.skipInvalid })
-        : this.#values.check(inner, "x", path, onFail);
+        : this.#values.check(inner, "x", path, onFail, node.kind === "nullable");
     if (field.defaultOnNull) {
       const empty = inner.kind === "map" ? "{}" : "[]";
       const refuse = `if (mode & ${strict}) return wrongType(${path}, ${quote(describe(node))}, x);`;

@@ -1,23 +1,38 @@
-// npm run generate: writes packages/acp/src/wire/v1 and v2 from the schemas of the pinned SDK, the schema of the config file
-// from its description, and docs/cli.md from the tables of the commands.
+// npm run generate: writes packages/acp/src/wire/v1 and v2 and the model from the schemas of the pinned SDK, the schema
+// of the config file from its description, and docs/cli.md from the tables of the commands.
 // With --check nothing is written: exits with 1 and names every committed file that is out of date.
+// Either fails when v2 is not what the model was derived from; --accept-v2 derives it anew.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { generatedFiles, staleFiles } from "./output.ts";
+import { basisFile, generatedFiles, staleFiles } from "./output.ts";
+import { loadSchemas } from "./schema.ts";
+import { requireAccepted } from "./v2-basis.ts";
 
 const root = join(import.meta.dirname, "../..");
-const files = generatedFiles();
-const stale = staleFiles(files, (path) => {
+const committed = (path: string): string | undefined => {
   const file = join(root, path);
   return existsSync(file) ? readFileSync(file, "utf8") : undefined;
-});
+};
 
-if (process.argv.includes("--check")) {
-  for (const path of stale) console.error(`${path} is out of date: run npm run generate`);
-  process.exitCode = stale.length === 0 ? 0 : 1;
-} else {
-  for (const path of stale) {
+try {
+  if (!process.argv.includes("--accept-v2")) {
+    requireAccepted(loadSchemas("v2"), JSON.parse(committed(basisFile) ?? "{}"));
+  }
+  write(process.argv.includes("--check"));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
+
+function write(onlyCheck: boolean): void {
+  const files = generatedFiles();
+  for (const path of staleFiles(files, committed)) {
+    if (onlyCheck) {
+      console.error(`${path} is out of date: run npm run generate`);
+      process.exitCode = 1;
+      continue;
+    }
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), files.get(path) ?? "");
     console.log(`wrote ${path}`);

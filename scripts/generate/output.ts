@@ -1,16 +1,21 @@
-// All generated files, as text: the wire, the schema of the config file, and the page of the commands.
+// All generated files, as text: the wire, the model, the schema of the config file, and the page of the commands.
 
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { agentConfigShape } from "@parley/agent";
 import { configSchema } from "@parley/client/config";
 import { methodsModule } from "./methods.ts";
+import { modelModules } from "./model.ts";
 import { loadSchemas } from "./schema.ts";
 import { shapesOf } from "./shapes.ts";
 import { typesModule } from "./types.ts";
+import { v2Basis } from "./v2-basis.ts";
 import { validatorsModule } from "./validators.ts";
 
-const folder = "packages/acp/src/wire";
+const folder = "packages/acp/src";
+
+/** The facts of v2 that the model was last derived from. */
+export const basisFile = "scripts/generate/v2-basis.json";
 
 /** Paths from the root of the repository, with what belongs there. */
 export function generatedFiles(): Map<string, string> {
@@ -18,10 +23,17 @@ export function generatedFiles(): Map<string, string> {
   for (const version of ["v1", "v2"] as const) {
     const pair = loadSchemas(version);
     const definitions = shapesOf(pair);
-    files.set(join(folder, version, "types.gen.ts"), typesModule(definitions));
-    files.set(join(folder, version, "validators.gen.ts"), validatorsModule(definitions));
-    files.set(join(folder, version, "methods.gen.ts"), methodsModule(pair, definitions));
+    const types = typesModule(definitions, { "../../validation/unknown-tag.ts": ["Meta", "UnknownTag"] });
+    const validators = validatorsModule(definitions, { runtime: "../../validation/failure.ts" });
+    files.set(join(folder, "wire", version, "types.gen.ts"), types);
+    files.set(join(folder, "wire", version, "validators.gen.ts"), validators);
+    files.set(join(folder, "wire", version, "methods.gen.ts"), methodsModule(pair, definitions));
   }
+  const v2 = loadSchemas("v2");
+  const model = modelModules(v2);
+  files.set(join(folder, "model", "types.gen.ts"), model.types);
+  files.set(join(folder, "model", "validators.gen.ts"), model.validators);
+  files.set(basisFile, `${JSON.stringify(v2Basis(v2), null, 2)}\n`);
   files.set(
     "packages/cli/config.schema.json",
     `${JSON.stringify(configSchema(agentConfigShape), null, 2)}\n`,

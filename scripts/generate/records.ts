@@ -179,7 +179,7 @@ export class RecordWriter {
 function tagsOf(cases: Case[], otherwise: string | undefined): string {
   const values = (flagged: boolean): string[] =>
     cases.filter((each) => flagged || !each.unstable).flatMap((each) => each.values);
-  const [plain, flagged] = [listed(values(false), otherwise), listed(values(true), otherwise)];
+  const [plain, flagged] = [quote(listed(values(false), otherwise)), quote(listed(values(true), otherwise))];
   return plain === flagged ? plain : `mode & ${unstable} ? ${flagged} : ${plain}`;
 }
 

@@ -20,6 +20,7 @@ export interface Schema {
   items?: Schema;
   properties?: Record<string, Schema>;
   required?: string[];
+  dependentRequired?: Record<string, string[]>;
   additionalProperties?: boolean | Schema;
   unevaluatedProperties?: boolean;
   allOf?: Schema[];

@@ -32,6 +32,8 @@ export interface Field {
   name: string;
   node: Node;
   required: boolean;
+  /** Other fields that make this one required when they are there. */
+  requiredWith: string[];
   unstable: boolean;
   defaultOnError: boolean;
   skipInvalid: boolean;
@@ -87,8 +89,11 @@ const integerBounds: Record<string, [number | undefined, number | undefined]> = 
 };
 
 /** All definitions of one version that describe values rather than envelopes. */
-export function shapesOf(pair: SchemaPair): Map<string, Definition> {
-  const builder = new ShapeBuilder(pair);
+export function shapesOf(
+  pair: SchemaPair,
+  moreChecks?: Readonly<Record<string, Check>>,
+): Map<string, Definition> {
+  const builder = new ShapeBuilder(pair, moreChecks);
   const result = new Map<string, Definition>();
   for (const name of Object.keys(pair.unstable)) {
     if (!isEnvelope(name)) result.set(name, builder.definition(name));
@@ -101,10 +106,10 @@ class ShapeBuilder {
   readonly #unstable: Definitions;
   readonly #checks: ReadonlyMap<string, Check>;
 
-  constructor(pair: SchemaPair) {
+  constructor(pair: SchemaPair, moreChecks: Readonly<Record<string, Check>> | undefined) {
     this.#stable = pair.stable;
     this.#unstable = pair.unstable;
-    this.#checks = checksFor(pair.version, pair.unstable);
+    this.#checks = checksFor(pair.version, pair.unstable, moreChecks);
   }
 
   definition(name: string): Definition {
@@ -226,6 +231,9 @@ class ShapeBuilder {
       name,
       node: check === undefined ? node : this.#withCheck(node, check, `${from}.${name}`),
       required: owner.required?.includes(name) ?? false,
+      requiredWith: Object.entries(owner.dependentRequired ?? {}).flatMap(([other, needed]) =>
+        needed.includes(name) ? [other] : [],
+      ),
       unstable: stableOwner !== undefined && stable === undefined,
       defaultOnError: schema["x-deserialize-default-on-error"] ?? false,
       skipInvalid: schema["x-deserialize-skip-invalid-items"] ?? false,

@@ -17,11 +17,11 @@ export const own = 16;
 
 export const quote = (text: string): string => JSON.stringify(text);
 
-/** `"a", "b" or "c"`, as a JavaScript string literal. */
+/** `"a", "b" or "c"` */
 export function listed(values: string[], otherwise?: string): string {
   const parts = [...values.map(quote), ...(otherwise === undefined ? [] : [otherwise])];
   const last = parts.pop() ?? "";
-  return quote(parts.length === 0 ? last : `${parts.join(", ")} or ${last}`);
+  return parts.length === 0 ? last : `${parts.join(", ")} or ${last}`;
 }
 
 /** A JSON pointer as a JavaScript expression: constant text, or constant text followed by variables. */
@@ -45,13 +45,19 @@ export class Path {
 
 const notObject = (x: string): string => `isNotObject(${x})`;
 
+/** Writes the statement for a value that is wrong by one of the functions of failure.ts. */
+type Fail = (how: string, expected: string) => string;
+
 export class ValueWriter {
   readonly #definitions: ReadonlyMap<string, Definition>;
+  /** Whether a failure says that null would do. */
+  readonly #namesNull: boolean;
   /** Definitions that look alike share one function: dozens of them only have `_meta`. */
   readonly #canonical = new Map<string, string>();
 
-  constructor(definitions: ReadonlyMap<string, Definition>) {
+  constructor(definitions: ReadonlyMap<string, Definition>, namesNull: boolean) {
     this.#definitions = definitions;
+    this.#namesNull = namesNull;
     const first = new Map<string, string>();
     for (const { name, node } of definitions.values()) {
       const shape = JSON.stringify(node, (key, value) => (key === "from" ? undefined : value));
@@ -80,15 +86,17 @@ export class ValueWriter {
     return this.#resolve(node).kind === "any";
   }
 
-  check(given: Node, x: string, path: Path, onFail: OnFail): string[] {
+  check(given: Node, x: string, path: Path, onFail: OnFail, orNull = false): string[] {
     const node = this.#resolve(given);
-    const fail = (how: string, expected: string): string =>
-      onFail(`${how}(${path}, ${expected}, ${x})`, "own");
+    const fail: Fail = (how, expected) => {
+      const text = orNull && this.#namesNull && how === "wrongType" ? `${expected} or null` : expected;
+      return onFail(`${how}(${path}, ${quote(text)}, ${x})`, "own");
+    };
     switch (node.kind) {
       case "any":
         return [];
       case "boolean":
-        return [`if (typeof ${x} !== "boolean") ${fail("wrongType", quote("boolean"))}`];
+        return [`if (typeof ${x} !== "boolean") ${fail("wrongType", "boolean")}`];
       case "string":
         return this.#string(node, x, fail);
       case "number":
@@ -101,7 +109,7 @@ export class ValueWriter {
         return [`if (typeof ${x} !== "string" || ${known}) ${fail("wrongValue", listed(node.values))}`];
       }
       case "nullable":
-        return [`if (${x} !== null) {`, ...this.check(node.node, x, path, onFail), "}"];
+        return [`if (${x} !== null) {`, ...this.check(node.node, x, path, onFail, true), "}"];
       case "ref":
         return [
           "{",
@@ -119,25 +127,21 @@ export class ValueWriter {
   }
 
   /** Anything is taken from others; a value that an app makes up begins with an underscore (X8). */
-  #openEnum(values: readonly string[], x: string, fail: (how: string, expected: string) => string): string[] {
+  #openEnum(values: readonly string[], x: string, fail: Fail): string[] {
     const strange = values.map((value) => `${x} !== ${quote(value)}`).join(" && ");
-    const expected = quote(`${values.join(", ")} or a name that begins with "_"`);
+    const expected = `${values.join(", ")} or a name that begins with "_"`;
     return [
-      `if (typeof ${x} !== "string") ${fail("wrongType", quote("string"))}`,
+      `if (typeof ${x} !== "string") ${fail("wrongType", "string")}`,
       `if (mode & ${own} && ${strange} && !${x}.startsWith("_")) ${fail("wrongValue", expected)}`,
     ];
   }
 
-  #string(
-    node: Node & { kind: "string" },
-    x: string,
-    fail: (how: string, expected: string) => string,
-  ): string[] {
-    const absolute = quote("an absolute path");
-    const clean = quote("string without NUL and lone surrogates");
-    const lines = [`if (typeof ${x} !== "string") ${fail("wrongType", quote("string"))}`];
+  #string(node: Node & { kind: "string" }, x: string, fail: Fail): string[] {
+    const absolute = "an absolute path";
+    const clean = "string without NUL and lone surrogates";
+    const lines = [`if (typeof ${x} !== "string") ${fail("wrongType", "string")}`];
     if (node.minLength > 0) {
-      lines.push(`if (${x}.length < ${node.minLength}) ${fail("wrongValue", quote("non-empty string"))}`);
+      lines.push(`if (${x}.length < ${node.minLength}) ${fail("wrongValue", "non-empty string")}`);
     }
     const { check } = node;
     if (check === "actPath" || check === "text") {
@@ -150,35 +154,25 @@ export class ValueWriter {
     if (check === "path")
       lines.push(`if (${sending} && !isAbsolutePath(${x})) ${fail("wrongValue", absolute)}`);
     if (node.format === "uri") {
-      lines.push(
-        `if (${sending} && !URL.canParse(${x})) ${fail("wrongValue", quote("a URI with a scheme"))}`,
-      );
+      lines.push(`if (${sending} && !URL.canParse(${x})) ${fail("wrongValue", "a URI with a scheme")}`);
     }
     if (node.format === "date-time") {
-      lines.push(
-        `if (${sending} && !isDateTime(${x})) ${fail("wrongValue", quote("an RFC 3339 date and time"))}`,
-      );
+      lines.push(`if (${sending} && !isDateTime(${x})) ${fail("wrongValue", "an RFC 3339 date and time")}`);
     }
     return lines;
   }
 
-  #number(
-    node: Node & { kind: "number" | "integer" },
-    x: string,
-    fail: (how: string, expected: string) => string,
-  ): string[] {
+  #number(node: Node & { kind: "number" | "integer" }, x: string, fail: Fail): string[] {
     const { kind, min, max } = node;
     const wrong = [kind === "integer" ? `!Number.isInteger(${x})` : `!Number.isFinite(${x})`];
     if (min !== undefined) wrong.push(`${x} < ${min}`);
     if (max !== undefined) wrong.push(`${x} > ${max}`);
     const range =
       max !== undefined ? ` from ${min} to ${max}` : min === undefined ? "" : ` of at least ${min}`;
-    const lines = [`if (${wrong.join(" || ")}) ${fail("wrongNumber", quote(kind + range))}`];
+    const lines = [`if (${wrong.join(" || ")}) ${fail("wrongNumber", kind + range)}`];
     if (node.check === "line") {
       const sent = checks | strict;
-      lines.push(
-        `if ((mode & ${sent}) === ${sent} && ${x} < 1) ${fail("wrongNumber", quote("1-based line"))}`,
-      );
+      lines.push(`if ((mode & ${sent}) === ${sent} && ${x} < 1) ${fail("wrongNumber", "1-based line")}`);
     }
     return lines;
   }

@@ -4,8 +4,8 @@ export type {
   Activation,
   AgentFeatures,
   ClientFeatures,
+  SessionListing,
 } from "./edition/agent-ops.ts";
-export type { SessionListing } from "./edition/client-edition.ts";
 export type { ProtocolVersion } from "./edition/negotiate.ts";
 export { Connection } from "./jsonrpc/connection.ts";
 export type {
@@ -86,14 +86,13 @@ export type {
   Update,
 } from "./model/update.ts";
 export { type Agent, type AgentConnection, agent } from "./peer/agent/agent.ts";
-export type { AgentDefinition, SessionOrigin, TurnEnd } from "./peer/agent/agent-definition.ts";
-export type { AgentSession } from "./peer/agent/agent-session.ts";
-export type { DisplayTerminal, DisplayTerminalOptions } from "./peer/agent/display-terminal.ts";
-export type { Inbox, InboxMessage } from "./peer/agent/inbox.ts";
-export type { Permission } from "./peer/agent/questions.ts";
-export { type ToolCall, type ToolCallStart, textDiff } from "./peer/agent/tool-call.ts";
-export type { Turn } from "./peer/agent/turn.ts";
-export type { TurnClient } from "./peer/agent/turn-client.ts";
+export type { AgentDefinition, SessionOrigin } from "./peer/agent/agent-definition.ts";
+export type { DisplayTerminal, DisplayTerminalOptions } from "./peer/agent/turn/display-terminal.ts";
+export type { Inbox, InboxMessage } from "./peer/agent/turn/inbox.ts";
+export type { Permission } from "./peer/agent/turn/questions.ts";
+export { type ToolCall, type ToolCallStart, textDiff } from "./peer/agent/turn/tool-call.ts";
+export type { AgentSession, Turn, TurnEnd } from "./peer/agent/turn/turn.ts";
+export type { TurnClient } from "./peer/agent/turn/turn-client.ts";
 export { authRequired, type ExtensionContext, sessionNotFound } from "./peer/base/extensions.ts";
 export { type Client, client } from "./peer/client/client.ts";
 export type { AskContext, ClientDefinition } from "./peer/client/client-definition.ts";

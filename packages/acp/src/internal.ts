@@ -3,6 +3,7 @@
 export { ByteTail } from "./base/byte-tail.ts";
 export { type Deadline, deadline } from "./base/deadline.ts";
 export { isObject } from "./base/is-object.ts";
+export { nearestWord } from "./base/nearest-word.ts";
 export { optional } from "./base/optional.ts";
 export { type ObjectShape, problemsOf, type Shape, type ShapePath } from "./base/shape.ts";
 export { withTimeout } from "./base/timeout.ts";

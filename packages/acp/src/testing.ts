@@ -17,6 +17,13 @@ export type {
 } from "./testing/client-scenario.ts";
 export type { Clock } from "./testing/clock.ts";
 export { comparable } from "./testing/comparable.ts";
+export type { ContractAssert, ContractRunner, ContractTestOptions } from "./testing/contracts/runner.ts";
+export { storeContract } from "./testing/contracts/store-contract.ts";
+export {
+  type ContractOptions,
+  type TransportPair,
+  transportContract,
+} from "./testing/contracts/transport-contract.ts";
 export { type ScriptedAgent, type ScriptedAgentOptions, scriptedAgent } from "./testing/scripted-agent.ts";
 export {
   type ScriptedClient,

@@ -1,4 +1,4 @@
-// The coding agent: the library's agent with a model and tools behind it.
+// Builds the coding agent: the library's agent with a model and tools.
 
 import {
   type Agent,
@@ -9,14 +9,16 @@ import {
   type SessionOrigin,
   type SessionStore,
 } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
+import type { PromptOptions } from "./answer-prompt.ts";
 import { questionsOf } from "./mcp/elicitation.ts";
 import type { Effort, Model } from "./model/model.ts";
 import { offlineModel } from "./offline/offline-model.ts";
 import { type AutoApproval, isMode, type Mode } from "./permissions/modes.ts";
-import type { ConfiguredModels } from "./providers/configured-models.ts";
+import type { ConfiguredModels } from "./providers/choose-model.ts";
 import { modeOf, type OptionDefaults, sessionOptions } from "./session/options.ts";
 import { checkRoots } from "./session/roots.ts";
-import { SessionWork, workOf } from "./session/session-work.ts";
+import { SessionState, stateOf } from "./session/session-state.ts";
 import type { Tool } from "./tools/base/tool.ts";
 
 export interface CodingAgentOptions
@@ -33,51 +35,51 @@ export interface CodingAgentOptions
     | "isLoggedIn"
     | "clientTimeoutMs"
   > {
-  /** The version that clients are told. */
+  /** The version reported to clients. */
   readonly version: string;
-  /** What can be chosen beside the offline model. */
+  /** Models that users can choose besides the offline model. */
   readonly models?: readonly Model[];
-  /** The id of the model that sessions begin with. Default: the first one, and the offline model where there is none. */
+  /** The id of the model for new sessions. Default: the first of `models`, or the offline model. */
   readonly model?: string;
-  /** In place of these two, asked whenever they are needed: a login may add models. */
+  /** Replaces `models` and `model`. Called whenever they are needed, since a login may add models. */
   readonly configured?: () => ConfiguredModels;
-  /** In which mode sessions begin. Default "ask". */
+  /** The mode of new sessions. Default "ask". */
   readonly mode?: Mode;
-  /** How much models think that can. Default "medium". */
+  /** How much a model thinks, if it can. Default "medium". */
   readonly effort?: Effort;
-  /** What mode ask does not ask about. Default "reads". */
+  /** Calls that mode "ask" approves without asking. Default "reads". */
   readonly autoApprove?: AutoApproval;
-  /** Default: all that there are. */
+  /** Default: all coding tools. */
   readonly tools?: readonly Tool[];
-  /** Where sessions live. Default: memory. */
+  /** Stores the sessions. Default: in memory. */
   readonly store?: SessionStore;
-  /** How often the model may be asked in one turn. Default 200. */
+  /** Maximum number of model requests in one turn. Default 200. */
   readonly maxRequests?: number;
   /**
-   * Hosts that may be fetched though they are of this machine or of a private network, as a URL has them:
-   * `localhost:3000`, or `*` for all. The user is asked all the same. Default: none.
+   * Hosts on this machine or a private network that may be fetched, written as in a URL: `localhost:3000`, or `*`
+   * for all. The user is still asked. Default: none.
    */
   readonly privateHosts?: readonly string[];
 }
 
 export function codingAgent(options: CodingAgentOptions): Agent {
-  const { version, store = memoryStore(), mode = "ask", tools, log, tap, versions, limits } = options;
-  const { unstable = ["session/fork", "session/new"], effort = "medium", autoApprove = "reads" } = options;
-  const { privateHosts = [], authMethods, login, logout, isLoggedIn, clientTimeoutMs } = options;
+  const { version, store = memoryStore(), mode = "ask", effort = "medium", autoApprove = "reads" } = options;
+  const { unstable = ["session/fork", "session/new"], log, tap, versions, limits, clientTimeoutMs } = options;
+  const { authMethods, login, logout, isLoggedIn } = options;
   const offline = offlineModel();
   const configured = options.configured ?? (() => ({ models: options.models ?? [], chosen: options.model }));
-  const setting: AgentSetting = {
+  const promptOptions: PromptOptions = {
     store,
-    tools,
+    tools: options.tools,
     maxRequests: options.maxRequests ?? 200,
-    privateHosts,
-    get models(): AgentSetting["models"] {
+    privateHosts: options.privateHosts ?? [],
+    get models(): PromptOptions["models"] {
       const [first = offline, ...others] = [...configured().models, offline];
       return [first, ...others];
     },
   };
   const defaults = () => {
-    const { models } = setting;
+    const { models } = promptOptions;
     const { chosen } = configured();
     const model = models.find(({ facts }) => facts.id === chosen) ?? models[0];
     return { mode, models, model: model.facts.id, effort, autoApprove };
@@ -89,65 +91,41 @@ export function codingAgent(options: CodingAgentOptions): Agent {
     store,
     steering: true,
     unstable,
-    ...(log === undefined ? {} : { log }),
-    ...(tap === undefined ? {} : { tap }),
-    ...(versions === undefined ? {} : { versions }),
-    ...(limits === undefined ? {} : { limits }),
-    ...(clientTimeoutMs === undefined ? {} : { clientTimeoutMs }),
-    ...(authMethods === undefined ? {} : { authMethods }),
-    ...(login === undefined ? {} : { login }),
-    ...(logout === undefined ? {} : { logout }),
-    ...(isLoggedIn === undefined ? {} : { isLoggedIn }),
+    ...optional({ log, tap, versions, limits, clientTimeoutMs, authMethods, login, logout, isLoggedIn }),
     accepts: { image: true, audio: true, embeddedContext: true },
     mcp: { http: true, sse: true },
     open: (session, origin) => open(session, origin, { store, version, defaults: defaults() }),
     setOption(session, configId, value) {
       if (configId !== "mode" || !isMode(value)) return;
-      const work = workOf(session);
-      work.turnMode = undefined;
-      session.setCommands(work.commands(value));
+      const state = stateOf(session);
+      state.turnMode = undefined;
+      session.setCommands(state.commands(value));
     },
-    close: (session) => workOf(session).close(),
-    // loaded when it is needed first: a client that only shakes hands does not wait for it
-    prompt: async (turn) => (await import("./answer-prompt.ts")).answerPrompt(turn, setting),
+    close: (session) => stateOf(session).close(),
+    // loaded on the first prompt, so that the handshake is quick
+    prompt: async (turn) => (await import("./answer-prompt.ts")).answerPrompt(turn, promptOptions),
   });
-}
-
-/** What a turn needs of it. */
-export interface AgentSetting {
-  readonly models: readonly [Model, ...Model[]];
-  readonly store: SessionStore;
-  /** Default: all that there are. */
-  readonly tools: readonly Tool[] | undefined;
-  readonly maxRequests: number;
-  readonly privateHosts: readonly string[];
-}
-
-interface Beginning {
-  readonly store: SessionStore;
-  readonly version: string;
-  readonly defaults: OptionDefaults;
 }
 
 async function open(
   session: AgentSession,
   origin: SessionOrigin,
-  { store, version, defaults }: Beginning,
+  { store, version, defaults }: { store: SessionStore; version: string; defaults: OptionDefaults },
 ): Promise<void> {
-  // one that comes back may be read where its folder has gone
+  // a stored session can still be read when its folder is gone
   if (origin === "new" || origin === "fork") await checkRoots(session.roots);
-  const work = new SessionWork({
+  const state = new SessionState({
     version,
-    changed: () => session.setCommands(work.commands(modeOf(session))),
+    changed: () => session.setCommands(state.commands(modeOf(session))),
     questions: questionsOf(session),
   });
-  session.data = work;
+  session.data = state;
   const { sessionId } = session;
-  // the library chooses what was chosen before, behind this; commands follow from the mode
+  // the library restores the stored options after this; the commands depend on the mode
   const chosen = origin === "new" ? undefined : (await store.get(sessionId))?.config["mode"];
-  work.hasHistory = origin !== "new";
+  state.hasHistory = origin !== "new";
   session.setOptions(sessionOptions(defaults));
-  session.setCommands(work.commands(isMode(chosen) ? chosen : defaults.mode));
-  // they start while the user writes
-  work.mcp.use(session);
+  session.setCommands(state.commands(isMode(chosen) ? chosen : defaults.mode));
+  // starts the servers while the user writes the first prompt
+  state.mcp.sync(session);
 }

@@ -1,7 +1,7 @@
-// A turn of the coding agent: what the prompt means, what the model is told, what its failure is called.
+// Answers one prompt: reads it, runs the model loop and reports failures to the client.
 
-import { errorCodes, RequestError, type Turn, type TurnEnd } from "@parley/acp";
-import type { AgentSetting } from "./agent.ts";
+import { errorCodes, RequestError, type SessionStore, type Turn, type TurnEnd } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import { runLoop } from "./loop/turn-loop.ts";
 import { serversReady } from "./mcp/servers-ready.ts";
 import { type Model, ModelError } from "./model/model.ts";
@@ -15,75 +15,80 @@ import { modelOf } from "./session/options.ts";
 import { checkImages, userParts } from "./session/prompt-content.ts";
 import { rebuild } from "./session/rebuild.ts";
 import { checkRoots } from "./session/roots.ts";
-import { type SessionWork, workOf } from "./session/session-work.ts";
+import { type SessionState, stateOf } from "./session/session-state.ts";
 import { systemPrompt } from "./session/system-prompt.ts";
 import { titleOf } from "./session/title.ts";
+import type { Tool } from "./tools/base/tool.ts";
 import { tools as codingTools } from "./tools/coding-tools.ts";
 import { openWorkspace } from "./tools/workspace.ts";
 
-/** One prompt of the user, from its first word to the title of the session. */
-export async function answerPrompt(turn: Turn, setting: AgentSetting): Promise<TurnEnd> {
+export interface PromptOptions {
+  readonly models: readonly [Model, ...Model[]];
+  readonly store: SessionStore;
+  readonly tools: readonly Tool[] | undefined;
+  readonly maxRequests: number;
+  readonly privateHosts: readonly string[];
+}
+
+/** Runs one turn: prepares the conversation, runs the loop and names the session. */
+export async function answerPrompt(turn: Turn, options: PromptOptions): Promise<TurnEnd> {
   const { session } = turn;
-  const { models, tools = codingTools } = setting;
-  const work = workOf(session);
-  // only now, so that a session that is looked at and closed again costs nothing
-  if (work.hasHistory) {
-    await rebuild(setting.store.entries(session.sessionId), work, turn.messageId).catch(tellDamage);
-    work.hasHistory = false;
+  const { models, tools = codingTools } = options;
+  const state = stateOf(session);
+  // deferred to the first prompt, so that opening and closing a session costs nothing
+  if (state.hasHistory) {
+    await rebuild(options.store.entries(session.sessionId), state, turn.messageId).catch(reportDamage);
+    state.hasHistory = false;
   }
   const reading = readPrompt(turn.prompt);
-  work.beginTurn(reading.type === "prompt" ? reading.mode : undefined);
+  state.beginTurn(reading.type === "prompt" ? reading.mode : undefined);
   const model = () => modelOf(session, models);
   const local = (command: LocalCommand, argument: string) =>
     runLocalCommand(command, argument, {
       turn,
-      work,
+      state,
       models,
       isOffline: model().facts.id === offlineModelId,
     });
   if (reading.type === "local") return local(reading.command, reading.argument);
   checkImages(reading.prompt);
-  const isFirst = !work.transcript.messages.some(({ role }) => role === "assistant");
-  let asked = reading.prompt;
-  let hasWords = false;
+  const isFirst = !state.transcript.messages.some(({ role }) => role === "assistant");
+  let prompt = reading.prompt;
+  let hasContent = false;
   try {
-    await serversReady(turn, work.mcp);
-    asked = await work.mcp.expand(asked, turn.signal);
+    await serversReady(turn, state.mcp);
+    prompt = await state.mcp.expand(prompt, turn.signal);
   } finally {
-    // also when it comes to nothing: the history has it
-    hasWords = work.transcript.addUser(userParts(asked, takenBy(model())));
+    // also on failure, since the session history has the prompt
+    hasContent = state.transcript.addUser(userParts(prompt, acceptedMedia(model())));
   }
-  if (!hasWords) throw nothingSaid();
+  if (!hasContent) throw emptyPrompt();
   await checkRoots(session.roots);
   const vetoes = clientVetoes(turn);
   const [workspace, files] = await Promise.all([
-    work.workspaceOf(session, openWorkspace),
+    state.workspaceOf(session, openWorkspace),
     contextFiles(session.roots, vetoes),
   ]);
   const services = workspace.services(turn.client);
   try {
     const end = await runLoop({
       turn,
-      work,
+      state,
       model,
       local,
       system: () =>
-        systemPrompt(session, {
-          mode: work.modeNow(session),
-          context: files,
-          jobs: services.jobs.running,
-        }),
-      tools: (mode) => offeredTools([...tools, ...work.mcp.tools], mode),
+        systemPrompt(session, { mode: state.modeNow(session), context: files, jobs: services.jobs.running }),
+      tools: (mode) => offeredTools([...tools, ...state.mcp.tools], mode),
       context: {
         ...services,
         signal: turn.signal,
-        web: { privateHosts: setting.privateHosts },
-        ...(vetoes === undefined ? {} : { vetoes }),
+        web: { privateHosts: options.privateHosts },
+        ...optional({ vetoes }),
       },
-      maxRequests: setting.maxRequests,
+      maxRequests: options.maxRequests,
     });
-    if (isFirst && model().facts.id === offlineModelId) await tellOffline(turn);
-    nameSession(turn, work);
+    if (isFirst && model().facts.id === offlineModelId) await announceOffline(turn);
+    nameSession(turn, state);
     return end;
   } catch (error) {
     if (error instanceof ModelError && !turn.signal.aborted) throw requestError(error);
@@ -91,46 +96,47 @@ export async function answerPrompt(turn: Turn, setting: AgentSetting): Promise<T
   }
 }
 
-/** The offline model says itself what it cannot see: no other model may be there to be chosen. */
-function takenBy({ facts }: Model): Pick<Model["facts"], "name" | "takesImages" | "takesAudio"> {
+/** The offline model accepts media and says itself that it cannot see them: there may be no other model to choose. */
+function acceptedMedia({ facts }: Model): Pick<Model["facts"], "name" | "takesImages" | "takesAudio"> {
   return facts.id === offlineModelId ? { ...facts, takesImages: true, takesAudio: true } : facts;
 }
 
 const offlineTitle = "This is the offline model: fixed rules, no AI";
 const offlineHelp = "For real help configure a model, see `parley help agent`.";
 
-/** Beside the answer, which a script may use as it is; at its end where the client shows nothing beside it. */
-async function tellOffline(turn: Turn): Promise<void> {
+/** Shown as a notice, so that scripts can use the answer as it is; without notices, at the end of the answer. */
+async function announceOffline(turn: Turn): Promise<void> {
   if (turn.client.features.notices) return turn.notice("info", offlineTitle, offlineHelp);
   const text = `\n\n_${offlineTitle}. ${offlineHelp}_`;
   await turn.say({ type: "text", text, annotations: { audience: ["user"] } });
 }
 
-function nameSession(turn: Turn, work: SessionWork): void {
-  if (work.isTitled) return;
+function nameSession(turn: Turn, state: SessionState): void {
+  if (state.isTitled) return;
   const title = titleOf(turn.text.replace(/^\s*\/[a-z]+\s*/, "")) ?? titleOf(turn.text);
   if (title === undefined) return;
-  work.isTitled = true;
+  state.isTitled = true;
   turn.title(title);
 }
 
-/** A history that cannot be read is found out about here where the session was resumed: nobody has read it before. */
-function tellDamage(error: unknown): never {
+/** A resumed session is first read here, so this is where a damaged one is found. */
+function reportDamage(error: unknown): never {
   const { kind, sessionId } = (error ?? {}) as { readonly kind?: unknown; readonly sessionId?: unknown };
   if (kind !== "damaged" || typeof sessionId !== "string") throw error;
-  const message = `the session ${JSON.stringify(sessionId)} is damaged and cannot be read: delete it, or take it from a backup`;
+  const message = `the session ${JSON.stringify(sessionId)} is damaged and cannot be read: delete it, or restore it from a backup`;
   throw new RequestError(errorCodes.unavailable, message, { reason: "session_damaged", sessionId });
 }
 
-function nothingSaid(): RequestError {
-  const message = "the prompt has nothing for the model: write something, or attach a file";
+function emptyPrompt(): RequestError {
+  const message = "The prompt is empty. Write something or attach a file.";
   return new RequestError(errorCodes.invalidParams, message, { reason: "empty_prompt", path: "/prompt" });
 }
 
-/** The model's words reach the user; a silent end or "internal error" helps nobody. */
 function requestError(error: ModelError): RequestError {
   const code = error.kind === "auth" ? errorCodes.authRequired : errorCodes.unavailable;
-  const retryAfter =
-    error.retryAfterMs === undefined ? {} : { retryAfter: Math.ceil(error.retryAfterMs / 1000) };
-  return new RequestError(code, error.message, { reason: `model_${error.kind}`, ...retryAfter });
+  const retryAfter = error.retryAfterMs === undefined ? undefined : Math.ceil(error.retryAfterMs / 1000);
+  return new RequestError(code, error.message, {
+    reason: `model_${error.kind}`,
+    ...optional({ retryAfter }),
+  });
 }

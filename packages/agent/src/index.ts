@@ -1,4 +1,4 @@
-// The coding agent, for whoever serves it.
+// The public API of the coding agent.
 
 export { type CodingAgentOptions, codingAgent } from "./agent.ts";
 export { type Account, type AccountOptions, openAccount } from "./auth/account.ts";
@@ -14,6 +14,6 @@ export {
   type ModelFacts,
   type ModelRequest,
 } from "./model/model.ts";
-export { type ConfiguredModels, configuredModels } from "./providers/configured-models.ts";
+export { type ConfiguredModels, configuredModels } from "./providers/choose-model.ts";
 export type { Endpoint, ModelConfig } from "./providers/provider-config.ts";
 export { type Tool, ToolError } from "./tools/base/tool.ts";

@@ -1,4 +1,4 @@
-// A cancel in every state of a turn, through the real command: answered "cancelled", and nothing goes on behind it.
+// Tests a cancel in every state of a turn, through the real command.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { chatEvents, chunk } from "./fake-provider/chat-wire.ts";
 import { type Answer, streamed } from "./fake-provider/fake-provider.ts";
 import { said } from "./support/agent-probe.ts";
 import { scriptServer } from "./support/mcp-probe.ts";
-import { fileAppears, isGone } from "./support/outside-events.ts";
+import { fileAppears, isGone } from "./support/polling.ts";
 import { home, patience, start } from "./support/process-probe.ts";
 
 interface State {

@@ -1,4 +1,4 @@
-// Sessions of the real command: what outlives a kill, who holds what, and what cannot be found.
+// Tests sessions of the real command: crashes, concurrent holders, missing and damaged sessions.
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -98,7 +98,7 @@ for (const version of [1, 2] as const) {
   );
 
   test(
-    `a second process is told who holds a session, and gets it when that one has died (v${version})`,
+    `a second process learns who holds a session, and gets it after a crash (v${version})`,
     patience,
     async (t) => {
       const place = home(t);
@@ -128,7 +128,7 @@ for (const version of [1, 2] as const) {
     await agent.open({ cwd: place.cwd });
   });
 
-  test(`a store that is none is said to be so, without its path (v${version})`, patience, async (t) => {
+  test(`a file that is not a store is reported without its path (v${version})`, patience, async (t) => {
     const place = home(t);
     mkdirSync(join(place.path, "data"), { recursive: true });
     writeFileSync(join(place.path, "data/sessions.db"), "no database ".repeat(1_000));

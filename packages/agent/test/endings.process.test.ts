@@ -1,11 +1,11 @@
-// How the agent ends when its editor no longer reads.
+// Tests how the agent ends when its editor stops reading.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { test } from "node:test";
 import { home, launcher, patience } from "./support/process-probe.ts";
 
-test("F25 an agent that nobody reads any more ends, without a flood of complaints", patience, async (t) => {
+test("F25 an agent whose output is closed exits without a flood of errors", patience, async (t) => {
   const { cwd, env } = home(t);
   const child = spawn(launcher, ["agent"], { cwd, env: { ...process.env, ...env, PARLEY_MODEL: "offline" } });
   let complaints = "";

@@ -1,5 +1,4 @@
-// The real command when something around it breaks: its editor is killed, it hangs, it is told to leave, its own code
-// prints where the wire is.
+// Tests the real command when its environment breaks: its editor is killed, it hangs, or its own code prints.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -8,7 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
 import { ConnectionError, type Update } from "@parley/acp";
-import { isGone, numberIn } from "./support/outside-events.ts";
+import { isGone, numberIn } from "./support/polling.ts";
 import { type Home, home, launcher, patience, start } from "./support/process-probe.ts";
 
 /** An editor in a few lines: it allows everything, and sends one prompt. */
@@ -120,7 +119,7 @@ for (const version of [1, 2] as const) {
 }
 
 test(
-  "F2 an agent that leaves before or after the handshake says why: its code and its last words",
+  "F2 the exit of an agent before or after the handshake is reported with code and stderr",
   patience,
   async (t) => {
     const refused = await start(t, home(t), 1, { env: { PARLEY_MODE: "nonsense" } }).catch(

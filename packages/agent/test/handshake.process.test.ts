@@ -1,4 +1,4 @@
-// What an editor waits for when it starts the agent: a handshake loads no provider, no MCP and no database.
+// Tests that the handshake loads no provider, no MCP client and no database.
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";

@@ -1,41 +1,39 @@
-// The agent's end of a connection in one version of the protocol: what the client asks, in the model's
-// terms, and what the agent says, on the wire. State and input in, outputs out; no clock, no promise.
+// The agent's side of one protocol version: decodes requests into operations, and encodes what the agent sends.
 
 import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../model/ask.ts";
 import type { AuthMethod, SessionConfigOption } from "../model/content.ts";
-import type { SessionPage } from "../model/store.ts";
 import type { Outcome, Update } from "../model/update.ts";
-import type { Failure } from "../wire/failure.ts";
-import type { AgentIntroduction, AgentOp, ClientFeatures, Introduction, SessionFace } from "./agent-ops.ts";
+import type {
+  AgentIntroduction,
+  AgentOp,
+  ClientFeatures,
+  Introduction,
+  ListedSessions,
+  SessionSetup,
+} from "./agent-ops.ts";
 
-/** What is sent to the client. */
+/** A request or a notification to send. */
 export interface WireCall {
   readonly method: string;
   readonly params: unknown;
 }
 
+/** Called with what a version cannot express, in words for a person. */
 export type Lost = (what: string) => void;
-
-/** What is wrong with what an app says, in the model's terms: the same whichever version the client speaks (G7). */
-export interface SaidRules {
-  update(update: Update): Failure | undefined;
-  permission(ask: PermissionAsk): Failure | undefined;
-}
 
 /** One session as this version shows it. */
 export interface AgentSessionEdition {
   /**
-   * The updates that leave for one update of the model, usually one. `lost` hears what this version cannot say, in
-   * words for a person; without it, nobody asks.
+   * The messages for one update of the model: usually one, sometimes none or several.
    */
   encode(update: Update, lost?: Lost): object | readonly object[] | undefined;
-  /** The client has a terminal of this id, so that it can show it. */
+  /** The client has a terminal with this id, and can show it. */
   addClientTerminal(terminalId: string): void;
 }
 
 /** When a prompt is answered, and with what. */
 export interface PromptPolicy {
-  /** Answered once the message is part of the conversation, and not at the end of the work. */
+  /** A prompt is answered, and its message echoed, once it is part of the conversation: not at the end of the work. */
   readonly answersAtInsertion: boolean;
   /** The method that carries the tokens of a turn; unstable, so it must be listed. */
   readonly usageMethod: string;
@@ -48,28 +46,27 @@ export interface PromptPolicy {
 export interface AgentEdition {
   readonly version: number;
   readonly prompts: PromptPolicy;
-  /** Whether a session's answer carries its commands; otherwise they follow it as an update. */
-  readonly facesCarryCommands: boolean;
-  /** Requests outside the schema that this version still takes. */
-  readonly legacyMethods: ReadonlySet<string>;
-  /** What a session's answer says beside the schema, for peers that still read it. */
-  legacyFace(face: SessionFace): object;
+  /** The answer that opens a session has its commands; otherwise they follow as an update. */
+  readonly setupHasCommands: boolean;
+  /** `initialize` may be repeated until the first other request. */
+  readonly reinitializes: boolean;
+  /** A change of a file is shown by its texts, not by a patch. */
+  readonly showsDiffTexts: boolean;
   /** The ways to log in, as this version writes them. */
   authMethods(methods: readonly AuthMethod[]): readonly object[];
-  /** What the client said of itself. */
+  /** The params of `initialize` as this version expects them, before they are validated. */
+  initializeParams(params: unknown): unknown;
   client(params: object): Introduction<ClientFeatures>;
   /** The answer to initialize. */
   introduce(agent: AgentIntroduction): object;
-  /** What a request means; nothing for one that this version does not route. `options` are the session's own. */
+  /** The operation that a request asks for; undefined for one that this version does not route. */
   decode(method: string, params: object, options: OptionsOf): AgentOp | undefined;
-  /** The result for what an operation gave; see `AgentOpResult`. */
-  encode(op: AgentOp, result: AgentOpResult): object;
-  /** A session that has been opened, with what it showed. */
-  session(face: SessionFace, client: ClientFeatures): AgentSessionEdition;
-  /** `lost` hears what the question does not say in this version. */
+  /** The answer to a request whose operation gave this result. */
+  encode(method: string, result: AgentOpResult): object;
+  session(setup: SessionSetup, client: ClientFeatures): AgentSessionEdition;
   permission(sessionId: string, ask: PermissionAsk, lost?: Lost): WireCall;
   permissionAnswer(result: object): PermissionAnswer;
-  /** The update that follows the answer, where the question had to be shown as something that must come to an end. */
+  /** The update that ends what stood for the question, where this version needed such a thing. */
   permissionOver(ask: PermissionAsk, answer: PermissionAnswer): object | undefined;
   elicitation(sessionId: string, ask: ElicitationAsk): WireCall;
   elicitationAnswer(result: object): ElicitationAnswer;
@@ -79,8 +76,8 @@ export type OptionsOf = (sessionId: string) => readonly SessionConfigOption[];
 
 export type AgentOpResult =
   | { readonly kind: "none" }
-  | { readonly kind: "face"; readonly face: SessionFace; readonly client: ClientFeatures }
-  | { readonly kind: "page"; readonly page: SessionPage }
+  | { readonly kind: "session"; readonly setup: SessionSetup; readonly client: ClientFeatures }
+  | { readonly kind: "page"; readonly page: ListedSessions }
   | {
       readonly kind: "options";
       readonly options: readonly SessionConfigOption[];

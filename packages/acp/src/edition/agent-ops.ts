@@ -1,5 +1,4 @@
-// What a client can ask of an agent, in the model's terms. An edition turns the wire's requests into these
-// and their results back; the agent never sees a method name.
+// The operations that a client can ask of an agent, and what the two say of themselves, in terms of the model.
 
 import type {
   AuthMethod,
@@ -12,7 +11,7 @@ import type {
   SystemPrompt,
 } from "../model/content.ts";
 
-/** What a client offers. Omitted is unsupported, always (A8). */
+/** What a client offers. What it does not declare, it does not support. */
 export interface ClientFeatures {
   readonly readFiles: boolean;
   readonly writeFiles: boolean;
@@ -20,7 +19,7 @@ export interface ClientFeatures {
   readonly terminalAuth: boolean;
   readonly elicitationForm: boolean;
   readonly elicitationUrl: boolean;
-  /** Whether these kinds of update may be sent. */
+  /** These kinds of options and updates may be sent. */
   readonly booleanOptions: boolean;
   readonly notices: boolean;
   readonly compaction: boolean;
@@ -34,7 +33,7 @@ export interface AgentFeatures {
   readonly mcpStdio: boolean;
   readonly mcpHttp: boolean;
   readonly mcpSse: boolean;
-  /** Version 1 has no agents without. */
+  /** Always true in version 1. */
   readonly sessions: boolean;
   readonly load: boolean;
   readonly resume: boolean;
@@ -70,8 +69,8 @@ export interface Activation {
 }
 
 export type AgentOp =
-  | { readonly op: "login"; readonly methodId: string; readonly meta?: Meta }
-  | { readonly op: "logout"; readonly meta?: Meta }
+  | { readonly op: "login"; readonly methodId: string }
+  | { readonly op: "logout" }
   | { readonly op: "new"; readonly activation: Activation }
   | {
       readonly op: "activate";
@@ -81,8 +80,8 @@ export type AgentOp =
       readonly replay: boolean;
     }
   | { readonly op: "fork"; readonly sessionId: string; readonly activation: Activation }
-  | { readonly op: "list"; readonly cwd?: string; readonly cursor?: string; readonly meta?: Meta }
-  | { readonly op: "close" | "delete"; readonly sessionId: string; readonly meta?: Meta }
+  | { readonly op: "list"; readonly cwd?: string; readonly cursor?: string }
+  | { readonly op: "close" | "delete"; readonly sessionId: string }
   | {
       readonly op: "prompt";
       readonly sessionId: string;
@@ -96,13 +95,32 @@ export type AgentOp =
       readonly value: string | boolean;
       /** Where the request has the value. Default `/value`. */
       readonly valuePath?: string;
-      readonly meta?: Meta;
     }
   | { readonly op: "cancel_tool"; readonly sessionId: string; readonly toolCallId: string }
   | { readonly op: "cancel_terminal"; readonly sessionId: string; readonly terminalId: string };
 
-/** What a session shows when it is opened. */
-export interface SessionFace {
+export type PromptOp = Extract<AgentOp, { op: "prompt" }>;
+export type SessionOp = Exclude<AgentOp, PromptOp>;
+
+export interface SessionListing {
+  readonly sessionId: string;
+  readonly cwd: string;
+  readonly additionalDirectories: readonly string[];
+  readonly title?: string;
+  /** RFC 3339. */
+  readonly updatedAt?: string;
+}
+
+/** A page of sessions, of a store or of another agent. */
+export interface ListedSessions {
+  readonly sessions: readonly (Omit<SessionListing, "updatedAt"> & {
+    readonly updatedAt?: string | number;
+  })[];
+  readonly nextCursor?: string;
+}
+
+/** What the answer that opens a session says about it. */
+export interface SessionSetup {
   readonly sessionId: string;
   readonly configOptions: readonly SessionConfigOption[];
   readonly availableCommands: readonly AvailableCommand[];

@@ -1,13 +1,12 @@
-// The client's end of a connection in one version of the protocol. State and input in, outputs out; no
-// clock, no promise.
+// The client's side of one protocol version: encodes requests, and decodes what the agent sends.
 
 import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../model/ask.ts";
 import type { ContentBlock, SessionConfigOption } from "../model/content.ts";
 import type { Outcome, Update } from "../model/update.ts";
 import type { WireCall } from "./agent-edition.ts";
-import type { Activation, AgentIntroduction, SessionFace } from "./agent-ops.ts";
+import type { Activation, AgentIntroduction, SessionSetup } from "./agent-ops.ts";
 
-/** Where one session's outputs go. A prompt is known by the number that it was sent under. */
+/** Receives what an edition makes of a session's messages. A prompt is identified by the number it was sent with. */
 export interface ClientSessionSink {
   update(update: Update): void;
   accepted(prompt: number, messageId: string): void;
@@ -17,29 +16,20 @@ export interface ClientSessionSink {
 
 /** One session as this version shows it. */
 export interface ClientSessionEdition {
-  /** What the agent's answer said about the session's options; later answers and updates keep it current. */
+  /** Sets the session's options as the agent last listed them. */
   setOptions(options: readonly SessionConfigOption[]): void;
-  /** The whole list after a change that the agent answered with a list of its own. */
+  /** The whole list after the agent answered a change with this list. */
   optionsChanged(options: readonly SessionConfigOption[]): readonly SessionConfigOption[];
   receive(update: object, out: ClientSessionSink): void;
-  /** History is being replayed: its messages are no echo of ours, and of its states only the last one is true now. */
+  /** During a replay messages are no echo of ours, and only the last state counts. */
   setReplaying(replaying: boolean, out: ClientSessionSink): void;
   promptSent(prompt: number, content: readonly ContentBlock[], out: ClientSessionSink): void;
   promptAnswered(prompt: number, result: object, out: ClientSessionSink): void;
   promptFailed(prompt: number, error: Error, out: ClientSessionSink): void;
   /** The user cancelled: open prompts end as cancelled, whatever the agent says. */
   cancelled(): void;
-  /** The agent has gone: its work is over, and nobody else will say so. Open prompts fail afterwards. */
+  /** The connection has ended, and the work with it. Open prompts fail afterwards. */
   interrupted(out: ClientSessionSink): void;
-}
-
-export interface SessionListing {
-  readonly sessionId: string;
-  readonly cwd: string;
-  readonly additionalDirectories: readonly string[];
-  readonly title?: string;
-  /** RFC 3339, where the agent says. */
-  readonly updatedAt?: string;
 }
 
 /** What an agent may ask a v1 client to do. */
@@ -65,10 +55,10 @@ export interface ClientEdition {
   logout(): WireCall;
   open(activation: Activation): WireCall;
   activate(sessionId: string, activation: Activation, replay: boolean): WireCall;
-  /** What the agent's answer shows; `sessionId` is ours where the answer does not repeat it. */
-  face(result: object, sessionId?: string): SessionFace;
+  /** What the answer says about the session. `sessionId` counts where the answer does not repeat it. */
+  setup(result: object, sessionId?: string): SessionSetup;
   setOption(sessionId: string, option: SessionConfigOption, value: string | boolean): WireCall;
-  /** The options after a change, or nothing where the answer does not say. */
+  /** The options after a change; undefined where the answer does not say. */
   optionsAfter(method: string, result: object): readonly SessionConfigOption[] | undefined;
   session(): ClientSessionEdition;
   /** `titleOf` is for questions about a call that do not say what it is called. */
@@ -77,15 +67,15 @@ export interface ClientEdition {
     titleOf: (sessionId: string, toolCallId: string) => string | undefined,
   ): { readonly sessionId: string; readonly ask: PermissionAsk };
   permissionResult(answer: PermissionAnswer): object;
-  /** Nothing for a mode that nobody knows. */
+  /** Undefined for an unknown mode. */
   elicitation(
     params: object,
   ):
     | { readonly sessionId?: string; readonly requestId?: number | string; readonly ask: ElicitationAsk }
     | undefined;
   elicitationResult(answer: ElicitationAnswer): object;
-  /** What a request of the agent asks this machine to do; nothing where this version has no such request. */
+  /** The service that a request of the agent asks for; undefined where this version has no such request. */
   service(method: string, params: object): { readonly sessionId: string; readonly op: ServiceOp } | undefined;
-  /** Makes what older or looser agents send fit the schema, before it is validated. */
+  /** Makes what older or less strict agents send fit the schema, before it is validated. */
   repair(method: string, value: unknown): void;
 }

@@ -1,8 +1,10 @@
-// What the client's ends of both versions share.
+// What the client's sides of both versions share.
 
+import { optional } from "../base/optional.ts";
 import type { ElicitationAsk, PermissionAnswer } from "../model/ask.ts";
 import type { Outcome } from "../model/update.ts";
-import type { ClientEdition, SessionListing } from "./client-edition.ts";
+import type { SessionListing } from "./agent-ops.ts";
+import type { ClientEdition } from "./client-edition.ts";
 
 export function listingFromWire(result: object): { sessions: SessionListing[]; nextCursor?: string } {
   const { sessions, nextCursor } = result as {
@@ -19,17 +21,16 @@ export function listingFromWire(result: object): { sessions: SessionListing[]; n
     sessionId,
     cwd,
     additionalDirectories,
-    ...(title == null ? {} : { title }),
-    ...(updatedAt == null ? {} : { updatedAt }),
+    ...optional({ title: title ?? undefined, updatedAt: updatedAt ?? undefined }),
   }));
   // a null cursor is the end, an empty one is not (C20)
-  return { sessions: listed, ...(nextCursor == null ? {} : { nextCursor }) };
+  return { sessions: listed, ...optional({ nextCursor: nextCursor ?? undefined }) };
 }
 
 const neededCounts = ["totalTokens", "inputTokens", "outputTokens"];
 const furtherCounts = ["thoughtTokens", "cachedReadTokens", "cachedWriteTokens"];
 
-/** What a turn took. No validator has looked at it, since it is unstable: what are no counts is left out. */
+/** The tokens of a turn. They are unstable and not validated, so values that are no counts are left out. */
 export function usageFromWire(usage: unknown): Pick<Outcome, "usage"> {
   if (typeof usage !== "object" || usage === null) return {};
   const counts = usage as Readonly<Record<string, unknown>>; // any JSON
@@ -54,10 +55,7 @@ export function elicitationFromWire(params: object): ReturnType<ClientEdition["e
     mode?: unknown;
     requestedSchema?: { type?: string; properties?: object };
   };
-  const scope = {
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(requestId == null ? {} : { requestId }),
-  };
+  const scope = optional({ sessionId, requestId: requestId ?? undefined });
   // validated by the method's row; an unknown mode must not be taken for a known one (C47)
   if (rest.mode === "url") return { ...scope, ask: rest as ElicitationAsk };
   if (rest.mode !== "form") return undefined;

@@ -1,57 +1,24 @@
-// The one module that may see both versions: which one a connection speaks, and the handshake that works with
-// peers of either.
+// Negotiates the version of a connection, with a handshake that peers of either version understand.
 
+import { optional } from "../base/optional.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
+import { invalidParams } from "../jsonrpc/invalid-params.ts";
 import type { Implementation, Meta } from "../model/content.ts";
-import type { UnstableMethods } from "../wire/decode.ts";
-import type { WireVersion } from "../wire/method-row.ts";
-import type { AgentEdition, SaidRules } from "./agent-edition.ts";
 import type { ClientFeatures } from "./agent-ops.ts";
-import type { ClientEdition } from "./client-edition.ts";
 
 export type ProtocolVersion = 1 | 2;
 
 /** Newest first. */
 export const protocolVersions: readonly ProtocolVersion[] = [2, 1];
 
-export interface BoundVersion<Edition> {
-  readonly edition: Edition;
-  readonly wire: WireVersion;
-}
-
-/** Loaded when a connection needs it: most connections need one. */
-export async function loadAgentVersion(version: ProtocolVersion): Promise<BoundVersion<AgentEdition>> {
-  if (version === 1) {
-    const { v1AgentEdition, methods } = await import("./v1/agent.ts");
-    return { edition: v1AgentEdition, wire: { methods, idPolicy: "any" } };
-  }
-  const { v2AgentEdition, methods } = await import("./v2/agent.ts");
-  return { edition: v2AgentEdition, wire: { methods, idPolicy: "strict", ownValues: "underscored" } };
-}
-
-/** For apps that say things of their own; whoever only passes on what others said needs none. */
-export async function loadSaidRules(unstable: UnstableMethods): Promise<SaidRules> {
-  const { saidRules } = await import("./v2/said-rules.ts");
-  return saidRules(unstable === "*" || unstable.includes("session/update"));
-}
-
-export async function loadClientVersion(version: ProtocolVersion): Promise<BoundVersion<ClientEdition>> {
-  if (version === 1) {
-    const { v1ClientEdition, methods } = await import("./v1/client.ts");
-    return { edition: v1ClientEdition, wire: { methods, idPolicy: "any" } };
-  }
-  const { v2ClientEdition, methods } = await import("./v2/client.ts");
-  return { edition: v2ClientEdition, wire: { methods, idPolicy: "strict" } };
-}
-
 /** The version that an agent answers with. Throws -32602 for what is no version, -32022 where none fits. */
 export function chooseVersion(params: unknown, supported: readonly ProtocolVersion[]): ProtocolVersion {
   const requested = (params as { protocolVersion?: unknown } | null | undefined)?.protocolVersion;
   if (!Number.isInteger(requested) || (requested as number) < 0 || (requested as number) > 65_535) {
-    throw new RequestError(-32602, "initialize: params/protocolVersion must be an integer from 0 to 65535", {
-      reason: "invalid_params",
-      path: "/protocolVersion",
-    });
+    throw invalidParams(
+      "initialize: params/protocolVersion must be an integer from 0 to 65535",
+      "/protocolVersion",
+    );
   }
   const wanted = requested as number;
   const fits = supported.find((version) => version <= wanted);
@@ -72,11 +39,9 @@ export function initializeParams(
 ): object {
   const { info, features: can, meta } = client;
   const newest = Math.max(...versions);
-  const elicitation = {
-    ...(can.elicitationForm ? { form: {} } : {}),
-    ...(can.elicitationUrl ? { url: {} } : {}),
-  };
-  const extra = meta === undefined ? {} : { _meta: meta };
+  const marker = (has: boolean) => (has ? {} : undefined);
+  const elicitation = optional({ form: marker(can.elicitationForm), url: marker(can.elicitationUrl) });
+  const extra = optional({ _meta: meta });
   const v1 = {
     clientInfo: info,
     clientCapabilities: {

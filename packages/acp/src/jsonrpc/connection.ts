@@ -119,6 +119,7 @@ export class Connection {
     const refusal = this.#refusal(method, options.signal);
     if (refusal !== undefined) return Promise.reject(refusal);
     const id = this.#nextId++;
+    options.sent?.(id);
     // sent first: a message that cannot be serialised throws here and leaves nothing behind
     this.#output.send({ jsonrpc: "2.0", id, method, params });
     return this.#expect(id, method, options);

@@ -19,6 +19,8 @@ export interface RequestOptions<Result> {
    * is dispatched, before any later message of the peer; what it throws rejects the promise.
    */
   readonly receive?: ((result: unknown) => Result) | undefined;
+  /** @internal Called with the id of the request, before it is sent. */
+  readonly sent?: ((id: number) => void) | undefined;
 }
 
 interface Pending {

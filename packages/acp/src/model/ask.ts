@@ -1,34 +1,22 @@
 // What an agent asks of the person in front of the client, and what may be answered.
 
-import type * as wire from "../wire/v2/types.gen.ts";
-import type { ToolCallUpdate } from "./update.ts";
+import type { ElicitationSchema, Meta } from "./types.gen.ts";
 
-/** What a permission is about. The tool call is applied like an update before the question is shown. */
-export type PermissionSubject =
-  | { type: "tool_call"; toolCall: ToolCallUpdate; _meta?: wire.Meta | null }
-  | Exclude<wire.RequestPermissionSubject, { type: "tool_call" }>;
-
-export interface PermissionAsk {
-  title: string;
-  description?: string | null;
-  subject?: PermissionSubject | null;
-  options: wire.PermissionOption[];
-  _meta?: wire.Meta | null;
-}
+export type { PermissionAsk, PermissionSubject } from "./types.gen.ts";
 
 /** Anything but a selected option means: do not proceed (A89, A90). */
 export type PermissionAnswer =
-  | { outcome: "selected"; optionId: string; _meta?: wire.Meta | null }
-  | { outcome: "cancelled"; _meta?: wire.Meta | null };
+  | { outcome: "selected"; optionId: string; _meta?: Meta | null }
+  | { outcome: "cancelled"; _meta?: Meta | null };
 
 /** A form to fill in, or an address to visit. */
 export type ElicitationAsk =
   | {
       mode: "form";
       message: string;
-      requestedSchema: wire.ElicitationSchema;
+      requestedSchema: ElicitationSchema;
       toolCallId?: string | null;
-      _meta?: wire.Meta | null;
+      _meta?: Meta | null;
     }
   | {
       mode: "url";
@@ -36,10 +24,10 @@ export type ElicitationAsk =
       elicitationId: string;
       url: string;
       toolCallId?: string | null;
-      _meta?: wire.Meta | null;
+      _meta?: Meta | null;
     };
 
 export type ElicitationAnswer =
-  | { action: "accept"; content?: Record<string, unknown> | null; _meta?: wire.Meta | null }
-  | { action: "decline"; _meta?: wire.Meta | null }
-  | { action: "cancel"; _meta?: wire.Meta | null };
+  | { action: "accept"; content?: Record<string, unknown> | null; _meta?: Meta | null }
+  | { action: "decline"; _meta?: Meta | null }
+  | { action: "cancel"; _meta?: Meta | null };

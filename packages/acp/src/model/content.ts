@@ -1,5 +1,5 @@
-// What messages, plans, commands and options are made of. The model is version 2's decoded JSON: same names,
-// same shapes; these are its types under the model's own door. `undefined` stands for an absent field.
+// What messages, plans, commands and options are made of, as generated from v2's schema. `undefined` stands for an
+// absent field.
 
 export type {
   Annotations,
@@ -23,4 +23,4 @@ export type {
   ToolCallStatus,
   ToolKind,
   Usage,
-} from "../wire/v2/types.gen.ts";
+} from "./types.gen.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { storeContract } from "../../test/contracts/store-contract.ts";
-import { promptAt, recordOf } from "../../test/support/store-samples.ts";
+import { storeContract } from "../testing/contracts/store-contract.ts";
+import { promptAt, recordOf } from "../testing/contracts/store-samples.ts";
 import { memoryStore } from "./memory-store.ts";
 
-storeContract("memory store", memoryStore);
+storeContract({ test, assert }, "memory store", memoryStore);
 
 test("two memory stores know nothing of each other", async () => {
   const [one, other] = [memoryStore(), memoryStore()];

@@ -1,9 +1,7 @@
 // What the steps of a scripted agent stand on: one connection, one session, perhaps a turn and a tool call.
 
-import type { TurnEnd } from "../peer/agent/agent-definition.ts";
-import type { AgentSession } from "../peer/agent/agent-session.ts";
-import type { ToolCall } from "../peer/agent/tool-call.ts";
-import type { Turn } from "../peer/agent/turn.ts";
+import type { ToolCall } from "../peer/agent/turn/tool-call.ts";
+import type { AgentSession, Turn, TurnEnd } from "../peer/agent/turn/turn.ts";
 import type { AgentStep } from "./agent-scenario.ts";
 import type { Clock } from "./clock.ts";
 import type { Gates } from "./gates.ts";

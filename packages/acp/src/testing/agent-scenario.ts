@@ -18,7 +18,7 @@ import type {
 import type { EntryBody } from "../model/entry.ts";
 import type { CreateTerminalOptions } from "../model/terminals.ts";
 import type { Outcome, StopReason, ToolCallContent, ToolCallUpdate, Update } from "../model/update.ts";
-import type { ToolCallStart } from "../peer/agent/tool-call.ts";
+import type { ToolCallStart } from "../peer/agent/turn/tool-call.ts";
 import type { UnstableMethods } from "../wire/decode.ts";
 import type { Crash, RawMessage, ScriptedError, WireRules } from "./wire-rules.ts";
 

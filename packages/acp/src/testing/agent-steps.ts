@@ -4,6 +4,7 @@
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { ContentBlock, Meta } from "../model/content.ts";
 import type { Outcome } from "../model/update.ts";
+import { newId } from "../peer/base/new-id.ts";
 import { Ended, type Place, runSteps, type StepRunner } from "./agent-run.ts";
 import type { AgentStep } from "./agent-scenario.ts";
 import { untilAborted } from "./gates.ts";
@@ -201,7 +202,7 @@ async function chunks(
   const { times = 1, size, meta } = how;
   const text = size === undefined || typeof given !== "string" ? given : sized(given, size);
   const content: ContentBlock = typeof text === "string" ? { type: "text", text } : text;
-  const messageId = how.messageId ?? (turn === undefined ? session.newId() : undefined);
+  const messageId = how.messageId ?? (turn === undefined ? newId() : undefined);
   for (let i = 0; i < times && (heedsCancel || !signal.aborted); i++) {
     const slow =
       messageId === undefined && meta === undefined
@@ -210,7 +211,7 @@ async function chunks(
           : turn?.think(content)
         : session.update({
             sessionUpdate,
-            messageId: messageId ?? session.newId(),
+            messageId: messageId ?? newId(),
             content,
             ...(meta === undefined ? {} : { _meta: meta }),
           });

@@ -1,6 +1,6 @@
 // What each verb of a scripted client does.
 
-import type { SessionListing } from "../edition/client-edition.ts";
+import type { SessionListing } from "../edition/agent-ops.ts";
 import type { ClientSession } from "../peer/client/client-session.ts";
 import type { SessionPlace } from "../peer/client/connected-agent.ts";
 import { type ClientRun, type NamedSession, stepError } from "./client-run.ts";

@@ -9,7 +9,7 @@ import {
   type ShapeProblem,
   wantedBy,
 } from "../base/shape.ts";
-import { modes } from "../wire/failure.ts";
+import { modes } from "../validation/failure.ts";
 import type { Validator } from "../wire/method-row.ts";
 
 /** A scenario that cannot be played. */
@@ -113,11 +113,10 @@ export function either(...shapes: readonly Shape[]): Shape {
   });
 }
 
-/** As the wire of version 2 has it; absolute paths are not insisted on, since they may be filled in later. */
-export function asOnTheWire(title: string, validate: Validator): Shape {
+/** As the model has it; absolute paths are not insisted on, since they may be filled in later. */
+export function asInTheModel(title: string, validate: Validator): Shape {
   return custom(title, (value, path) => {
-    // a copy: validators mend what they can
-    const failure = validate(structuredClone(value), modes.strict | modes.unstable);
+    const failure = validate(value, modes.strict | modes.unstable);
     if (failure === undefined) return [];
     const inside = failure.path.split("/").slice(1);
     const parts = inside.map((part) => (/^\d+$/.test(part) ? Number(part) : part));

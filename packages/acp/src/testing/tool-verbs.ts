@@ -1,8 +1,8 @@
 // Tool calls and what happens inside them.
 
-import type { Permission } from "../peer/agent/questions.ts";
-import type { ToolCall } from "../peer/agent/tool-call.ts";
-import type { Turn } from "../peer/agent/turn.ts";
+import type { Permission } from "../peer/agent/turn/questions.ts";
+import type { ToolCall } from "../peer/agent/turn/tool-call.ts";
+import type { Turn } from "../peer/agent/turn/turn.ts";
 import { Ended, type Place, runSteps, type StepRunner } from "./agent-run.ts";
 import type { AgentStep } from "./agent-scenario.ts";
 import type { AgentVerb, Verbs } from "./agent-steps.ts";

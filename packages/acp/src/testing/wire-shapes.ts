@@ -1,9 +1,9 @@
 // The shapes that scenarios of agents and clients share.
 
-import * as validate from "../wire/v2/validators.gen.ts";
+import * as validate from "../model/validators.gen.ts";
 import {
   anything,
-  asOnTheWire,
+  asInTheModel,
   count,
   either,
   fields,
@@ -15,16 +15,16 @@ import {
   whole,
 } from "./shape.ts";
 
-export const contentBlock = asOnTheWire("a content block", validate.ContentBlock);
+export const contentBlock = asInTheModel("a content block", validate.ContentBlock);
 export const textOrBlock = either(text, contentBlock);
-export const planEntries = listOf(asOnTheWire("a plan entry", validate.PlanEntry));
-export const permissionOptions = listOf(asOnTheWire("an option of a question", validate.PermissionOption));
-export const configOptions = listOf(asOnTheWire("a config option", validate.SessionConfigOption));
-export const commandList = listOf(asOnTheWire("a command", validate.AvailableCommand));
-export const authMethodList = listOf(asOnTheWire("a way to log in", validate.AuthMethod));
-export const exitStatus = asOnTheWire("an exit status", validate.TerminalExitStatus);
-export const tokenUsage = asOnTheWire("the tokens of a turn", validate.Usage);
-export const formSchema = asOnTheWire("the schema of a form", validate.ElicitationSchema);
+export const planEntries = listOf(asInTheModel("a plan entry", validate.PlanEntry));
+export const permissionOptions = listOf(asInTheModel("an option of a question", validate.PermissionOption));
+export const configOptions = listOf(asInTheModel("a config option", validate.SessionConfigOption));
+export const commandList = listOf(asInTheModel("a command", validate.AvailableCommand));
+export const authMethodList = listOf(asInTheModel("a way to log in", validate.AuthMethod));
+export const exitStatus = asInTheModel("an exit status", validate.TerminalExitStatus);
+export const tokenUsage = asInTheModel("the tokens of a turn", validate.Usage);
+export const formSchema = asInTheModel("the schema of a form", validate.ElicitationSchema);
 
 export const versions = listOf(oneOf(1, 2), "a list of protocol versions, 1 or 2");
 export const unstable = either(oneOf("*"), listOf(text, "a list of methods"));
@@ -70,7 +70,7 @@ export const wireRules = fields("rules for the wire", {
 export const toolFields = {
   kind: text,
   name: text,
-  locations: listOf(asOnTheWire("a location", validate.ToolCallLocation)),
+  locations: listOf(asInTheModel("a location", validate.ToolCallLocation)),
   rawInput: anything,
   content: listOf(object, "a list of tool call contents"),
 };

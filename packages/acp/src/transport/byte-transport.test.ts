@@ -1,5 +1,7 @@
-import { transportContract } from "../../test/contracts/transport-contract.ts";
+import assert from "node:assert/strict";
+import { test } from "node:test";
 import { bytePipe } from "../../test/support/byte-pipe.ts";
+import { transportContract } from "../testing/contracts/transport-contract.ts";
 import { byteTransport } from "./byte-transport.ts";
 
 const utf8 = new TextEncoder();
@@ -14,6 +16,7 @@ const framings = {
 for (const framing of ["ndjson", "content-length"] as const) {
   const encode = framings[framing];
   transportContract(
+    { test, assert },
     framing,
     (limits) => {
       const [a, b] = bytePipe();

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { transportContract } from "../../test/contracts/transport-contract.ts";
-import { watch } from "../../test/support/watched-transport.ts";
+import { transportContract } from "../testing/contracts/transport-contract.ts";
+import { watch } from "../testing/contracts/watched-transport.ts";
 import { memoryPair } from "./memory.ts";
 
 transportContract(
+  { test, assert },
   "memory",
   (limits) => {
     const [near, far] = memoryPair({ limits });

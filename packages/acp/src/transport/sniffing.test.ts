@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { watch } from "../../test/support/watched-transport.ts";
 import type { EndReason } from "../jsonrpc/transport.ts";
+import { watch } from "../testing/contracts/watched-transport.ts";
 import type { ByteChannel, ByteReceiver } from "./byte-channel.ts";
 import { type ByteTransportOptions, byteTransport } from "./byte-transport.ts";
 

@@ -1,12 +1,14 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
 // The contract on a real child process: the subject is the client's end of its stdin and stdout. The child
 // passes bytes on between its stdio and a socket, at whose other end the test sits as the agent.
 
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { transportContract } from "../../test/contracts/transport-contract.ts";
 import { streamChannel } from "../node/stream-channel.ts";
 import { nodePlatform } from "../node/text-platform.ts";
 import { spawnTransport } from "../node/transports.ts";
+import { transportContract } from "../testing/contracts/transport-contract.ts";
 import { byteTransport } from "./byte-transport.ts";
 
 const encode = (text: string) => Buffer.from(`${text}\n`);
@@ -24,6 +26,7 @@ const relay = `
 `;
 
 transportContract(
+  { test, assert },
   "stdio of a child process",
   async (limits) => {
     const server = createServer({ allowHalfOpen: true });

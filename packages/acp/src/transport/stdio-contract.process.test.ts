@@ -1,12 +1,14 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
 // The contract on an agent's own stdin and stdout. The subject lives in a child process and is driven over a
 // channel of its own; the test is the client at the other end of the pipes.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { type TransportPair, transportContract } from "../../test/contracts/transport-contract.ts";
 import type { EndReason, Fault, Sink, Transport } from "../jsonrpc/transport.ts";
 import { streamChannel } from "../node/stream-channel.ts";
 import { nodePlatform } from "../node/text-platform.ts";
+import { type TransportPair, transportContract } from "../testing/contracts/transport-contract.ts";
 import { byteTransport } from "./byte-transport.ts";
 
 const encode = (text: string) => Buffer.from(`${text}\n`);
@@ -102,6 +104,7 @@ function remoteTransport(child: ChildProcess): Transport & Required<Pick<Transpo
 }
 
 transportContract(
+  { test, assert },
   "an agent's own stdio",
   async (limits) => {
     const child = start(limits);

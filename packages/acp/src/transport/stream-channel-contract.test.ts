@@ -1,15 +1,18 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
 // The contract on the channel that Node's sockets and an agent's own stdio share.
 
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { transportContract } from "../../test/contracts/transport-contract.ts";
 import { streamChannel } from "../node/stream-channel.ts";
 import { nodePlatform } from "../node/text-platform.ts";
+import { transportContract } from "../testing/contracts/transport-contract.ts";
 import { byteTransport } from "./byte-transport.ts";
 
 const encode = (text: string) => Buffer.from(`${text}\n`);
 
 transportContract(
+  { test, assert },
   "Node sockets",
   async (limits) => {
     const server = createServer({ allowHalfOpen: true });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { transportContract } from "../../test/contracts/transport-contract.ts";
-import { watch } from "../../test/support/watched-transport.ts";
+import { transportContract } from "../testing/contracts/transport-contract.ts";
+import { watch } from "../testing/contracts/watched-transport.ts";
 import { memoryPair } from "./memory.ts";
 import { type ByteStreams, fromWebStreams, toWebStreams } from "./web-streams.ts";
 
@@ -61,6 +61,7 @@ function pipe(): {
 }
 
 transportContract(
+  { test, assert },
   "web streams",
   (limits) => {
     const toNear = pipe();

@@ -1,7 +1,10 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
 // The contract on WebSockets: on both ends, with both kinds of client.
 
-import { type TransportPair, transportContract } from "../../test/contracts/transport-contract.ts";
 import { opened, sockets } from "../../test/support/socket-pair.ts";
+import { type TransportPair, transportContract } from "../testing/contracts/transport-contract.ts";
 import type { FrameLimits } from "./frame-limits.ts";
 import { webSocketTransport } from "./websocket.ts";
 
@@ -28,14 +31,24 @@ for (const kind of ["ws", "the standard"] as const) {
   const bytes = "a text frame is a whole message; its bytes belong to the WebSocket library";
   const halfClose = "WebSocket has no half-close; what was sent before a close arrives before the end";
   const noPause = "the standard WebSocket cannot stop reading";
-  transportContract(`WebSocket server, ${kind} client`, (limits) => makePair(limits, "server"), {
-    exceptions: {
-      bytes,
-      "half-close": halfClose,
-      ...(kind === "ws" ? {} : { "back-pressure": `${noPause}, so the server never feels its slowness` }),
+  transportContract(
+    { test, assert },
+    `WebSocket server, ${kind} client`,
+    (limits) => makePair(limits, "server"),
+    {
+      exceptions: {
+        bytes,
+        "half-close": halfClose,
+        ...(kind === "ws" ? {} : { "back-pressure": `${noPause}, so the server never feels its slowness` }),
+      },
     },
-  });
-  transportContract(`WebSocket with ${kind} client`, (limits) => makePair(limits, "client"), {
-    exceptions: { bytes, "half-close": halfClose, ...(kind === "ws" ? {} : { pause: noPause }) },
-  });
+  );
+  transportContract(
+    { test, assert },
+    `WebSocket with ${kind} client`,
+    (limits) => makePair(limits, "client"),
+    {
+      exceptions: { bytes, "half-close": halfClose, ...(kind === "ws" ? {} : { pause: noPause }) },
+    },
+  );
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { WebSocketServer, type WebSocket as WsSocket } from "ws";
 import { clients, opened, sockets } from "../../test/support/socket-pair.ts";
-import { watch } from "../../test/support/watched-transport.ts";
+import { watch } from "../testing/contracts/watched-transport.ts";
 import { type WebSocketLike, webSocketTransport } from "./websocket.ts";
 
 test("what is sent while the socket still connects arrives, in order", async () => {

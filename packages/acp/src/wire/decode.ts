@@ -1,10 +1,10 @@
 // The door of the wire: binds a method row to what a connection has switched on, then decodes what came and
 // checks what goes. Lenient in, strict out. Runtime neutral; knows values, never messages or connections.
 
-import { Failure, modes } from "./failure.ts";
+import { Failure, modes } from "../validation/failure.ts";
 import type { MethodRow } from "./method-row.ts";
 
-export { Failure, maxArrayItems, modes } from "./failure.ts";
+export { Failure, maxArrayItems, modes } from "../validation/failure.ts";
 export type { Validator } from "./method-row.ts";
 
 /** The unstable methods that an app asked for, by name, or all of them. */

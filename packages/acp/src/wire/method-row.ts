@@ -1,6 +1,6 @@
 // The shape of the generated method tables, shared by both versions.
 
-import type { Failure } from "./failure.ts";
+import type { Failure } from "../validation/failure.ts";
 
 /** Checks a value and patches what the schema lets it salvage, in place. */
 export type Validator = (value: unknown, mode: number) => Failure | undefined;

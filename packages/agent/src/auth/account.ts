@@ -1,8 +1,7 @@
-// Which models there are with the keys that there are now, and what a client is told where the chosen one lacks its key.
+// Lists the models for the stored keys, and defines login and logout for the chosen provider.
 
 import { type AgentDefinition, errorCodes, RequestError } from "@parley/acp";
-import { chosenEndpoint } from "../providers/choose-model.ts";
-import { type ConfiguredModels, configuredModels } from "../providers/configured-models.ts";
+import { type ConfiguredModels, chosenEndpoint, configuredModels } from "../providers/choose-model.ts";
 import type { Endpoint, Environment, ModelConfig } from "../providers/provider-config.ts";
 import type { CredentialsFile } from "./credentials-file.ts";
 
@@ -10,20 +9,19 @@ export interface AccountOptions {
   readonly config: ModelConfig;
   readonly env: Environment;
   readonly credentials: CredentialsFile;
-  /** What was typed: counts for more than the environment and the config. */
+  /** From the command line; overrides the environment and the config. */
   readonly model?: string;
 }
 
 export type LoginDefinition = Pick<AgentDefinition, "authMethods" | "login" | "logout" | "isLoggedIn">;
 
 export interface Account {
-  /** Throws ModelError for a model that cannot be used. */
   models(): ConfiguredModels;
-  /** What the library's agent() is told; nothing where no key is needed. */
+  /** Options for the library's `agent()`; empty when no key is needed. */
   readonly login: LoginDefinition;
 }
 
-/** Throws ModelError for a model that cannot be used; one without a key can: its user is asked to log in. */
+/** Throws ModelError for an unusable model. A missing key is no error: the user can log in. */
 export function openAccount({ config, env, credentials, model }: AccountOptions): Account {
   const choice = { credentials: credentials.key, isKeyOptional: true, ...(model && { model }) };
   let models = configuredModels(config, env, choice);
@@ -35,7 +33,7 @@ export function openAccount({ config, env, credentials, model }: AccountOptions)
       if (now === revision) return models;
       revision = now;
       const next = configuredModels(config, env, choice);
-      // a model may be in the middle of something, such as a recording
+      // keep model objects that may be in use, for example by a recording
       const kept = next.models.map(
         (each) => models.models.find(({ facts }) => facts.id === each.facts.id) ?? each,
       );
@@ -48,7 +46,7 @@ export function openAccount({ config, env, credentials, model }: AccountOptions)
 
 function loginTo(endpoint: Endpoint, credentials: CredentialsFile): LoginDefinition {
   const { id, label, keyHint } = endpoint;
-  // a key of the environment cannot be taken away: whoever has logged out has to log in again
+  // an environment key cannot be removed, so logout is remembered here
   let loggedOutAt: string | undefined;
   const isLoggedOut = () => loggedOutAt !== undefined && loggedOutAt === credentials.revision();
   return {

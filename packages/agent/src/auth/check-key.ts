@@ -1,18 +1,18 @@
-// Asks a provider whether it takes a key, by the cheapest request that it has: the list of its models.
+// Checks an API key by listing the provider's models.
 
 import type { Endpoint } from "../providers/provider-config.ts";
-import { scrub } from "../providers/scrub.ts";
+import { scrub } from "../text/scrub.ts";
 
-const patienceMs = 30_000;
+const timeoutMs = 30_000;
 
-/** Nothing where the key is accepted, else the reason in words, without the key. */
+/** Undefined when the key is accepted, else the reason, without the key. */
 export async function keyProblem(endpoint: Endpoint, key: string): Promise<string | undefined> {
   const { baseUrl, label, headers } = endpoint;
   try {
     const response = await fetch(`${baseUrl}/models`, {
       headers: { ...headers, ...authorization(endpoint, key) },
-      signal: AbortSignal.timeout(patienceMs),
-      // the key is for this address and for no other
+      signal: AbortSignal.timeout(timeoutMs),
+      // never send the key to another address
       redirect: "error",
     });
     await response.body?.cancel();
@@ -20,11 +20,11 @@ export async function keyProblem(endpoint: Endpoint, key: string): Promise<strin
     const isRefused = response.status === 401 || response.status === 403 || response.status === 400;
     return isRefused
       ? `${label} did not accept the key (${response.status})`
-      : `${label} could not check the key: it answered ${response.status}`;
+      : `${label} could not check the key (status ${response.status})`;
   } catch (error) {
     const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const words = reason instanceof Error ? reason.message : String(reason);
-    return scrub(`${label} could not be asked: ${words}`, [key]);
+    return scrub(`${label} could not be reached: ${words}`, [key]);
   }
 }
 

@@ -1,5 +1,4 @@
-// The keys that a user has stored by logging in: one file that only its owner can read. Read anew when it has changed, so
-// that a login in a terminal counts in an agent that runs. Synchronous, since the library asks in the order of requests.
+// Stores API keys in a file that only its owner can read. A change by another process takes effect at once.
 
 import {
   chmodSync,
@@ -14,14 +13,15 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { isObject } from "@parley/acp/internal";
 
 export interface CredentialsFile {
   readonly path: string;
   key(provider: string): string | undefined;
-  /** Another one after each change, whoever made it. */
+  /** Changes whenever the file changes. */
   revision(): string;
   store(provider: string, key: string): void;
-  /** Whether there was one. */
+  /** False when there was no key. */
   remove(provider: string): boolean;
 }
 
@@ -54,22 +54,22 @@ function revisionOf(path: string): string {
   return stat === undefined ? "none" : `${stat.ino}/${stat.size}/${stat.mtimeNs}`;
 }
 
-/** A file that cannot be understood has no keys: the next login writes it anew. */
+/** A malformed file counts as empty; the next login overwrites it. */
 function read(path: string): Keys {
   try {
-    // somebody may have copied it with a wider mode
+    // the file may have been copied with a wider mode
     if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
     const value: unknown = JSON.parse(readFileSync(path, "utf8"));
-    const keys: unknown = typeof value === "object" && value !== null && "keys" in value ? value.keys : {};
-    const entries = typeof keys === "object" && keys !== null ? Object.entries(keys) : [];
-    return Object.fromEntries(entries.filter(([, key]) => typeof key === "string"));
+    const keys = isObject(value) && isObject(value["keys"]) ? value["keys"] : {};
+    const entries = Object.entries(keys).filter(([, key]) => typeof key === "string");
+    return Object.fromEntries(entries) as Keys; // only strings are left
   } catch {
-    // the error of JSON.parse would repeat what is in the file
+    // an error from JSON.parse would contain keys
     return {};
   }
 }
 
-/** Whole or not at all, and never readable for others, not even for a moment. */
+/** Writes atomically; the file is never readable by others. */
 function replace(path: string, keys: Keys): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${process.pid}`;

@@ -1,4 +1,4 @@
-// Whose key a login is about.
+// Determines the provider for a login.
 
 import { ModelError } from "../model/model.ts";
 import { chosenEndpoint } from "../providers/choose-model.ts";
@@ -11,7 +11,7 @@ import {
   providerIds,
 } from "../providers/provider-config.ts";
 
-/** The provider that was named, else that of the configured model. Throws ModelError where there is none. */
+/** The named provider, else that of the configured model. Throws ModelError when there is none. */
 export function loginProvider(
   config: ModelConfig,
   env: Environment,
@@ -30,7 +30,7 @@ export function loginProvider(
   if (endpoint === undefined) {
     throw new ModelError(
       "bad_request",
-      `No model is configured, so it is not clear whose key is meant. ${list}`,
+      `No model is configured, so the provider of the key must be named. ${list}`,
     );
   }
   return endpoint;

@@ -1,4 +1,4 @@
-// A model that lacks its key: from the refusal over the login to the answer, in one process, and no key anywhere.
+// Tests a missing key: refusal, login and answer in one process.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -25,7 +25,7 @@ function methodsOf(error: unknown): unknown {
 
 for (const version of [1, 2] as const) {
   test(
-    `A112 A14 a model without a key wants a login, which counts without a restart (v${version})`,
+    `A112 A14 a model without a key asks for a login, which takes effect without a restart (v${version})`,
     patience,
     async (t) => {
       await withFake([hello], async (fake) => {
@@ -78,7 +78,7 @@ for (const version of [1, 2] as const) {
   );
 }
 
-test("a login with the key of the environment, and after a logout again", patience, async (t) => {
+test("a key from the environment logs in, also after a logout", patience, async (t) => {
   const place = home(t);
   const { agent, output } = await start(t, place, 1, { env: { ANTHROPIC_API_KEY: key } });
   await agent.open({ cwd: place.cwd });
@@ -89,7 +89,7 @@ test("a login with the key of the environment, and after a logout again", patien
   assert.doesNotMatch(output(), /sk-ant-test/);
 });
 
-test("where no key is needed nobody is asked to log in", patience, async (t) => {
+test("no login is asked for when no key is needed", patience, async (t) => {
   const { agent } = await start(t, home(t), 1);
   assert.deepEqual(agent.authMethods, []);
 });
@@ -109,7 +109,7 @@ test("a key that is stored while the agent runs offline is used by the next sess
   assert.equal(await models(), "offline");
 });
 
-test("--check asks the provider first: what it does not take is not stored", patience, async (t) => {
+test("--check asks the provider first and does not store a key that it rejects", patience, async (t) => {
   // the command is run without blocking this process, which is the provider
   await withFake(
     [failed(401, { error: key }), (exchange) => exchange.json(200, { data: [] })],
@@ -161,7 +161,7 @@ for (const [args, input, wanted] of [
   [
     ["login"],
     key,
-    /No model is configured, so it is not clear whose key is meant\. Name one of: anthropic, /,
+    /No model is configured, so the provider of the key must be named\. Name one of: anthropic, /,
   ],
   [["login", "nobody"], key, /The provider "nobody" is not known/],
   [["login", "openai"], "", /no key was given, so nothing was stored/],
@@ -183,22 +183,18 @@ for (const [args, input, wanted] of [
   );
 }
 
-test(
-  "a file of keys that cannot be read is as good as none, and the next login writes it anew",
-  patience,
-  (t) => {
-    const place = home(t);
-    mkdirSync(join(place.path, "data"));
-    writeFileSync(join(place.path, credentials), `{"keys": "${key}`);
-    const login = place.run(["agent", "login", "openai"], "k1");
-    assert.equal(login.status, 0, login.stderr);
-    assert.doesNotMatch(login.stdout + login.stderr, /sk-ant-test/);
-    assert.equal(place.run(["agent", "login", "google"], "k2").status, 0);
-    assert.deepEqual(JSON.parse(place.read(credentials)).keys, { openai: "k1", google: "k2" });
-    assert.equal(place.run(["agent", "logout", "openai"]).status, 0);
-    assert.deepEqual(JSON.parse(place.read(credentials)).keys, { google: "k2" });
-  },
-);
+test("a malformed key file counts as empty, and the next login overwrites it", patience, (t) => {
+  const place = home(t);
+  mkdirSync(join(place.path, "data"));
+  writeFileSync(join(place.path, credentials), `{"keys": "${key}`);
+  const login = place.run(["agent", "login", "openai"], "k1");
+  assert.equal(login.status, 0, login.stderr);
+  assert.doesNotMatch(login.stdout + login.stderr, /sk-ant-test/);
+  assert.equal(place.run(["agent", "login", "google"], "k2").status, 0);
+  assert.deepEqual(JSON.parse(place.read(credentials)).keys, { openai: "k1", google: "k2" });
+  assert.equal(place.run(["agent", "logout", "openai"]).status, 0);
+  assert.deepEqual(JSON.parse(place.read(credentials)).keys, { google: "k2" });
+});
 
 interface Typing {
   readonly input?: string;

@@ -1,4 +1,4 @@
-// No key in anything that is shown or kept, also where a provider repeats it.
+// Tests that no key is shown or stored, even when a provider repeats it.
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";

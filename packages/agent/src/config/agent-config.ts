@@ -1,10 +1,9 @@
-// What a config file may say about the coding agent, once: as a type, and as the shape that files are checked against.
+// Defines the `agent` section of the config file, as a type and as a schema.
 
 import type { Effort } from "../model/model.ts";
 import type { AutoApproval, Mode } from "../permissions/modes.ts";
 import type { ModelConfig } from "../providers/provider-config.ts";
 
-/** The section `agent`. */
 export interface AgentConfig extends ModelConfig {
   readonly mode?: Mode;
   readonly effort?: Effort;
@@ -21,11 +20,11 @@ const price = {
   properties: {
     input: dollars,
     output: dollars,
-    cachedInput: { ...dollars, description: "Default: as other input" },
+    cachedInput: { ...dollars, description: "Default: the input price" },
     cacheWrite: dollars,
     long: {
       type: "object",
-      description: "A request with more input than `above` costs so many times as much, all of it",
+      description: "Multipliers for a whole request with more input tokens than `above`",
       properties: { above: { type: "integer", minimum: 1 }, input: dollars, output: dollars },
       required: ["above", "input", "output"],
       additionalProperties: false,
@@ -37,13 +36,13 @@ const price = {
 
 const model = {
   type: "object",
-  description: "What is said here replaces what is known of the model",
+  description: "Overrides the built-in facts about the model",
   properties: {
-    name: { type: "string", minLength: 1, description: "As users see it" },
+    name: { type: "string", minLength: 1, description: "The name shown to users" },
     contextWindow: { type: "integer", minimum: 1, description: "In tokens" },
     takesImages: { type: "boolean" },
     takesAudio: { type: "boolean" },
-    thinks: { type: "boolean", description: "Whether `effort` means something to it" },
+    thinks: { type: "boolean", description: "Whether the model supports `effort`" },
     price,
   },
   additionalProperties: false,
@@ -55,65 +54,62 @@ const provider = {
     kind: {
       type: "string",
       enum: ["anthropic", "openai", "openai-chat", "google", "compatible"],
-      description: "How it is spoken to. Default: what its name says, else `compatible` (Chat Completions)",
+      description:
+        "The API of the provider. Default: that of the built-in provider with this name, else `compatible` (Chat Completions)",
     },
     baseUrl: {
       type: "string",
       minLength: 1,
-      description: "With its version, such as http://127.0.0.1:8000/v1",
+      description: "Including the version, for example http://127.0.0.1:8000/v1",
     },
     apiKey: {
       type: "string",
       minLength: 1,
-      description: "Better: apiKeyEnv, or parley agent login, which keep the key out of this file",
+      description: "Prefer apiKeyEnv or `parley agent login`, which keep the key out of this file",
     },
-    apiKeyEnv: {
-      type: "string",
-      minLength: 1,
-      description: "The variable of the environment that has the key",
-    },
+    apiKeyEnv: { type: "string", minLength: 1, description: "The environment variable with the key" },
     headers: { type: "object", additionalProperties: { type: "string" } },
-    models: { type: "object", description: "By their names", additionalProperties: model },
+    models: { type: "object", description: "By name", additionalProperties: model },
   },
   additionalProperties: false,
 } as const;
 
-/** The part of JSON Schema that describes it: files are checked by it, and editors complete by it. */
+/** The JSON Schema of the section: checks config files and completes them in editors. */
 export const agentConfigShape = {
   type: "object",
-  description: "The coding agent: parley agent",
+  description: "The coding agent (`parley agent`)",
   properties: {
     model: {
       type: "string",
       minLength: 1,
-      description: "provider/name, provider, or offline. PARLEY_MODEL and --model count for more",
+      description: "provider/name, provider, or offline. PARLEY_MODEL and --model override it",
     },
-    providers: { type: "object", description: "By their names", additionalProperties: provider },
+    providers: { type: "object", description: "By name", additionalProperties: provider },
     mode: {
       type: "string",
       enum: ["ask", "code", "architect", "chat"],
-      description: "How sessions begin. PARLEY_MODE and --mode count for more",
+      description: "The mode of new sessions. PARLEY_MODE and --mode override it",
     },
     effort: {
       type: "string",
       enum: ["none", "low", "medium", "high"],
-      description: "How much a model thinks, where it can",
+      description: "How much a model thinks, if it can",
     },
     autoApprove: {
       type: "string",
       enum: ["off", "reads", "edits"],
-      description: "What mode ask does not ask about",
+      description: "Calls that mode ask approves without asking",
     },
     maxTurnRequests: {
       type: "integer",
       minimum: 1,
-      description: "How often the model may be asked in one turn. Default 200",
+      description: "Maximum number of model requests in one turn. Default 200",
     },
     privateHosts: {
       type: "array",
       items: { type: "string", minLength: 1 },
       description:
-        "Hosts of this machine or a private network that may be fetched, such as localhost:3000; * is all. You are asked all the same",
+        "Hosts on this machine or a private network that may be fetched, such as localhost:3000; * for all. You are still asked",
     },
   },
   additionalProperties: false,

@@ -1,4 +1,4 @@
-// The config file and those who count for more, as the command reads them.
+// Tests how the command combines the config file, the environment and flags.
 
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -17,31 +17,27 @@ async function choices(t: TestContext, place: Home, options: StartOptions = {}) 
 
 const providers = { work: { baseUrl: "http://127.0.0.1:9/v1", models: { big: {}, small: {} } } };
 
-test(
-  "sessions begin as the config file says, and a name that is not known is told on stderr",
-  patience,
-  async (t) => {
-    const place = home(t);
-    place.configure(`{
+test("new sessions use the config file, and an unknown name is reported on stderr", patience, async (t) => {
+  const place = home(t);
+  place.configure(`{
     // everything else is the default
     "agent": {
       "model": "work/small", "providers": ${JSON.stringify(providers)},
       "mode": "code", "effort": "low", "autoApprove": "off", "colour": "red",
     },
   }`);
-    const { model, mode, effort, autoApprove, output } = await choices(t, place);
-    assert.deepEqual(
-      { model, mode, effort, autoApprove },
-      {
-        model: "work/small",
-        mode: "code",
-        effort: "low",
-        autoApprove: "off",
-      },
-    );
-    assert.match(String(output), /^parley: .*config\.json: agent\.colour is not known; there are model, /m);
-  },
-);
+  const { model, mode, effort, autoApprove, output } = await choices(t, place);
+  assert.deepEqual(
+    { model, mode, effort, autoApprove },
+    {
+      model: "work/small",
+      mode: "code",
+      effort: "low",
+      autoApprove: "off",
+    },
+  );
+  assert.match(String(output), /^parley: .*config\.json: agent\.colour is not known; there are model, /m);
+});
 
 test("flags beat the environment, and that beats the file", patience, async (t) => {
   const place = home(t);
@@ -67,7 +63,7 @@ test("without PARLEY_HOME the file is in the user's config directory", patience,
   assert.equal((await choices(t, place, { env }))["mode"], "chat");
 });
 
-test("maxTurnRequests ends a turn that goes on and on", patience, async (t) => {
+test("maxTurnRequests limits a turn", patience, async (t) => {
   const place = home(t);
   place.configure({ agent: { maxTurnRequests: 1 } });
   const { agent } = await start(t, place, 1);
@@ -82,7 +78,7 @@ for (const [config, wanted] of [
     /config\.json: agent\.mode wants one of ask, code, architect, chat, got another text/,
   ],
   ['{"agent": {', /config\.json:1:12: not JSON: a name in quotes or "\}" is wanted here/],
-  ['{"agent": {"model": "nowhere/x"}}', /The model "nowhere\/x" names no provider that is known/],
+  ['{"agent": {"model": "nowhere/x"}}', /The model "nowhere\/x" has an unknown provider/],
 ] as const) {
   test(`a config that cannot be used ends the agent with the reason: ${config}`, patience, (t) => {
     const place = home(t);

@@ -1,4 +1,4 @@
-// What the user sees of a call while the model writes it.
+// Tests how a call is shown while the model writes it.
 
 import assert from "node:assert/strict";
 import {
@@ -11,13 +11,13 @@ import {
   toolUpdates,
   written,
 } from "../../test/support/agent-probe.ts";
-import { tinyRead, tinyWrite } from "../../test/support/tiny-tools.ts";
+import { stubRead, stubWrite } from "../../test/support/stub-tools.ts";
 import type { ModelRequest } from "../model/model.ts";
 
-const tools = [tinyRead, tinyWrite];
+const tools = [stubRead, stubWrite];
 const write = ["write", { path: "long.txt", content: "x" }] as const;
 
-inEveryVersion("a call is shown while the model writes it, and runs under the same id", {}, async (place) => {
+inEveryVersion("a call is shown while the model writes it, and runs under the same id", {}, async (setup) => {
   const seen = Promise.withResolvers<void>();
   async function* slowly(_: ModelRequest) {
     yield { type: "tool_input" as const, id: "call-0", name: "write", text: "" };
@@ -32,7 +32,7 @@ inEveryVersion("a call is shown while the model writes it, and runs under the sa
     yield* calls(write);
   }
   const model = scriptedModel([slowly, says("done")]);
-  const { session, updates } = await talk({ ...place, tools, models: [model], mode: "code" });
+  const { session, updates } = await talk({ ...setup, tools, models: [model], mode: "code" });
   session.onUpdate(() => {
     if (toolStories(updates).includes("Write long.txt: pending")) seen.resolve();
   });
@@ -41,28 +41,28 @@ inEveryVersion("a call is shown while the model writes it, and runs under the sa
   assert.equal(new Set(toolUpdates(updates).map(({ toolCallId }) => toolCallId)).size, 1);
 });
 
-inEveryVersion("a call that is never finished ends with its turn", {}, async (place) => {
+inEveryVersion("a call that is never finished ends with its turn", {}, async (setup) => {
   const half = written(write).slice(0, 2);
   async function* endless({ signal }: ModelRequest) {
     yield* half;
     await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   }
   const model = scriptedModel([endless, [...half, ...says("Never mind.")]]);
-  const { session, updates } = await talk({ ...place, tools, models: [model] });
+  const { session, updates } = await talk({ ...setup, tools, models: [model] });
   const isWaiting = () => model.requests.length === 1 && toolStories(updates).includes("Write: pending");
   session.onUpdate(() => {
     if (isWaiting()) session.cancel();
   });
   assert.equal((await session.prompt("go").outcome).stopReason, "cancelled");
   // version 1 has no such status: the client knows it by itself
-  const end = place.version === 1 ? "cancelled > failed" : "cancelled";
+  const end = setup.version === 1 ? "cancelled > failed" : "cancelled";
   assert.deepEqual(toolStories(updates), [`Write: pending > ${end}`]);
   updates.length = 0;
   assert.equal((await session.prompt("again").outcome).stopReason, "end_turn");
   assert.deepEqual(toolStories(updates), ["Write: pending > failed"]);
 });
 
-inEveryVersion("a call that makes no sense is shown as what was meant", {}, async (place) => {
+inEveryVersion("an invalid call is shown with its tool's title", {}, async (setup) => {
   const outside = ["read", { path: "/etc/passwd" }] as const;
   const model = scriptedModel([
     calls(outside, ["delete", { path: "gone.txt" }], ["list", { depth: "x" }], ["nuke", {}]),
@@ -70,7 +70,7 @@ inEveryVersion("a call that makes no sense is shown as what was meant", {}, asyn
     written(outside),
     says("done"),
   ]);
-  const { session, updates } = await talk({ ...place, models: [model] });
+  const { session, updates } = await talk({ ...setup, models: [model] });
   await session.prompt("go").outcome;
   const failed = ["Read /etc/passwd", "Delete gone.txt", "List", "nuke"];
   assert.deepEqual(

@@ -1,30 +1,28 @@
-// Calls that the model is still writing: a long file takes a minute to write, and nobody should wonder meanwhile.
+// Shows tool calls while the model is still writing their arguments.
 
-import type { Turn } from "@parley/acp";
+import type { ToolKind, Turn } from "@parley/acp";
 import type { ModelEvent, ToolCallPart } from "../model/model.ts";
-import type { ToolKind } from "../tools/base/tool.ts";
-import { oneLine } from "./shown-call.ts";
+import { oneLine } from "../text/one-line.ts";
 
 type Piece = Extract<ModelEvent, { type: "tool_input" }>;
 
 export interface Drafts {
-  /** A piece of a call; the first one shows it. */
+  /** Adds a piece of a call and shows the call on its first piece. */
   add(piece: Piece): void;
-  /** The call is whole, and is known as this one from now on. */
+  /** Links the draft to its finished call. */
   settle(modelId: string, call: Pick<ToolCallPart, "id">): void;
-  /** Under which id the call was shown, if it was. */
+  /** The id under which the call was shown, if it was. */
   idOf(call: Pick<ToolCallPart, "id">): string | undefined;
 }
 
 interface Draft {
   readonly toolCallId: string;
-  /** What has been written, for as long as its path is not known. */
+  /** The arguments so far, until the path is known. */
   text: string;
   isNamed: boolean;
 }
 
-/** How a call begins to be shown; what it does exactly is in its title when all of it is there. */
-const begun: Readonly<Record<string, readonly [title: string, kind: ToolKind]>> = {
+const draftTitles: Readonly<Record<string, readonly [title: string, kind: ToolKind]>> = {
   read: ["Read", "read"],
   write: ["Write", "edit"],
   edit: ["Edit", "edit"],
@@ -40,18 +38,18 @@ const begun: Readonly<Record<string, readonly [title: string, kind: ToolKind]>> 
   job: ["Look at a command", "read"],
   switch_mode: ["Show the plan", "switch_mode"],
 };
-/** Its value is whole: a quote ends it. */
+/** Matches only a complete string. */
 const pathOf = /"path"\s*:\s*("(?:[^"\\]|\\.)*")/;
-/** Models write the path first; behind this nobody looks for it. */
-const maxLooked = 4_096;
+/** Models write the path first, so the search for it stops here. */
+const maxPathOffset = 4_096;
 
-/** How a call is called that nobody could understand: as what the model seems to have meant. */
-export function meant({ name, input }: Pick<ToolCallPart, "name" | "input">): {
+/** The presentation of a call whose arguments are incomplete or invalid. */
+export function draftPresentation({ name, input }: Pick<ToolCallPart, "name" | "input">): {
   title: string;
   kind: ToolKind;
 } {
-  const [title, kind] = begun[name] ?? [name, "other"];
-  const path = Object.hasOwn(begun, name)
+  const [title, kind] = draftTitles[name] ?? [name, "other"];
+  const path = Object.hasOwn(draftTitles, name)
     ? (input as { path?: unknown } | null | undefined)?.path
     : undefined;
   return { title: oneLine(typeof path === "string" ? `${title} ${path}` : title) || "A call", kind };
@@ -62,19 +60,19 @@ export function drafts(turn: Turn): Drafts {
   const ids = new Map<string, string>();
   return {
     add({ id, name, text }) {
-      const [title, kind] = begun[name] ?? [name, "other"];
+      const [title, kind] = draftTitles[name] ?? [name, "other"];
       let draft = byModelId.get(id);
       if (draft === undefined) {
         const toolCallId = turn.announce({ title: oneLine(title) || "A call", kind, name });
-        draft = { toolCallId, text: "", isNamed: !Object.hasOwn(begun, name) };
+        draft = { toolCallId, text: "", isNamed: !Object.hasOwn(draftTitles, name) };
         byModelId.set(id, draft);
       }
       if (draft.isNamed) return;
       draft.text += text;
       const [, path] = pathOf.exec(draft.text) ?? [];
-      draft.isNamed = path !== undefined || draft.text.length > maxLooked;
+      draft.isNamed = path !== undefined || draft.text.length > maxPathOffset;
       if (path === undefined) return;
-      const named = oneLine(`${title} ${spoken(path)}`);
+      const named = oneLine(`${title} ${parsedString(path)}`);
       void turn.update({ sessionUpdate: "tool_call_update", toolCallId: draft.toolCallId, title: named });
     },
     settle(modelId, call) {
@@ -86,7 +84,7 @@ export function drafts(turn: Turn): Drafts {
   };
 }
 
-function spoken(json: string): string {
+function parsedString(json: string): string {
   try {
     return String(JSON.parse(json));
   } catch {

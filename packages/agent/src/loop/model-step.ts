@@ -1,34 +1,30 @@
-// One request to the model: what it says is shown as it comes, and kept. Also what was said before a failure or a
-// cancel is kept, since the user has seen it.
+// Sends one request to the model, streams its answer to the client and keeps it, even if it fails halfway.
 
 import type { Turn } from "@parley/acp";
-import { assistantMessage } from "../model/assistant-message.ts";
+import { type AssistantPart, assistantMessage } from "../model/assistant-message.ts";
 import type { Model, ModelRequest, StopCause, TokenUsage, ToolCallPart, Wait } from "../model/model.ts";
 import { ModelError } from "../model/model.ts";
-import type { SpokenPart } from "../session/transcript.ts";
 import { type Drafts, drafts } from "./drafts.ts";
 
 export interface ModelStep {
   readonly calls: readonly ToolCallPart[];
-  /** There was something for the user to read. */
-  readonly hasSpoken: boolean;
+  readonly hasText: boolean;
   readonly cause: StopCause;
   readonly usage: TokenUsage | undefined;
-  /** What was shown of calls while they were written. */
+  /** Calls that were shown while the model wrote them. */
   readonly drafts: Drafts;
 }
 
-/** `said` gets the parts whatever happens, before this returns or throws. */
+/** Calls `keep` with the parts of the answer before it returns or throws. */
 export async function modelStep(
   turn: Turn,
   model: Model,
   request: Omit<ModelRequest, "signal">,
-  said: (parts: readonly SpokenPart[]) => void,
+  keep: (parts: readonly AssistantPart[]) => void,
 ): Promise<ModelStep> {
-  const spoken = assistantMessage();
-  const drafted = drafts(turn);
-  let hasSpoken = false;
-  // a pause that nobody explains looks like a hang
+  const answer = assistantMessage();
+  const callDrafts = drafts(turn);
+  let hasText = false;
   const onWait = ({ reason, delayMs }: Wait) => {
     void turn.think(`${reason} Trying again in ${Math.ceil(delayMs / 1000)} s.\n`);
   };
@@ -37,43 +33,37 @@ export async function modelStep(
       turn.signal.throwIfAborted();
       switch (event.type) {
         case "text":
-          spoken.add(event);
+          answer.add(event);
           if (event.text !== "") {
-            hasSpoken = true;
+            hasText = true;
             await turn.say(event.text);
           }
           break;
         case "thinking":
-          spoken.add(event);
+          answer.add(event);
           if (event.text !== "") await turn.think(event.text);
           break;
         case "tool_call": {
-          const call = { ...event, id: uniqueId(event.id, spoken.calls) };
-          drafted.settle(event.id, call);
-          spoken.add(call);
+          const call = { ...event, id: uniqueId(event.id, answer.calls) };
+          callDrafts.settle(event.id, call);
+          answer.add(call);
           break;
         }
         case "tool_input":
-          drafted.add(event);
+          callDrafts.add(event);
           break;
         case "end":
-          return {
-            calls: spoken.calls,
-            hasSpoken,
-            cause: event.cause,
-            usage: event.usage,
-            drafts: drafted,
-          };
+          return { calls: answer.calls, hasText, cause: event.cause, usage: event.usage, drafts: callDrafts };
       }
     }
   } finally {
-    said(spoken.message.content);
+    keep(answer.message.content);
   }
   turn.signal.throwIfAborted();
   throw new ModelError("cut_off", `${model.facts.name} stopped in the middle of its answer: try again`);
 }
 
-/** An id that was used before would give one call two outcomes. */
+/** Makes the id unique within the answer, since every call needs exactly one outcome. */
 function uniqueId(id: string, calls: readonly ToolCallPart[]): string {
   let unique = id;
   for (let n = 2; calls.some((call) => call.id === unique); n++) unique = `${id}-${n}`;

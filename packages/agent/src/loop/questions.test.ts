@@ -7,7 +7,7 @@ import {
   talk,
   toolStories,
 } from "../../test/support/agent-probe.ts";
-import { customTool } from "../../test/support/tiny-tools.ts";
+import { customTool } from "../../test/support/stub-tools.ts";
 
 const color = customTool(
   "color",
@@ -17,11 +17,11 @@ const name = customTool("name", async ({ ask }) => (await ask("What is its name?
 
 const script = () => scriptedModel([calls(["color", {}], ["name", {}]), says("ok")]);
 
-inEveryVersion("a tool asks by a form where the client has forms", {}, async (place) => {
+inEveryVersion("a tool asks by a form where the client has forms", {}, async (setup) => {
   const model = script();
   const asked: string[] = [];
   const { session } = await talk({
-    ...place,
+    ...setup,
     tools: [color, name],
     models: [model],
     clientDefinition: {
@@ -39,10 +39,10 @@ inEveryVersion("a tool asks by a form where the client has forms", {}, async (pl
 inEveryVersion(
   "a tool asks with buttons where the client has no forms, and gets no free text",
   {},
-  async (place) => {
+  async (setup) => {
     const model = script();
     const { session, asks, updates } = await talk({
-      ...place,
+      ...setup,
       tools: [color, name],
       models: [model],
       answers: ["option-1"],
@@ -62,7 +62,7 @@ inEveryVersion(
   },
 );
 
-inEveryVersion("A97 an address among the answers is shown without its scheme", {}, async (place) => {
+inEveryVersion("A97 an address among the answers is shown without its scheme", {}, async (setup) => {
   const site = customTool(
     "site",
     async ({ ask }) => (await ask("Which?", ["https://a.example/x", "b"])) ?? "none",
@@ -70,7 +70,7 @@ inEveryVersion("A97 an address among the answers is shown without its scheme", {
   const model = scriptedModel([calls(["site", {}]), says("ok")]);
   const forms: string[] = [];
   const { session } = await talk({
-    ...place,
+    ...setup,
     tools: [site],
     models: [model],
     clientDefinition: {
@@ -85,10 +85,10 @@ inEveryVersion("A97 an address among the answers is shown without its scheme", {
   assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /https:\/\/a\.example\/x/);
 });
 
-inEveryVersion("a form that the user declines is no answer", {}, async (place) => {
+inEveryVersion("a declined form counts as no answer", {}, async (setup) => {
   const model = script();
   const { session } = await talk({
-    ...place,
+    ...setup,
     tools: [color, name],
     models: [model],
     clientDefinition: { elicit: () => ({ action: "decline" }) },
@@ -97,9 +97,9 @@ inEveryVersion("a form that the user declines is no answer", {}, async (place) =
   assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /"no answer".*"no answer"/);
 });
 
-inEveryVersion("effort and the longest answer reach the model", {}, async (place) => {
+inEveryVersion("effort and the longest answer reach the model", {}, async (setup) => {
   const model = scriptedModel([says("ok"), says("ok")]);
-  const { session } = await talk({ ...place, tools: [], models: [model] });
+  const { session } = await talk({ ...setup, tools: [], models: [model] });
   await session.prompt("go").outcome;
   await session.setOption("effort", "low");
   await session.setOption("maxTokens", "4096");

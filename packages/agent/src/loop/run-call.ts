@@ -1,20 +1,16 @@
-// One call of a tool, from its arguments to its outcome. What the user sees and what the model is told come from the
-// same place, and every call ends with both.
+// Runs one tool call: finds the tool, asks for permission, runs it and reports the outcome to user and model.
 
-import {
-  type Permission,
-  type PermissionOption,
-  RequestError,
-  type ToolCall,
-  type ToolCallContent,
-  type Turn,
-} from "@parley/acp";
+import { type Permission, type PermissionOption, RequestError, type ToolCall, type Turn } from "@parley/acp";
+import { isObject, optional } from "@parley/acp/internal";
 import type { ToolCallPart, ToolOutcome } from "../model/model.ts";
 import { decide, type Verdict } from "../permissions/decide.ts";
 import { permissionOptions } from "../permissions/question.ts";
 import { autoApprovalOf } from "../session/options.ts";
-import type { SessionWork } from "../session/session-work.ts";
-import { unlinked } from "../tools/base/form-rules.ts";
+import type { SessionState } from "../session/session-state.ts";
+import { unlinked } from "../text/form-rules.ts";
+import { oneLine } from "../text/one-line.ts";
+import { textPart } from "../tools/base/define-tool.ts";
+import { shownText } from "../tools/base/shown-content.ts";
 import {
   type PreparedCall,
   type RunContext,
@@ -22,29 +18,29 @@ import {
   type ToolContext,
   ToolError,
 } from "../tools/base/tool.ts";
-import { type Drafts, meant } from "./drafts.ts";
-import { callStart, oneLine } from "./shown-call.ts";
+import { callStart } from "./call-start.ts";
+import { type Drafts, draftPresentation } from "./drafts.ts";
 
-export interface CallSetting {
+export interface RunCallOptions {
   readonly turn: Turn;
-  readonly work: SessionWork;
+  readonly state: SessionState;
   readonly tools: readonly Tool[];
   readonly context: ToolContext;
-  /** What was shown of the calls before. */
+  /** Calls that were shown while the model wrote them. */
   readonly drafts: Pick<Drafts, "idOf">;
 }
 
-/** Never rejects, but for a cancelled turn: what goes wrong is the outcome. */
-export async function runCall(part: ToolCallPart, setting: CallSetting): Promise<ToolOutcome> {
-  const { turn } = setting;
+/** Rejects only when the turn is cancelled; any other failure becomes the outcome. */
+export async function runCall(part: ToolCallPart, options: RunCallOptions): Promise<ToolOutcome> {
+  const { turn } = options;
   try {
-    const tool = findTool(part, setting.tools);
-    const prepared = await tool.prepare(part.input, setting.context);
+    const tool = findTool(part, options.tools);
+    const prepared = await tool.prepare(part.input, options.context);
     turn.signal.throwIfAborted();
-    return await runPrepared(part, prepared, setting);
+    return await runPrepared(part, prepared, options);
   } catch (error) {
     turn.signal.throwIfAborted();
-    return await showFailure(part, error, setting);
+    return await showFailure(part, error, options);
   }
 }
 
@@ -57,18 +53,22 @@ function findTool({ name }: ToolCallPart, tools: readonly Tool[]): Tool {
   );
 }
 
-/** A call that was not understood is shown as well: the user sees what the model tried. */
+/** Shows a call with an unknown tool or invalid arguments, so that the user sees what the model tried. */
 async function showFailure(
   part: ToolCallPart,
   error: unknown,
-  { turn, drafts }: CallSetting,
+  { turn, drafts }: RunCallOptions,
 ): Promise<ToolOutcome> {
-  const message = inWords(error);
+  const message = messageOf(error);
   const toolCallId = drafts.idOf(part);
-  const known = toolCallId === undefined ? {} : { toolCallId };
-  const start = { ...meant(part), name: part.name, rawInput: part.input, ...known };
+  const start = {
+    ...draftPresentation(part),
+    name: part.name,
+    rawInput: part.input,
+    ...optional({ toolCallId }),
+  };
   await turn.tool(start, (call) =>
-    call.finish("failed", { content: [shownText(message)], rawOutput: toldOf(error) }),
+    call.finish("failed", { content: [shownText(message)], rawOutput: modelMessageOf(error) }),
   );
   return failed(part, message, ...adviceOf(error));
 }
@@ -76,98 +76,99 @@ async function showFailure(
 async function runPrepared(
   part: ToolCallPart,
   prepared: PreparedCall,
-  setting: CallSetting,
+  options: RunCallOptions,
 ): Promise<ToolOutcome> {
-  const { turn, work } = setting;
-  const verdict = () => decide(prepared.access, circumstances(setting));
-  if (verdict().type !== "ask") return report(part, prepared, setting, verdict());
-  // what was remembered while this one waited counts
-  return work.alone(async () => {
+  const { turn, state } = options;
+  const verdict = () => decide(prepared.access, permissionState(options));
+  if (verdict().type !== "ask") return report(part, prepared, options, verdict());
+  // decide again: an earlier question may have been answered with "always"
+  return state.oneAtATime(async () => {
     turn.signal.throwIfAborted();
-    return report(part, prepared, setting, verdict());
+    return report(part, prepared, options, verdict());
   });
 }
 
-function circumstances({ turn, work }: CallSetting) {
+function permissionState({ turn, state }: RunCallOptions) {
   const { session } = turn;
-  return { mode: work.modeNow(session), autoApprove: autoApprovalOf(session), grants: work.grants };
+  return { mode: state.modeNow(session), autoApprove: autoApprovalOf(session), grants: state.grants };
 }
 
 async function report(
   part: ToolCallPart,
   prepared: PreparedCall,
-  setting: CallSetting,
+  options: RunCallOptions,
   verdict: Verdict,
 ): Promise<ToolOutcome> {
-  const { turn } = setting;
-  // before the call begins: what is refused was never in progress
-  const refused = await refusalBefore(prepared, verdict, setting);
-  const start = callStart(part, prepared, setting.drafts.idOf(part));
+  const { turn } = options;
+  // before the call begins: a refused call must never be shown as in progress
+  const refused = await refusalBefore(prepared, verdict, options);
+  const start = callStart(part, prepared, options.drafts.idOf(part));
   let outcome: ToolOutcome = failed(part, "It did not end.");
   try {
     await turn.tool(start, async (call) => {
       const refusal =
         refused ??
-        (verdict.type === "ask" ? await refusalByUser(call, prepared, verdict, setting) : undefined);
+        (verdict.type === "ask" ? await refusalByUser(call, prepared, verdict, options) : undefined);
       if (refusal !== undefined) {
-        const { status, shown, told, advice } = refusal;
+        const { status, userText, modelText: told, advice } = refusal;
         outcome = failed(part, told, ...(advice === undefined ? [] : [advice]));
-        const content = [...(start.content ?? []), shownText(shown)];
+        const content = [...(start.content ?? []), shownText(userText)];
         return call.finish(status, { content, rawOutput: advice === undefined ? told : { told, advice } });
       }
-      outcome = await perform(part, prepared, setting, call);
+      outcome = await perform(part, prepared, options, call);
     });
   } catch (error) {
     turn.signal.throwIfAborted();
     const isCancelled = error instanceof RequestError && error.code === -32_800;
     outcome = isCancelled
       ? failed(part, "The user cancelled this call.")
-      : failed(part, inWords(error), ...adviceOf(error));
+      : failed(part, messageOf(error), ...adviceOf(error));
   }
   return outcome;
 }
 
 interface Refusal {
   readonly status: "failed" | "cancelled";
-  readonly shown: string;
-  readonly told: string;
-  /** For the model alone. */
+  readonly userText: string;
+  readonly modelText: string;
+  /** For the model only. */
   readonly advice?: string;
 }
 
-const takeNo = "Do not try the same by other means; go on without it or ask.";
+const acceptRefusal = "Do not try the same by other means; go on without it or ask.";
 
-/** By the mode, or by a rule of the client. */
+/** Refused by the mode or by a rule of the client. */
 async function refusalBefore(
   { access }: PreparedCall,
   verdict: Verdict,
-  { context }: CallSetting,
+  { context }: RunCallOptions,
 ): Promise<Refusal | undefined> {
-  if (verdict.type === "refuse") return { status: "failed", shown: verdict.reason, told: verdict.reason };
+  if (verdict.type === "refuse")
+    return { status: "failed", userText: verdict.reason, modelText: verdict.reason };
   return verdict.type === "allow" ? vetoOf(access, context) : undefined;
 }
 
-/** Nothing when the call may run. */
+/** Undefined when the user allows the call. */
 async function refusalByUser(
   call: ToolCall,
   { access }: PreparedCall,
   { subjects, reason }: Extract<Verdict, { type: "ask" }>,
-  { work }: CallSetting,
+  { state }: RunCallOptions,
 ): Promise<Refusal | undefined> {
   const { allowed, optionId } = await asked(call, permissionOptions(access, subjects), reason);
-  // cancelled while the question was open: nobody wants it any more, whatever the answer was
+  // a cancel while the question is open counts, whatever the answer was
   call.signal.throwIfAborted();
-  if (optionId === "allow_always" || optionId === "reject_always") work.grants.remember(subjects, allowed);
+  if (optionId === "allow_always" || optionId === "reject_always") state.grants.remember(subjects, allowed);
   if (allowed) return undefined;
   return {
     status: "cancelled",
-    shown: "It was not allowed.",
-    told: "The user rejected this call.",
-    advice: takeNo,
+    userText: "It was not allowed.",
+    modelText: "The user rejected this call.",
+    advice: acceptRefusal,
   };
 }
 
-/** What the mode allows, the client may still have a rule against. */
+/** Asks the client whether a rule forbids a call that the mode allows. */
 async function vetoOf(
   access: PreparedCall["access"],
   { vetoes, signal }: ToolContext,
@@ -178,64 +179,62 @@ async function vetoOf(
     reason = await vetoes.refusalOf(access, signal);
   } catch (error) {
     signal.throwIfAborted();
-    throw new ToolError(
-      `It was not run: the client has to agree, and could not be asked (${inWords(error)}).`,
-      {
-        cause: error,
-      },
-    );
+    const message = `It was not run: the client has to agree, and could not be asked (${messageOf(error)}).`;
+    throw new ToolError(message, { cause: error });
   }
   signal.throwIfAborted();
   if (reason === undefined) return undefined;
   return {
     status: "cancelled",
-    shown: `It was not allowed: ${oneLine(reason)}`,
-    told: `The user's rules do not allow this (${oneLine(reason)}).`,
-    advice: takeNo,
+    userText: `It was not allowed: ${oneLine(reason)}`,
+    modelText: `The user's rules do not allow this (${oneLine(reason)}).`,
+    advice: acceptRefusal,
   };
 }
 
-/** A client that fails to ask is no consent, and the model is told that nothing was done. */
+/** A failed question is not a consent. */
 async function asked(call: ToolCall, options: PermissionOption[], reason: string): Promise<Permission> {
   try {
     return await call.ask(options, reason);
   } catch (error) {
     call.signal.throwIfAborted();
-    throw new ToolError(`It was not run: the user could not be asked (${inWords(error)}).`, { cause: error });
+    throw new ToolError(`It was not run: the user could not be asked (${messageOf(error)}).`, {
+      cause: error,
+    });
   }
 }
 
 async function perform(
   part: ToolCallPart,
   prepared: PreparedCall,
-  setting: CallSetting,
+  options: RunCallOptions,
   call: ToolCall,
 ): Promise<ToolOutcome> {
   try {
-    const result = await prepared.run(runContext(setting, call, prepared.presentation.title));
+    const result = await prepared.run(runContext(options, call, prepared.presentation.title));
     call.signal.throwIfAborted();
     const { content } = result;
     const told = content.map((each) => (each.type === "text" ? each.text : `[${each.type}]`)).join("\n");
     await call.finish("completed", {
-      ...(result.shown === undefined ? {} : { content: [...result.shown] }),
+      ...(result.shown && { content: [...result.shown] }),
       rawOutput: rawOutput(result.rawOutput, told),
     });
     return { callId: part.id, name: part.name, content, isError: false };
   } catch (error) {
     call.signal.throwIfAborted();
-    await call.update({ rawOutput: toldOf(error) });
+    await call.update({ rawOutput: modelMessageOf(error) });
     throw error;
   }
 }
 
-/** What the model was told is part of the history, so that its transcript can be made again. */
+/** Adds the text that the model got, so that `rebuild` can restore the transcript from the history. */
 function rawOutput(given: unknown, told: string): unknown {
   if (given === undefined || typeof given === "string") return told;
-  if (typeof given === "object" && given !== null && !Array.isArray(given)) return { ...given, told };
+  if (isObject(given)) return { ...given, told };
   return { output: given, told };
 }
 
-function runContext({ turn, work, context }: CallSetting, call: ToolCall, title: string): RunContext {
+function runContext({ turn, state, context }: RunCallOptions, call: ToolCall, title: string): RunContext {
   return {
     ...context,
     signal: call.signal,
@@ -246,21 +245,21 @@ function runContext({ turn, work, context }: CallSetting, call: ToolCall, title:
     ask: (question, options) => askUser(turn, { call, title }, question, options),
     terminal: (options) => turn.terminal(options),
     background(start, run) {
-      // how it ends is shown where it is shown
+      // its end is shown on the background call itself
       void turn.session
         .background(start, (beside) => run(beside, (options) => turn.session.terminal(options)))
         .catch(() => undefined);
     },
     modes: {
-      current: work.modeNow(turn.session),
+      current: state.modeNow(turn.session),
       switchTo: async (mode) => {
-        work.chooseMode(turn.session, mode);
+        state.chooseMode(turn.session, mode);
       },
     },
   };
 }
 
-/** By a form where the client has them, else by buttons at the call itself. */
+/** Asks with a form if the client has forms, else with the buttons of a permission request. */
 async function askUser(
   turn: Turn,
   { call, title }: { readonly call: ToolCall; readonly title: string },
@@ -285,9 +284,9 @@ async function askUser(
   if (options.length === 0) return undefined;
   const answers = options.map((name, i) => ({ optionId: `option-${i}`, name, kind: "allow_once" as const }));
   const none = { optionId: "none", name: "No answer", kind: "reject_once" as const };
-  // a long question does not fit into the title
-  const isSaid = oneLine(title) === question;
-  const { optionId } = await call.ask([...answers, none], isSaid ? undefined : question);
+  // a question that was cut in the title is repeated in full
+  const isInTitle = oneLine(title) === question;
+  const { optionId } = await call.ask([...answers, none], isInTitle ? undefined : question);
   return options.find((_, i) => `option-${i}` === optionId);
 }
 
@@ -297,21 +296,16 @@ function choicesOf(options: readonly string[]) {
 }
 
 function failed({ id, name }: ToolCallPart, message: string, ...advice: readonly string[]): ToolOutcome {
-  const content = [message, ...advice].map((text) => ({ type: "text" as const, text }));
-  return { callId: id, name, content, isError: true };
+  return { callId: id, name, content: [message, ...advice].map(textPart), isError: true };
 }
 
-function shownText(text: string): ToolCallContent {
-  return { type: "content", content: { type: "text", text } };
-}
-
-function inWords(error: unknown): string {
+function messageOf(error: unknown): string {
   return error instanceof Error && error.message !== "" ? error.message : "The tool failed.";
 }
 
-/** For the model; the history has it as one text. */
-function toldOf(error: unknown): string {
-  return [inWords(error), ...adviceOf(error)].join("; ");
+/** The error and its advice as one text, for the model and the history. */
+function modelMessageOf(error: unknown): string {
+  return [messageOf(error), ...adviceOf(error)].join("; ");
 }
 
 function adviceOf(error: unknown): readonly string[] {

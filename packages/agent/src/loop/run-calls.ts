@@ -1,26 +1,24 @@
-// The calls of one answer: neighbours that only read run at the same time, everything else in order, since a change
-// may be what the next call builds on.
+// Runs the tool calls of one model answer: adjacent read-only calls in parallel, all others in order.
 
 import type { ToolCallPart, ToolOutcome } from "../model/model.ts";
-import { type CallSetting, runCall } from "./run-call.ts";
+import { type RunCallOptions, runCall } from "./run-call.ts";
 
-/** How many calls that only read run at the same time. */
 const maxAtOnce = 8;
 
-/** `done` gets each outcome as it comes. Rejects when the turn is cancelled, after everything has ended. */
+/** Calls `done` with each outcome. Rejects when the turn is cancelled, after all running calls have ended. */
 export async function runCalls(
   calls: readonly ToolCallPart[],
-  setting: CallSetting,
+  options: RunCallOptions,
   done: (outcome: ToolOutcome) => void,
 ): Promise<void> {
-  for (const group of groups(calls, setting)) {
-    setting.turn.signal.throwIfAborted();
-    const ends = await Promise.allSettled(group.map(async (call) => done(await runCall(call, setting))));
+  for (const group of groups(calls, options)) {
+    options.turn.signal.throwIfAborted();
+    const ends = await Promise.allSettled(group.map(async (call) => done(await runCall(call, options))));
     for (const end of ends) if (end.status === "rejected") throw end.reason;
   }
 }
 
-function groups(calls: readonly ToolCallPart[], { tools }: CallSetting): ToolCallPart[][] {
+function groups(calls: readonly ToolCallPart[], { tools }: RunCallOptions): ToolCallPart[][] {
   const reads = new Set(tools.filter(({ isReadOnly }) => isReadOnly).map(({ name }) => name));
   const found: { isRead: boolean; calls: ToolCallPart[] }[] = [];
   for (const call of calls) {

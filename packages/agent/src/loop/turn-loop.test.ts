@@ -13,10 +13,10 @@ import {
   toolStories,
   toolUpdates,
 } from "../../test/support/agent-probe.ts";
-import { customTool, tinyRead, tinyRun, tinyWrite } from "../../test/support/tiny-tools.ts";
+import { customTool, stubRead, stubRun, stubWrite } from "../../test/support/stub-tools.ts";
 import { ModelError, type ModelMessage } from "../model/model.ts";
 
-const tools = [tinyRead, tinyWrite, tinyRun];
+const tools = [stubRead, stubWrite, stubRun];
 
 /** Every call has one outcome, right behind the message that made it. */
 function assertValid(messages: readonly ModelMessage[]): void {
@@ -36,7 +36,7 @@ function assertValid(messages: readonly ModelMessage[]): void {
 inEveryVersion(
   "the answer and the thoughts of the model are streamed, with usage and a title",
   {},
-  async (place) => {
+  async (setup) => {
     const model = scriptedModel(
       [
         [
@@ -48,7 +48,7 @@ inEveryVersion(
       ],
       { price: { input: 1, output: 10 } },
     );
-    const { session, updates } = await talk({ ...place, tools, models: [model] });
+    const { session, updates } = await talk({ ...setup, tools, models: [model] });
     const outcome = await session.prompt("Say **hello** to me").outcome;
     assert.equal(outcome.stopReason, "end_turn");
     assert.equal(said(updates), "Hello.");
@@ -65,15 +65,15 @@ inEveryVersion(
   },
 );
 
-inEveryVersion("a call is run and the model is told what came of it", { "a.txt": "one\n" }, async (place) => {
+inEveryVersion("a call is run and the model is told what came of it", { "a.txt": "one\n" }, async (setup) => {
   const model = scriptedModel([calls(["read", { path: "a.txt" }]), says("It says one.")]);
-  const { session, updates } = await talk({ ...place, tools, models: [model] });
+  const { session, updates } = await talk({ ...setup, tools, models: [model] });
   const { stopReason } = await session.prompt("read a.txt").outcome;
   assert.equal(stopReason, "end_turn");
   assert.deepEqual(toolStories(updates), ["Read a.txt: pending > in_progress > completed"]);
   const [start] = toolUpdates(updates);
   assert.equal(start?.kind, "read");
-  assert.deepEqual(start?.locations, [{ path: join(place.cwd, "a.txt"), line: 1 }]);
+  assert.deepEqual(start?.locations, [{ path: join(setup.cwd, "a.txt"), line: 1 }]);
   assert.deepEqual(start?.rawInput, { path: "a.txt" });
   assert.deepEqual(toolUpdates(updates).at(-1)?.rawOutput, { bytes: 1, told: "one\n" });
   const told = model.requests[1]?.messages.at(-1);
@@ -82,7 +82,7 @@ inEveryVersion("a call is run and the model is told what came of it", { "a.txt":
   assertValid(model.requests[1]?.messages ?? []);
 });
 
-inEveryVersion("calls that only read run at the same time, changes in order", {}, async (place) => {
+inEveryVersion("calls that only read run at the same time, changes in order", {}, async (setup) => {
   const order: string[] = [];
   const gates = { a: Promise.withResolvers<void>(), b: Promise.withResolvers<void>() };
   const slow = (name: "a" | "b", other: "a" | "b", isReadOnly: boolean) =>
@@ -100,7 +100,7 @@ inEveryVersion("calls that only read run at the same time, changes in order", {}
     );
   const reading = scriptedModel([calls(["a", {}], ["b", {}]), says("done")]);
   const first = await talk({
-    ...place,
+    ...setup,
     tools: [slow("a", "b", true), slow("b", "a", true)],
     models: [reading],
   });
@@ -109,7 +109,7 @@ inEveryVersion("calls that only read run at the same time, changes in order", {}
   order.length = 0;
   const writing = scriptedModel([calls(["a", {}], ["b", {}]), says("done")]);
   const second = await talk({
-    ...place,
+    ...setup,
     tools: [slow("a", "b", false), slow("b", "a", false)],
     models: [writing],
   });
@@ -117,12 +117,12 @@ inEveryVersion("calls that only read run at the same time, changes in order", {}
   assert.deepEqual(order, ["a begins", "a ends", "b begins", "b ends"]);
 });
 
-inEveryVersion("a call that makes no sense fails in words that the model is told", {}, async (place) => {
+inEveryVersion("an invalid call fails with a message for the model", {}, async (setup) => {
   const model = scriptedModel([
     calls(["read", { file: 1 }], ["nothing", {}], ["read", { path: "absent" }]),
     says("I see."),
   ]);
-  const { session, updates } = await talk({ ...place, tools, models: [model] });
+  const { session, updates } = await talk({ ...setup, tools, models: [model] });
   assert.equal((await session.prompt("go").outcome).stopReason, "end_turn");
   assert.deepEqual(
     toolStories(updates).map((story) => story.split(" > ").at(-1)),
@@ -145,14 +145,14 @@ for (const [cause, stopReason] of [
   ["length", "max_tokens"],
   ["refusal", "refusal"],
 ] as const) {
-  inEveryVersion(`a model that stops with ${cause} ends the turn with ${stopReason}`, {}, async (place) => {
+  inEveryVersion(`a model that stops with ${cause} ends the turn with ${stopReason}`, {}, async (setup) => {
     const cut: Answer = [
       { type: "text", text: "I" },
       { type: "tool_call", id: "c", name: "write", input: { path: "a", content: "x" } },
       { type: "end", cause, usage: undefined },
     ];
     const model = scriptedModel([cut, says("again")]);
-    const { session, asks } = await talk({ ...place, tools, models: [model] });
+    const { session, asks } = await talk({ ...setup, tools, models: [model] });
     assert.equal((await session.prompt("go").outcome).stopReason, stopReason);
     assert.equal(asks.length, 0, "what was cut off is not run");
     await session.prompt("again").outcome;
@@ -160,14 +160,14 @@ for (const [cause, stopReason] of [
   });
 }
 
-inEveryVersion("a model that never comes to an end is stopped", { "a.txt": "one" }, async (place) => {
+inEveryVersion("a model that never stops calling tools is stopped", { "a.txt": "one" }, async (setup) => {
   const model = scriptedModel(Array.from({ length: 5 }, () => calls(["read", { path: "a.txt" }])));
-  const { session } = await talk({ ...place, tools, models: [model], maxRequests: 3 });
+  const { session } = await talk({ ...setup, tools, models: [model], maxRequests: 3 });
   assert.equal((await session.prompt("go").outcome).stopReason, "max_turn_requests");
   assert.equal(model.requests.length, 3);
 });
 
-inEveryVersion("a failure of the model reaches the user in the model's words", {}, async (place) => {
+inEveryVersion("a failure of the model reaches the user in the model's words", {}, async (setup) => {
   const model = scriptedModel([
     async function* () {
       yield { type: "text", text: "I was" };
@@ -177,7 +177,7 @@ inEveryVersion("a failure of the model reaches the user in the model's words", {
     },
     says("fine"),
   ]);
-  const { session } = await talk({ ...place, tools, models: [model] });
+  const { session } = await talk({ ...setup, tools, models: [model] });
   const { stopReason, error } = await session.prompt("go").outcome;
   assert.equal(stopReason, "error");
   assert.equal(error?.message, "Too many requests: try again in a minute");
@@ -185,14 +185,14 @@ inEveryVersion("a failure of the model reaches the user in the model's words", {
   assert.equal((await session.prompt("again").outcome).stopReason, "end_turn");
 });
 
-inEveryVersion("a model that says nothing at all is not passed over in silence", {}, async (place) => {
+inEveryVersion("an empty answer of the model is reported to the user", {}, async (setup) => {
   const model = scriptedModel([[{ type: "end", cause: "stop", usage: undefined }]]);
-  const { session, updates } = await talk({ ...place, tools, models: [model] });
+  const { session, updates } = await talk({ ...setup, tools, models: [model] });
   assert.equal((await session.prompt("go").outcome).stopReason, "end_turn");
   assert.match(said(updates), /The model gave no answer/);
 });
 
-inEveryVersion("a cancel leaves a transcript in which every call has an outcome", {}, async (place) => {
+inEveryVersion("a cancel leaves a transcript in which every call has an outcome", {}, async (setup) => {
   const started = Promise.withResolvers<void>();
   const slow = customTool("slow", async ({ signal }) => {
     started.resolve();
@@ -200,7 +200,7 @@ inEveryVersion("a cancel leaves a transcript in which every call has an outcome"
     return "never";
   });
   const model = scriptedModel([calls(["slow", {}], ["slow", {}]), says("Where were we?")]);
-  const { session, updates } = await talk({ ...place, tools: [slow], models: [model] });
+  const { session, updates } = await talk({ ...setup, tools: [slow], models: [model] });
   const prompt = session.prompt("go");
   await started.promise;
   session.cancel();
@@ -213,7 +213,7 @@ inEveryVersion("a cancel leaves a transcript in which every call has an outcome"
   assert.equal(toolStories(updates).length, 1, "the second call did not begin");
 });
 
-inEveryVersion("a cancel while the model speaks keeps what it said", {}, async (place) => {
+inEveryVersion("a cancel while the model speaks keeps what it said", {}, async (setup) => {
   const speaking = Promise.withResolvers<void>();
   const model = scriptedModel([
     async function* ({ signal }) {
@@ -223,7 +223,7 @@ inEveryVersion("a cancel while the model speaks keeps what it said", {}, async (
     },
     says("ok"),
   ]);
-  const { session } = await talk({ ...place, tools, models: [model] });
+  const { session } = await talk({ ...setup, tools, models: [model] });
   const prompt = session.prompt("go");
   await speaking.promise;
   session.cancel();
@@ -235,16 +235,16 @@ inEveryVersion("a cancel while the model speaks keeps what it said", {}, async (
   });
 });
 
-inEveryVersion("writes happen, and the diff is in the question", {}, async (place) => {
+inEveryVersion("writes happen, and the diff is in the question", {}, async (setup) => {
   const model = scriptedModel([calls(["write", { path: "b.txt", content: "new\n" }]), says("done")]);
   const { session, asks, updates } = await talk({
-    ...place,
+    ...setup,
     tools,
     models: [model],
     answers: ["allow_once"],
   });
   await session.prompt("write it").outcome;
-  assert.equal(readFileSync(join(place.cwd, "b.txt"), "utf8"), "new\n");
+  assert.equal(readFileSync(join(setup.cwd, "b.txt"), "utf8"), "new\n");
   assert.deepEqual(toolStories(updates), ["Write b.txt: pending > in_progress > completed"]);
   const subject = asks[0]?.subject;
   assert.ok(subject?.type === "tool_call");

@@ -1,5 +1,4 @@
-// A connection to one MCP server: started within a time, asked through here only, so that whatever it answers is
-// without its credentials. The MCP client is loaded when the first server is: it takes a quarter of a second.
+// Connects to one MCP server, and removes its credentials from everything that it answers.
 
 import { pathToFileURL } from "node:url";
 import type {
@@ -14,29 +13,30 @@ import type {
   Tool,
   Transport,
 } from "@modelcontextprotocol/client";
+import { abortable } from "../tools/base/abortable.ts";
 import type { ServerQuestions } from "./elicitation.ts";
-import { failureInWords } from "./failure.ts";
+import { describeFailure } from "./failure.ts";
 import type { RemoteEntry, ServerEntry } from "./server-entry.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
 /** From the start of the process to the answer to `initialize`. */
 const startMs = 30_000;
-/** Without an answer and without progress. */
+/** Without an answer or progress. */
 const callMs = 5 * 60_000;
-/** Whatever progress is reported. */
+/** Regardless of progress. */
 const longestCallMs = 60 * 60_000;
-/** For a sign of life. */
+/** Until a server counts as lost. */
 const pingMs = 10_000;
-/** For the goodbye to a server over HTTP. */
-const goodbyeMs = 1_000;
+/** For ending the session of an HTTP server. */
+const terminateMs = 1_000;
 
-export interface ConnectionSetting {
-  /** The agent's. */
+export interface ConnectionOptions {
+  /** The agent's version. */
   readonly version: string;
   roots(): readonly string[];
-  /** The server says that a list has changed. */
+  /** Called when the server reports a changed list. */
   changed(list: "tools" | "prompts"): void;
-  /** It ended by itself. */
+  /** Called when the connection ends by itself. */
   ended(): void;
   readonly questions: ServerQuestions;
   readonly signal: AbortSignal;
@@ -47,32 +47,32 @@ export interface CallOptions {
   readonly onProgress?: (progress: Progress) => void;
 }
 
-/** Rejects with an Error that has words for the user. */
-export async function openConnection(entry: ServerEntry, setting: ConnectionSetting): Promise<Connection> {
+/** Rejects with an Error whose message is for the user. Loads the MCP client on first use, since that takes 250 ms. */
+export async function openConnection(entry: ServerEntry, options: ConnectionOptions): Promise<Connection> {
   const mcp = await import("@modelcontextprotocol/client");
-  setting.signal.throwIfAborted();
-  const { offered } = setting.questions;
+  options.signal.throwIfAborted();
+  const { offered } = options.questions;
   const capabilities = { roots: { listChanged: true }, ...(offered && { elicitation: offered }) };
   const client = new mcp.Client(
-    { name: "parley", title: "Parley", version: setting.version },
-    { capabilities, listChanged: listChanged(setting) },
+    { name: "parley", title: "Parley", version: options.version },
+    { capabilities, listChanged: listChanged(options) },
   );
-  if (offered !== undefined) forwardQuestions(client, entry, setting.questions);
+  if (offered !== undefined) forwardQuestions(client, entry, options.questions);
   client.setRequestHandler("roots/list", () => ({
-    roots: setting.roots().map((path) => ({ uri: pathToFileURL(path).href })),
+    roots: options.roots().map((path) => ({ uri: pathToFileURL(path).href })),
   }));
   let connection: Connection | undefined;
   try {
     const transport = entry.type === "stdio" ? new StdioTransport(entry) : remoteTransport(mcp, entry);
     connection = new Connection(entry, client, transport);
     const timeout = entry.timeoutMs ?? startMs;
-    // the handshake has a time limit of its own, but a stream that never opens has none
-    const signal = AbortSignal.any([setting.signal, AbortSignal.timeout(timeout)]);
-    await aborted(signal, client.connect(transport, { timeout, signal }));
-    connection.watch(() => setting.ended());
+    // the handshake has its own timeout, but opening the stream has none
+    const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeout)]);
+    await abortable(signal, client.connect(transport, { timeout, signal }));
+    connection.watch(() => options.ended());
     return connection;
   } catch (error) {
-    const failure = new Error(failureInWords(error, { entry, transport: connection?.transport }));
+    const failure = new Error(describeFailure(error, { entry, transport: connection?.transport }));
     await connection?.close();
     throw failure;
   }
@@ -83,8 +83,8 @@ export class Connection {
   readonly #client: Client;
   readonly #transport: Transport;
   #closing: Promise<void> | undefined;
-  #looking: Promise<unknown> | undefined;
-  /** Aborts when a server over HTTP has gone: its streams end without a word, and the MCP client would wait. */
+  #pinging: Promise<unknown> | undefined;
+  /** Aborts when an HTTP server is lost: its streams end silently, and the MCP client would wait forever. */
   readonly #lost = new AbortController();
 
   constructor(entry: ServerEntry, client: Client, transport: Transport) {
@@ -93,20 +93,20 @@ export class Connection {
     this.#transport = transport;
   }
 
-  /** `ended` is called when it is over by itself. */
+  /** Calls `ended` when the connection ends by itself. */
   watch(ended: () => void): void {
     this.#client.onclose = ended;
     if (this.#entry.type === "stdio") return;
     this.#client.onerror = () => {
       if (this.#lost.signal.aborted) return;
-      this.#looking ??= this.#client
+      this.#pinging ??= this.#client
         .ping({ timeout: pingMs })
         .catch((error: unknown) => {
           this.#lost.abort(error);
           ended();
         })
         .finally(() => {
-          this.#looking = undefined;
+          this.#pinging = undefined;
         });
     };
   }
@@ -145,7 +145,7 @@ export class Connection {
     return this.#ask((options) => this.#client.readResource({ uri }, options), call);
   }
 
-  /** Servers that asked for the roots may want to ask again. */
+  /** Tells the server that the roots have changed. */
   async rootsChanged(): Promise<void> {
     await this.#client.sendRootsListChanged();
   }
@@ -160,8 +160,8 @@ export class Connection {
     this.#client.onerror = () => undefined;
     const transport = this.#transport as { terminateSession?: () => Promise<void> }; // HTTP has it
     if (transport.terminateSession !== undefined) {
-      const late = AbortSignal.timeout(goodbyeMs);
-      await aborted(late, transport.terminateSession()).catch(() => undefined);
+      const late = AbortSignal.timeout(terminateMs);
+      await abortable(late, transport.terminateSession()).catch(() => undefined);
     }
     await this.#client.close().catch(() => undefined);
     await this.#transport.close().catch(() => undefined);
@@ -181,16 +181,16 @@ export class Connection {
           ? {}
           : { onprogress, resetTimeoutOnProgress: true, maxTotalTimeout: Math.max(longestCallMs, timeout) }),
       });
-      const result = await aborted(this.#lost.signal, sent);
+      const result = await abortable(this.#lost.signal, sent);
       return secrets.clean(result);
     } catch (error) {
       signal.throwIfAborted();
-      throw new Error(failureInWords(error, { entry: this.#entry, transport: this.#transport }));
+      throw new Error(describeFailure(error, { entry: this.#entry, transport: this.#transport }));
     }
   }
 }
 
-/** What it asks of the user; its credentials are in no question either. */
+/** Passes the server's questions on, without its credentials. */
 function forwardQuestions(client: Client, { name, secrets }: ServerEntry, questions: ServerQuestions): void {
   client.setRequestHandler("elicitation/create", ({ params }) => questions.ask(name, secrets.clean(params)));
   client.setNotificationHandler("notifications/elicitation/complete", ({ params }) =>
@@ -198,8 +198,8 @@ function forwardQuestions(client: Client, { name, secrets }: ServerEntry, questi
   );
 }
 
-function listChanged({ changed }: ConnectionSetting) {
-  // the lists are asked for by whoever wants them, in one place
+function listChanged({ changed }: ConnectionOptions) {
+  // the server's owner fetches the lists
   const options = (list: "tools" | "prompts") => ({ autoRefresh: false, onChanged: () => changed(list) });
   return { tools: options("tools"), prompts: options("prompts") };
 }
@@ -212,24 +212,9 @@ function remoteTransport(
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
     throw new TypeError("its url must begin with http:// or https://");
   }
-  // redirects to other hosts are not followed: they would be given the headers
+  // redirects to other hosts are not followed, since they would get the headers
   const options = { requestInit: { headers } };
   return type === "http"
     ? new StreamableHTTPClientTransport(parsed, options)
     : new SSEClientTransport(parsed, options);
-}
-
-/** Rejects with the signal, whatever the work does then. */
-async function aborted<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  if (signal.aborted) abort();
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-    work.catch(() => undefined);
-    promise.catch(() => undefined);
-  }
 }

@@ -1,5 +1,4 @@
-// What an MCP server answers, as the model is told it and as the user is shown it. Content that is meant for one of the
-// two goes to that one only.
+// Converts MCP content for the model and for the user, following its audience annotation.
 
 import type {
   GetPromptResult,
@@ -7,21 +6,23 @@ import type {
   ReadResourceResult,
 } from "@modelcontextprotocol/client";
 import type { ContentBlock, ToolCallContent } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import type { MediaPart, TextPart } from "../model/model.ts";
+import { textPart } from "../tools/base/define-tool.ts";
 import { limitedContent } from "../tools/base/truncation.ts";
 
 export interface MappedContent {
-  readonly told: readonly (TextPart | MediaPart)[];
-  readonly shown: readonly ToolCallContent[];
+  readonly forModel: readonly (TextPart | MediaPart)[];
+  readonly forUser: readonly ToolCallContent[];
 }
 
-/** Characters of base64. More of it helps no model and chokes clients. */
+/** Limit for base64 text: more helps no model and slows clients down. */
 const maxMediaChars = 8 * 1024 * 1024;
 
 export function mapContent(content: readonly McpContent[]): MappedContent {
-  const told = content.filter((block) => isFor(block, "assistant")).map(partOf);
-  const shown = content.filter((block) => isFor(block, "user")).map(blockOf);
-  return { told: limitedContent(told), shown: limitedBlocks(shown).map(asShown) };
+  const forModel = content.filter((block) => isFor(block, "assistant")).map(partOf);
+  const forUser = content.filter((block) => isFor(block, "user")).map(blockOf);
+  return { forModel: limitedContent(forModel), forUser: limitedBlocks(forUser).map(asShown) };
 }
 
 export function mapResource({ contents }: ReadResourceResult): MappedContent {
@@ -36,29 +37,29 @@ function isFor(block: McpContent, who: "user" | "assistant"): boolean {
 function partOf(block: McpContent): TextPart | MediaPart {
   switch (block.type) {
     case "text":
-      return text(block.text);
+      return textPart(block.text);
     case "image":
     case "audio":
       return media(block.type, block.mimeType, block.data);
     case "resource_link": {
       const { uri, name, description, mimeType } = block;
       const more = [description, mimeType].filter((each) => each !== undefined && each !== "").join(", ");
-      return text(`[resource ${uri} (${name})${more === "" ? "" : `: ${more}`}]`);
+      return textPart(`[resource ${uri} (${name})${more === "" ? "" : `: ${more}`}]`);
     }
     case "resource": {
       const { resource } = block;
       if ("text" in resource) {
-        return text(`<resource uri=${JSON.stringify(resource.uri)}>\n${resource.text}\n</resource>`);
+        return textPart(`<resource uri=${JSON.stringify(resource.uri)}>\n${resource.text}\n</resource>`);
       }
       const kind = /^(image|audio)\//.exec(resource.mimeType ?? "")?.[1];
       if (kind === "image" || kind === "audio") return media(kind, resource.mimeType ?? "", resource.blob);
       const type = resource.mimeType ?? "unknown type";
-      return text(`[resource ${resource.uri}: ${bytesOf(resource.blob)} bytes of ${type}]`);
+      return textPart(`[resource ${resource.uri}: ${bytesOf(resource.blob)} bytes of ${type}]`);
     }
   }
 }
 
-/** What was said by the model in the example is told as such: the user's message has one author. */
+/** Marks the assistant's lines of a prompt, since all of it becomes one user message. */
 export function promptBlocks({ messages }: GetPromptResult): ContentBlock[] {
   return messages.map(({ role, content }) => {
     const block = blockOf(content);
@@ -78,25 +79,25 @@ function blockOf(block: McpContent): ContentBlock {
       return { type: block.type, mimeType: block.mimeType, data: block.data };
     case "resource_link": {
       const { uri, name, title, description, mimeType, size } = block;
-      return { type: "resource_link", uri, name, ...known({ title, description, mimeType, size }) };
+      return { type: "resource_link", uri, name, ...optional({ title, description, mimeType, size }) };
     }
     case "resource": {
       const { uri, mimeType } = block.resource;
       if ("text" in block.resource) {
-        return { type: "resource", resource: { uri, text: block.resource.text, ...known({ mimeType }) } };
+        return { type: "resource", resource: { uri, text: block.resource.text, ...optional({ mimeType }) } };
       }
       const { blob } = block.resource;
       if (blob.length > maxMediaChars) return { type: "text", text: tooLarge(uri, blob) };
-      return { type: "resource", resource: { uri, blob, ...known({ mimeType }) } };
+      return { type: "resource", resource: { uri, blob, ...optional({ mimeType }) } };
     }
   }
 }
 
-/** The user sees no more text than the model: nobody scrolls through a megabyte. */
+/** Limits the text for the user as for the model. */
 function limitedBlocks(blocks: readonly ContentBlock[]): ContentBlock[] {
   const limited = limitedContent(
     blocks.map((block) =>
-      block.type === "text" ? text(String(block.text)) : text(embeddedText(block) ?? ""),
+      block.type === "text" ? textPart(String(block.text)) : textPart(embeddedText(block) ?? ""),
     ),
   );
   return blocks.map((block, i) => {
@@ -109,7 +110,7 @@ function limitedBlocks(blocks: readonly ContentBlock[]): ContentBlock[] {
 }
 
 function embeddedText(block: ContentBlock): string | undefined {
-  const { resource } = block as { resource?: { text?: unknown } }; // absent but for type "resource"
+  const { resource } = block as { resource?: { text?: unknown } }; // only type "resource" has it
   return typeof resource?.text === "string" ? resource.text : undefined;
 }
 
@@ -117,12 +118,8 @@ function asShown(content: ContentBlock): ToolCallContent {
   return { type: "content", content };
 }
 
-function text(value: string): TextPart {
-  return { type: "text", text: value };
-}
-
 function media(type: "image" | "audio", mediaType: string, data: string): TextPart | MediaPart {
-  return data.length > maxMediaChars ? text(tooLarge(type, data)) : { type, mediaType, data };
+  return data.length > maxMediaChars ? textPart(tooLarge(type, data)) : { type, mediaType, data };
 }
 
 function tooLarge(what: string, base64: string): string {
@@ -131,11 +128,4 @@ function tooLarge(what: string, base64: string): string {
 
 function bytesOf(base64: string): number {
   return Math.floor((base64.length * 3) / 4);
-}
-
-function known<Fields extends object>(
-  fields: Fields,
-): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
-  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> }; // what is left
 }

@@ -1,17 +1,16 @@
-// What an MCP server asks of the user while one of its tools runs: passed on to the client, where it can show it.
+// Passes the questions of MCP servers on to the client.
 
 import type { ElicitRequestParams, ElicitResult } from "@modelcontextprotocol/client";
 import type { AgentSession, ElicitationAsk } from "@parley/acp";
-import { asksForSecret, namesSecret, unlinked } from "../tools/base/form-rules.ts";
+import { asksForSecret, namesSecret, unlinked } from "../text/form-rules.ts";
 
-/** The questions of one session's servers. */
 export interface ServerQuestions {
-  /** What a server is told that it may ask for; nothing where the client shows neither. */
+  /** The elicitation modes offered to servers; undefined when the client has none. */
   readonly offered:
     | { readonly form?: Record<string, never>; readonly url?: Record<string, never> }
     | undefined;
   ask(server: string, params: ElicitRequestParams): Promise<ElicitResult>;
-  /** What the user was sent to a page for has been done there. */
+  /** Reports that the user has finished a URL elicitation. */
   done(server: string, elicitationId: string): void;
 }
 
@@ -24,24 +23,24 @@ export function questionsOf(session: AgentSession): ServerQuestions {
         : undefined,
     async ask(server, params) {
       const { turn } = session;
-      // nobody has asked the agent for anything: a question out of nowhere is none
+      // without a turn there is no one to ask
       if (turn === undefined) return { action: "cancel" };
-      // nobody is sent to where a click could run something
+      // only web pages are opened
       if (params.mode === "url" && !isPage(params.url)) return { action: "decline" };
-      // what is typed into a form goes through our hands; servers that need a secret have pages for that
+      // form answers pass through us, so forms must not ask for secrets
       if (params.mode !== "url" && wantsSecret(params.message, params.requestedSchema))
         return { action: "decline" };
       const ask = askOf(server, params);
       const { action, ...answer } = await turn.elicit(ask);
       const content = action === "accept" && "content" in answer ? answer.content : undefined;
-      // the library has compared it with the form
+      // the library has validated it against the form
       return { action, ...(content != null && { content: content as NonNullable<ElicitResult["content"]> }) };
     },
     done(server, elicitationId) {
       try {
         session.completeElicitation(flowId(server, elicitationId));
       } catch {
-        // the user has declined it, or nobody was asked
+        // declined or unknown
       }
     },
   };
@@ -52,17 +51,17 @@ function wantsSecret(message: string, { properties }: Fields): boolean {
   const typed = fields.filter(
     ([, { type, enum: choices, oneOf }]) => type === "string" && !choices && !oneOf,
   );
-  const labels = typed.flatMap(([name, { title, description, format }]) => [
+  const labels = typed.flatMap(([name, field]) => [
     name,
-    title,
-    description,
-    format,
+    field["title"],
+    field["description"],
+    field["format"],
   ]);
   if (labels.some((label) => typeof label === "string" && namesSecret(label))) return true;
   return typed.length > 0 && asksForSecret(message);
 }
 
-/** https, or http on this machine; nothing that hides another host, or credentials. */
+/** Accepts https, and http on this machine; no URL with credentials. */
 function isPage(address: string): boolean {
   const url = URL.parse(address);
   if (url === null || url.username !== "" || url.password !== "") return false;
@@ -70,12 +69,12 @@ function isPage(address: string): boolean {
   return url.protocol === "http:" && /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname);
 }
 
-/** Two servers may have the same. */
+/** Makes the ids of different servers distinct. */
 function flowId(server: string, id: string): string {
   return `${server}/${id}`;
 }
 
-/** The user must see who asks: a server could speak in our name. */
+/** Names the server, so that it cannot pretend to be the agent. */
 function askOf(server: string, params: ElicitRequestParams): ElicitationAsk {
   const message = `The MCP server ${server} asks: ${params.message}`;
   if (params.mode === "url") {
@@ -95,23 +94,21 @@ const fieldKeys: Readonly<Record<string, readonly string[]>> = {
   array: ["minItems", "maxItems", "default"],
 };
 
-/** The same form in the words of our protocol, which has no field of its own beyond them. */
+/** Converts the form, keeping only the fields that ACP has. */
 function formOf({ title, description, properties, required }: Fields): Form {
   const fields = Object.entries((properties ?? {}) as Record<string, Fields>).map(
     ([name, field]) => [name, fieldOf(field)] as const,
   );
-  const form = {
-    type: "object",
-    ...picked({ title, description, required }, ["title", "description", "required"]),
-  };
-  return { ...form, properties: Object.fromEntries(fields) } as Form; // checked by the library before it is sent
+  const form = picked({ title, description, required }, ["title", "description", "required"]);
+  // the library checks it before it is sent
+  return { type: "object", ...form, properties: Object.fromEntries(fields) } as Form;
 }
 
 function fieldOf(field: Fields): Fields {
   const type = String(field["type"]);
   const kept = withoutLinks(picked(field, ["type", "title", "description", ...(fieldKeys[type] ?? [])]));
   const { enum: values, enumNames: names, items } = field;
-  // choices with names, as servers wrote them before there were titles
+  // the older form of named choices
   if (type === "string" && Array.isArray(values) && Array.isArray(names)) {
     const { enum: _, ...others } = kept;
     const oneOf = values.map((value, i) => ({
@@ -125,7 +122,7 @@ function fieldOf(field: Fields): Fields {
   return { ...kept, items: oneOf === undefined ? { type: "string", enum: choices } : { anyOf: oneOf } };
 }
 
-/** What is chosen stays as the server wrote it; what is shown is no link. */
+/** Removes links from shown texts, but not from the values to choose. */
 function withoutLinks({ default: preset, ...field }: Fields): Fields {
   const texts = Object.fromEntries(
     ["title", "description"].flatMap((key) => {

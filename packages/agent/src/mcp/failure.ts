@@ -1,27 +1,27 @@
-// What went wrong with an MCP server, in words for the user and for the model. Never with its credentials.
+// Describes MCP server failures for the user and the model, without credentials.
 
 import type { Transport } from "@modelcontextprotocol/client";
 import type { ServerEntry } from "./server-entry.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
-/** Of what a server wrote to stderr, as much as fits under a message. */
+/** The part of stderr that goes into a message. */
 const stderrLines = 5;
 const stderrChars = 500;
 
-export interface FailurePlace {
+export interface FailureContext {
   readonly entry: ServerEntry;
   readonly transport: Transport | undefined;
 }
 
-export function failureInWords(error: unknown, { entry, transport }: FailurePlace): string {
-  return entry.secrets.scrub(`The MCP server ${entry.name} ${whatHappened(error, entry, transport)}`);
+export function describeFailure(error: unknown, { entry, transport }: FailureContext): string {
+  return entry.secrets.scrub(`The MCP server ${entry.name} ${reasonOf(error, entry, transport)}`);
 }
 
-function whatHappened(error: unknown, entry: ServerEntry, transport: Transport | undefined): string {
+function reasonOf(error: unknown, entry: ServerEntry, transport: Transport | undefined): string {
   const end = transport instanceof StdioTransport ? transport.end : undefined;
   if (end !== undefined) {
-    const stderr = lastWords(end.stderr ?? "");
-    return `has gone: ${end.message ?? "it closed its output"}.${stderr === "" ? "" : `\nIt wrote:\n${stderr}`}`;
+    const stderr = stderrTail(end.stderr ?? "");
+    return `is not running: ${end.message ?? "it closed its output"}.${stderr === "" ? "" : `\nIt wrote:\n${stderr}`}`;
   }
   const { name, code, message, status } = factsOf(error);
   if (name === "TimeoutError" || code === "REQUEST_TIMEOUT") {
@@ -29,7 +29,7 @@ function whatHappened(error: unknown, entry: ServerEntry, transport: Transport |
     return `did not answer in time${seconds === 0 ? "" : ` (${seconds} s)`}.`;
   }
   if (status === 401 || status === 403 || name === "UnauthorizedError") {
-    return `refused us (${status ?? 401}): check the headers that it was given. If it wants OAuth, give it a header with a token: logging in to servers is not supported.`;
+    return `refused the connection (${status ?? 401}): check its headers. OAuth login is not supported; set a header with a token instead.`;
   }
   const cause = causeOf(error);
   if (cause !== undefined && entry.type !== "stdio") {
@@ -52,12 +52,12 @@ function factsOf(error: unknown): ErrorFacts {
     code?: unknown;
     data?: { status?: unknown };
     status?: unknown;
-  }; // looked at below
+  }; // each is checked below
   const http = [data?.status, status, code].find((each) => typeof each === "number" && each >= 400);
-  return { name: error.name, code, message: error.message, status: http as number | undefined }; // a number or nothing
+  return { name: error.name, code, message: error.message, status: http as number | undefined }; // a number or undefined
 }
 
-/** Node says "fetch failed", and why in a cause of a cause. */
+/** Finds the system error code in nested causes ("fetch failed"). */
 function causeOf(error: unknown): string | undefined {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; depth++) {
     const { code } = at as NodeJS.ErrnoException;
@@ -71,7 +71,7 @@ function originOf(url: string): string {
   return URL.parse(url)?.origin ?? "its address";
 }
 
-function lastWords(stderr: string): string {
+function stderrTail(stderr: string): string {
   const lines = stderr.trimEnd().split("\n").slice(-stderrLines);
   return lines.map((line) => line.slice(0, stderrChars)).join("\n");
 }

@@ -1,4 +1,4 @@
-// MCP servers that misbehave: the conversation goes on, the user knows, and nothing is left behind.
+// Tests misbehaving MCP servers: the conversation continues, the user is informed, and no process is left.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -26,7 +26,7 @@ import {
   talkUntilEnd,
   toolServer,
 } from "../../test/support/mcp-probe.ts";
-import { fileAppears, isGone } from "../../test/support/outside-events.ts";
+import { fileAppears, isGone } from "../../test/support/polling.ts";
 
 const patient = { timeout: 60_000 };
 
@@ -49,7 +49,7 @@ async function conversation(
   return { ...link, model };
 }
 
-test("A21 a server that does not exist is named, and the others work", patient, async (context) => {
+test("A21 a missing server is reported by name, and the others work", patient, async (context) => {
   const cwd = temporaryFolder(context, {});
   const { session, updates, model } = await conversation(
     context,
@@ -61,13 +61,13 @@ test("A21 a server that does not exist is named, and the others work", patient, 
   assert.equal((await session.prompt("go").outcome).stopReason, "end_turn");
   assert.match(
     notices(updates).join("\n"),
-    /^The MCP server nowhere has gone: could not start ".*no-such-program"/,
+    /^The MCP server nowhere is not running: could not start ".*no-such-program"/,
   );
   assert.equal(notices(updates).length, 1);
   assert.match(outcomesOf(model).join("\n"), /entities/);
 });
 
-test("what a server wrote before it left is shown", patient, async (context) => {
+test("the stderr of a server that exits is shown", patient, async (context) => {
   const cwd = temporaryFolder(context, {});
   const server = scriptServer(cwd, "broken", 'console.error("no config"); process.exit(3);');
   const models = [scriptedModel([says("done")])];
@@ -75,7 +75,7 @@ test("what a server wrote before it left is shown", patient, async (context) => 
   await link.session.prompt("go").outcome;
   assert.match(
     notices(link.updates).join("\n"),
-    /^The MCP server broken has gone: .* exited with code 3\.\s+It wrote:\s+no config$/,
+    /^The MCP server broken is not running: .* exited with code 3\.\s+It wrote:\s+no config$/,
   );
   assert.equal(said(link.updates), "done");
 });
@@ -137,23 +137,20 @@ test(
     const [died = "", gone = ""] = outcomesOf(model);
     assert.match(
       died,
-      /The MCP server fragile has gone: .* exited with code 9\.\s+It wrote:\s+out of memory/,
+      /The MCP server fragile is not running: .* exited with code 9\.\s+It wrote:\s+out of memory/,
     );
-    assert.match(gone, /The MCP server fragile has gone/);
+    assert.match(gone, /The MCP server fragile is not running/);
     await session.prompt("again").outcome;
     assert.equal(outcomesOf(model).at(-1), "alive");
   },
 );
 
-test(
-  "a server that floods stderr and writes rubbish to stdout works all the same",
-  patient,
-  async (context) => {
-    const cwd = temporaryFolder(context, {});
-    const server = scriptServer(
-      cwd,
-      "noisy",
-      `const flood = "x".repeat(1000) + "\\n";
+test("a server that floods stderr and writes garbage to stdout still works", patient, async (context) => {
+  const cwd = temporaryFolder(context, {});
+  const server = scriptServer(
+    cwd,
+    "noisy",
+    `const flood = "x".repeat(1000) + "\\n";
     for (let n = 0; n < 20_000; n++) process.stderr.write(flood);
     process.stdout.write("starting up...\\n");
     const answer = (method) => {
@@ -162,13 +159,12 @@ test(
       process.stdout.write("not JSON\\n");
       return said("worked");
     };`,
-    );
-    const steps = [calls(["noisy/work", {}]), says("done")];
-    const { session, model } = await conversation(context, cwd, steps, server);
-    await session.prompt("go").outcome;
-    assert.deepEqual(outcomesOf(model), ["worked"]);
-  },
-);
+  );
+  const steps = [calls(["noisy/work", {}]), says("done")];
+  const { session, model } = await conversation(context, cwd, steps, server);
+  await session.prompt("go").outcome;
+  assert.deepEqual(outcomesOf(model), ["worked"]);
+});
 
 test(
   "F9 TH13 a call that takes longer than the timeout of its server fails, one that reports progress does not",
@@ -224,31 +220,27 @@ test("cancelling the turn cancels the call at the server", patient, async (conte
   await fileAppears(join(cwd, "cancelled"));
 });
 
-test(
-  "no process of a server outlives its session, also not one that the server started",
-  patient,
-  async (context) => {
-    const cwd = temporaryFolder(context, {});
-    const source = `import { spawn } from "node:child_process";
+test("no process of a server outlives its session, including its own children", patient, async (context) => {
+  const cwd = temporaryFolder(context, {});
+  const source = `import { spawn } from "node:child_process";
     const child = spawn("sleep", ["600"], { stdio: "ignore" });
     process.on("SIGTERM", () => undefined);
     writeFileSync("pids", process.pid + " " + child.pid);
     setInterval(() => undefined, 1000);
     const answer = (method) => method === "initialize" ? hello({ tools: {} }) : method === "tools/list" ? { tools: [] } : undefined;`;
-    // it neither leaves at the end of its input nor at SIGTERM
-    const server = scriptServer(cwd, "stubborn", source.replace("process.exit", "void"), {});
-    const link = await talkUntilEnd(context, {
-      version: 2,
-      cwd,
-      models: [scriptedModel([says("done")])],
-      mcpServers: [server],
-    });
-    await link.session.prompt("go").outcome;
-    const pids = readFileSync(join(cwd, "pids"), "utf8").split(" ").map(Number);
-    await link.session.close();
-    for (const pid of pids) assert.ok(await isGone(pid), `${pid} still runs`);
-  },
-);
+  // it neither leaves at the end of its input nor at SIGTERM
+  const server = scriptServer(cwd, "stubborn", source.replace("process.exit", "void"), {});
+  const link = await talkUntilEnd(context, {
+    version: 2,
+    cwd,
+    models: [scriptedModel([says("done")])],
+    mcpServers: [server],
+  });
+  await link.session.prompt("go").outcome;
+  const pids = readFileSync(join(cwd, "pids"), "utf8").split(" ").map(Number);
+  await link.session.close();
+  for (const pid of pids) assert.ok(await isGone(pid), `${pid} still runs`);
+});
 
 test(
   "credentials are in no output: not in results, not in errors, not in what the server wrote",
@@ -348,7 +340,7 @@ test("a result of megabytes is cut for the model and the user, with a note", pat
   assert.ok(JSON.stringify(updates).length < 400_000);
 });
 
-test("a program that is no MCP server is a failure in words", patient, async (context) => {
+test("a program that is not an MCP server fails with a clear message", patient, async (context) => {
   const cwd = temporaryFolder(context, {
     "chatty.mjs": 'process.stdin.on("data", () => console.log("hello?"));',
   });

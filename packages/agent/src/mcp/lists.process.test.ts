@@ -1,4 +1,4 @@
-// What MCP servers offer beside tools, and lists that change while the session lives.
+// Tests prompts and resources of MCP servers, and lists that change during a session.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -96,7 +96,7 @@ test("tools and commands follow when a server says that its lists have changed",
 });
 
 test(
-  "a tool that says something else of itself than when it was always allowed is asked about again; never stays",
+  "a tool whose definition changed is asked about again despite 'always'; 'never' stays",
   patient,
   async (context) => {
     const cwd = temporaryFolder(context, {});

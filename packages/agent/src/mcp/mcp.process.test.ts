@@ -78,27 +78,23 @@ test(
   },
 );
 
-test(
-  "modes that change nothing neither offer the tools of servers nor run them",
-  patient,
-  async (context) => {
-    const cwd = temporaryFolder(context, {});
-    const model = scriptedModel([calls(["everything/echo", { message: "hello" }]), says("done")]);
-    const link = await talkUntilEnd(context, {
-      version: 2,
-      cwd,
-      mode: "architect",
-      models: [model],
-      mcpServers: [realServer("everything")],
-    });
-    await link.session.prompt("go").outcome;
-    assert.equal(
-      model.requests[0]?.tools.some(({ name }) => name.startsWith("everything/")),
-      false,
-    );
-    assert.deepEqual(toolStories(link.updates), ["everything/echo: pending > failed"]);
-  },
-);
+test("modes without changes neither offer nor run MCP tools", patient, async (context) => {
+  const cwd = temporaryFolder(context, {});
+  const model = scriptedModel([calls(["everything/echo", { message: "hello" }]), says("done")]);
+  const link = await talkUntilEnd(context, {
+    version: 2,
+    cwd,
+    mode: "architect",
+    models: [model],
+    mcpServers: [realServer("everything")],
+  });
+  await link.session.prompt("go").outcome;
+  assert.equal(
+    model.requests[0]?.tools.some(({ name }) => name.startsWith("everything/")),
+    false,
+  );
+  assert.deepEqual(toolStories(link.updates), ["everything/echo: pending > failed"]);
+});
 
 for (const [type, transport, version] of [
   ["http", "streamableHttp", 1],

@@ -8,7 +8,7 @@ const prompt = {
   arguments: [{ name: "city", required: true }, { name: "day" }, { name: "words" }],
 };
 
-test("arguments of a prompt are given by place, by name, in quotes; the last one takes the rest", () => {
+test("prompt arguments are given by position, by name or in quotes; the last one takes the rest", () => {
   assert.deepEqual(promptArguments(prompt, "Paris"), { city: "Paris" });
   assert.deepEqual(promptArguments(prompt, '"New York" today in few words'), {
     city: "New York",
@@ -21,7 +21,7 @@ test("arguments of a prompt are given by place, by name, in quotes; the last one
   assert.deepEqual(promptArguments({ name: "plain" }, "whatever"), {});
 });
 
-test("secrets of a server are taken out of whatever it says; paths and plain words stay", () => {
+test("a server's secrets are removed from its output; paths and plain words stay", () => {
   const env = {
     GITHUB_TOKEN: "ghp_abc",
     ROOT: "/home/me/project",

@@ -1,4 +1,4 @@
-// The prompts of MCP servers as slash commands: `/server:prompt first "second argument" name=value`.
+// Offers the prompts of MCP servers as slash commands: `/server:prompt first "second argument" name=value`.
 
 import type { Prompt } from "@modelcontextprotocol/client";
 import type { AvailableCommand } from "@parley/acp";
@@ -14,11 +14,11 @@ export function promptCommand(server: string, prompt: Prompt): AvailableCommand 
     type: "command",
     name: commandName(server, name),
     description: description ?? title ?? `The prompt ${name} of the MCP server ${server}`,
-    ...(hint === "" ? {} : { input: { type: "text", hint } }),
+    ...(hint !== "" && { input: { type: "text" as const, hint } }),
   };
 }
 
-/** By name where a word says `name=`, else by place; the last one takes what is left. Throws words for the user. */
+/** Assigns words by `name=`, else by position; the last argument takes the rest. Throws a message for the user. */
 export function promptArguments(prompt: Prompt, text: string): Record<string, string> {
   const wanted = prompt.arguments ?? [];
   const given: Record<string, string> = {};
@@ -29,15 +29,15 @@ export function promptArguments(prompt: Prompt, text: string): Record<string, st
     given[name] = value;
     return false;
   });
-  const places = wanted.filter(({ name }) => given[name] === undefined);
-  for (const [i, { name }] of places.entries()) {
-    const value = i === places.length - 1 ? loose.slice(i).join(" ") : loose[i];
+  const positional = wanted.filter(({ name }) => given[name] === undefined);
+  for (const [i, { name }] of positional.entries()) {
+    const value = i === positional.length - 1 ? loose.slice(i).join(" ") : loose[i];
     if (value !== undefined && value !== "") given[name] = value;
   }
   const missing = wanted.filter(({ name, required }) => required === true && given[name] === undefined);
   if (missing.length === 0) return given;
   throw new TypeError(
-    `The prompt ${prompt.name} needs ${missing.map(({ name }) => name).join(", ")}: give it behind the command.`,
+    `The prompt ${prompt.name} needs ${missing.map(({ name }) => name).join(", ")}: write it after the command.`,
   );
 }
 

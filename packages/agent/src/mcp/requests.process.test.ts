@@ -1,4 +1,4 @@
-// What MCP servers ask of us: questions for the user are passed on, what we do not offer is refused.
+// Tests requests from MCP servers: questions reach the user, unsupported requests are refused.
 
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
@@ -98,7 +98,7 @@ for (const version of [1, 2] as const) {
   );
 }
 
-test("TH12 A96 an address that is no page is declined, and the user never sees it", patient, async (t) => {
+test("TH12 A96 a URL that is not a web page is declined unseen", patient, async (t) => {
   const addresses = [
     "javascript:alert(1)",
     "file:///etc/passwd",
@@ -186,7 +186,7 @@ test("A97 no field of a form has an address that could be clicked", patient, asy
   assert.doesNotMatch(JSON.stringify(forms), /:\/\//);
 });
 
-test("A99 a user who declines has declined", patient, async (t) => {
+test("A99 the server gets the user's decline", patient, async (t) => {
   const [answer = ""] = await asked(
     t,
     2,
@@ -196,7 +196,7 @@ test("A99 a user who declines has declined", patient, async (t) => {
   assert.deepEqual(JSON.parse(answer), { action: "decline" });
 });
 
-test("a client without forms: servers are told so, and what they ask is refused", patient, async (t) => {
+test("servers of a client without forms are told so, and their questions are refused", patient, async (t) => {
   const [answer = "", sampling = "", capabilities = ""] = await asked(
     t,
     2,
@@ -232,7 +232,7 @@ test("the real server's elicitation reaches the user", patient, async (t) => {
 });
 
 test(
-  "a server starts in the cwd of its entry, whole or relative to the session's, else in the session's",
+  "a server starts in the cwd of its entry (absolute, or relative to the session's), else in the session's",
   patient,
   async (t) => {
     const cwd = temporaryFolder(t, {});
@@ -261,7 +261,7 @@ test(
   },
 );
 
-test("a server that wants a login is refused in words that say what to do", patient, async (t) => {
+test("a server that requires a login fails with instructions", patient, async (t) => {
   const server = createServer((_, response) => {
     response.writeHead(401, { "www-authenticate": 'Bearer resource_metadata="http://127.0.0.1:1/x"' }).end();
   });
@@ -275,5 +275,8 @@ test("a server that wants a login is refused in words that say what to do", pati
     mcpServers: [remoteServer("http", `http://127.0.0.1:${port}/mcp`)],
   });
   await session.prompt("go").outcome;
-  assert.match(`${thought(updates)}${said(updates)}${JSON.stringify(updates)}`, /refused us \(401\).*OAuth/);
+  assert.match(
+    `${thought(updates)}${said(updates)}${JSON.stringify(updates)}`,
+    /refused the connection \(401\).*OAuth/,
+  );
 });

@@ -1,15 +1,13 @@
-// What an MCP server was trusted with must not come back by way of its output: not in results, not in errors, not in
-// what it wrote to stderr. Header values are secrets. Of environments only what looks like one is, since a server that
-// was given a path must be able to name it.
+// Removes an MCP server's credentials from its results, errors and stderr.
 
-import { scrub } from "../providers/scrub.ts";
+import { scrub } from "../text/scrub.ts";
 
-/** Shorter ones would tear holes into ordinary words. */
+/** Replacing shorter values would damage ordinary words. */
 const minLength = 4;
 const secretName = /key|token|secret|passw|pwd|credential|auth|cookie|private|dsn|\bpat\b|_pat$/i;
 
 export class Secrets {
-  /** The longest first: one may be part of another. */
+  /** Longest first, since one may contain another. */
   readonly #values: readonly string[];
 
   constructor(values: readonly string[]) {
@@ -17,12 +15,12 @@ export class Secrets {
     this.#values = [...new Set(long)].sort((a, b) => b.length - a.length);
   }
 
-  /** For errors and logs: also without whatever has the shape of a key. */
+  /** For errors and logs: also removes anything that looks like a key. */
   scrub(text: string): string {
     return scrub(text, this.#values);
   }
 
-  /** The same value, without our secrets in any of its strings. */
+  /** Removes the secrets from every string in the value. */
   clean<Value>(value: Value): Value {
     if (this.#values.length === 0) return value;
     return this.#cleaned(value) as Value; // strings stay strings, the rest keeps its shape
@@ -64,7 +62,7 @@ export function secretsOfEnvironment(env: Readonly<Record<string, string>>): str
   });
 }
 
-/** Long, one word, with digits and letters, and no path. */
+/** Long, one word, digits and letters, not a path. */
 function looksRandom(value: string): boolean {
   return /^[\w.~+=-]{16,}$/.test(value) && /\d/.test(value) && /[a-z]/i.test(value) && !value.startsWith(".");
 }

@@ -1,13 +1,13 @@
-// One MCP server as the client names it, decoded once. `cwd` and `timeout` are no fields of versions 1 and 2; they are
-// taken where they stand, in the entry or in its _meta.
+// Parses the client's description of an MCP server. `cwd` and `timeout` are extensions, also accepted in `_meta`.
 
 import { isAbsolute, join } from "node:path";
 import type { McpServer } from "@parley/acp";
+import { isObject } from "@parley/acp/internal";
 import { Secrets, secretsOfEnvironment, secretsOfHeaders, secretsOfUrl } from "./secrets.ts";
 
 interface CommonEntry {
   readonly name: string;
-  /** Milliseconds: for the start, and for each call. */
+  /** Milliseconds for the start and for each call. */
   readonly timeoutMs: number | undefined;
   readonly secrets: Secrets;
 }
@@ -30,10 +30,10 @@ export type ServerEntry = StdioEntry | RemoteEntry;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The library has checked it against the schema, and lets no other types through. `cwd` is the session's. */
+/** The library has validated the entry. `cwd` is the session's. */
 export function readEntry(server: McpServer, cwd: string): ServerEntry {
-  const fields = server as unknown as Fields; // each field is looked at below
-  const extra = isFields(fields["_meta"]) ? { ...fields["_meta"], ...fields } : fields;
+  const fields = server as unknown as Fields; // each field is checked below
+  const extra = isObject(fields["_meta"]) ? { ...fields["_meta"], ...fields } : fields;
   const name = plainName(String(fields["name"]));
   const timeoutMs = positive(extra["timeout"]);
   if (fields["type"] === "http" || fields["type"] === "sse") {
@@ -56,7 +56,7 @@ export function readEntry(server: McpServer, cwd: string): ServerEntry {
   };
 }
 
-/** A name is part of those of tools and commands: no white space, no slash. */
+/** Names become part of tool and command names: no white space, no slash. */
 function plainName(name: string): string {
   return name.replaceAll(/[\s/\p{Cc}]+/gu, "_").slice(0, 64) || "server";
 }
@@ -64,15 +64,11 @@ function plainName(name: string): string {
 function pairs(list: unknown): Record<string, string> {
   const found: Record<string, string> = {};
   for (const item of Array.isArray(list) ? list : []) {
-    if (isFields(item)) found[String(item["name"])] = String(item["value"]);
+    if (isObject(item)) found[String(item["name"])] = String(item["value"]);
   }
   return found;
 }
 
 function positive(value: unknown): number | undefined {
   return typeof value === "number" && value > 0 && Number.isFinite(value) ? value : undefined;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,8 @@
-// The tools of an MCP server as tools of the agent: `server/tool`. What a server claims of its tools (that they only
-// read, what they are called) decides nothing; the user is asked by the name.
+// Wraps the tools and resources of an MCP server as agent tools. A server's claims about its tools are not trusted.
 
 import { createHash } from "node:crypto";
 import type { Tool as McpTool, Progress } from "@modelcontextprotocol/client";
+import { isObject } from "@parley/acp/internal";
 import { shownText, shownVerbatim } from "../tools/base/shown-content.ts";
 import {
   type PreparedCall,
@@ -15,14 +15,13 @@ import { headOf, maxBytes } from "../tools/base/truncation.ts";
 import type { CallOptions, Connection } from "./connection.ts";
 import { mapContent, mapResource } from "./content.ts";
 
-/** Between two updates that show progress. */
+/** Minimum time between progress updates. */
 const progressMs = 100;
-/** Of the description of a tool; some are whole manuals. */
+/** Some descriptions are whole manuals. */
 const maxDescription = 8 * 1024;
-/** Of a list of resources. */
 const maxResources = 500;
 
-/** Gives the connection, or a ToolError that says why there is none. */
+/** Returns the connection or throws ToolError. */
 export type Connected = () => Connection;
 
 type Input = Record<string, unknown>;
@@ -33,24 +32,24 @@ export function serverTools(server: string, tools: readonly McpTool[], connected
       server,
       name,
       description: (description ?? title ?? annotations?.title ?? name).slice(0, maxDescription),
-      inputSchema: inputSchema as Input, // JSON
+      inputSchema: inputSchema as Input, // plain JSON
       async call(input, options) {
         const { content, structuredContent, isError } = await connected().callTool(name, input, options);
         const hasText = content.length > 0 || structuredContent === undefined;
-        const { told, shown } = mapContent(
+        const { forModel, forUser } = mapContent(
           hasText ? content : [{ type: "text", text: JSON.stringify(structuredContent, null, 2) }],
         );
         if (isError === true) {
-          const words = told.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+          const words = forModel.map((part) => (part.type === "text" ? part.text : "")).join("\n");
           throw new ToolError(words.trim() === "" ? `${server}/${name} failed and did not say why.` : words);
         }
-        return { content: told, shown, ...rawOutput(structuredContent) };
+        return { content: forModel, shown: forUser, ...rawOutput(structuredContent) };
       },
     }),
   );
 }
 
-/** For servers that have resources: results name them, and somebody must be able to read them. */
+/** Results refer to resources, so the model must be able to read them. */
 export function resourceTools(server: string, connected: Connected): Tool[] {
   return [
     tool({
@@ -64,9 +63,10 @@ export function resourceTools(server: string, connected: Connected): Tool[] {
           return `${uri} (${name})${description === undefined ? "" : `: ${description}`}`;
         });
         const left = resources.length - lines.length;
-        const text = [...lines, ...(left > 0 ? [`[${left} more]`] : [])].join("\n") || "There are none.";
-        const { told, shown } = mapContent([{ type: "text", text }]);
-        return { content: told, shown };
+        const text =
+          [...lines, ...(left > 0 ? [`[${left} more]`] : [])].join("\n") || "There are no resources.";
+        const { forModel, forUser } = mapContent([{ type: "text", text }]);
+        return { content: forModel, shown: forUser };
       },
     }),
     tool({
@@ -76,14 +76,14 @@ export function resourceTools(server: string, connected: Connected): Tool[] {
       inputSchema: { type: "object", properties: { uri: { type: "string" } }, required: ["uri"] },
       async call({ uri }, options) {
         if (typeof uri !== "string") throw new ToolError("uri must be a string: the URI of a resource.");
-        const { told, shown } = mapResource(await connected().resource(uri, options));
-        return { content: told, shown };
+        const { forModel, forUser } = mapResource(await connected().resource(uri, options));
+        return { content: forModel, shown: forUser };
       },
     }),
   ];
 }
 
-interface ToolSetting {
+interface ServerToolOptions {
   readonly server: string;
   readonly name: string;
   readonly description: string;
@@ -91,7 +91,7 @@ interface ToolSetting {
   call(input: Input, options: CallOptions): Promise<ToolResult>;
 }
 
-function tool({ server, name, description, inputSchema, call }: ToolSetting): Tool {
+function tool({ server, name, description, inputSchema, call }: ServerToolOptions): Tool {
   const definition = createHash("sha256")
     .update(JSON.stringify([description, inputSchema]))
     .digest("hex")
@@ -108,7 +108,7 @@ function tool({ server, name, description, inputSchema, call }: ToolSetting): To
         presentation: { title: `${server}/${name}`, kind: "other", content: asked },
         access: { type: "mcp", server, tool: name, definition },
         run: (context) =>
-          inWords(context, () => call(given, { signal: context.signal, onProgress: shown(context) })),
+          withToolErrors(context, () => call(given, { signal: context.signal, onProgress: shown(context) })),
       };
       function shown({ call: toolCall }: RunContext): (progress: Progress) => void {
         let last = 0;
@@ -123,8 +123,8 @@ function tool({ server, name, description, inputSchema, call }: ToolSetting): To
   };
 }
 
-/** What a connection says is for the model as well; an abort is none of its business. */
-async function inWords({ signal }: RunContext, work: () => Promise<ToolResult>): Promise<ToolResult> {
+/** Turns connection errors into tool errors. */
+async function withToolErrors({ signal }: RunContext, work: () => Promise<ToolResult>): Promise<ToolResult> {
   try {
     return await work();
   } catch (error) {
@@ -137,7 +137,7 @@ async function inWords({ signal }: RunContext, work: () => Promise<ToolResult>):
 
 function objectOf(input: unknown, name: string): Input {
   if (input === undefined || input === null) return {};
-  if (typeof input === "object" && !Array.isArray(input)) return input as Input; // an object
+  if (isObject(input)) return input;
   const got = Array.isArray(input) ? "an array" : `${typeof input} ${JSON.stringify(input).slice(0, 100)}`;
   throw new ToolError(`The arguments of ${name} must be a JSON object, got ${got}.`);
 }

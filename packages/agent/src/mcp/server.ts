@@ -1,23 +1,22 @@
-// One MCP server of a session: it starts by itself, keeps its lists up to date, and says why it is not there.
+// Manages one MCP server of a session: start, restart, tool and prompt lists.
 
 import type { Prompt } from "@modelcontextprotocol/client";
 import { type Tool, ToolError } from "../tools/base/tool.ts";
-import type { Connection, ConnectionSetting } from "./connection.ts";
+import type { Connection, ConnectionOptions } from "./connection.ts";
 import type { ServerEntry } from "./server-entry.ts";
 
-export interface ServerSetting extends Pick<ConnectionSetting, "version" | "roots" | "questions"> {
-  /** Its prompts are others now. */
+export interface ServerOptions extends Pick<ConnectionOptions, "version" | "roots" | "questions"> {
+  /** Called when the prompts have changed. */
   changed(): void;
 }
 
 type State =
   | { readonly type: "starting" }
   | { readonly type: "ready"; readonly connection: Connection }
-  /** It ran, and ended by itself. */
+  /** It exited by itself after it was ready. */
   | { readonly type: "ended"; readonly connection: Connection }
   | { readonly type: "failed"; readonly reason: string };
 
-/** How often one that ends by itself is started again. */
 const maxRestarts = 3;
 
 export class Server {
@@ -25,21 +24,21 @@ export class Server {
   tools: readonly Tool[] = [];
   prompts: readonly Prompt[] = [];
   readonly #entry: ServerEntry;
-  readonly #setting: ServerSetting;
+  readonly #options: ServerOptions;
   readonly #closing = new AbortController();
   #state: State = { type: "starting" };
   #restarts = 0;
   #started: Promise<void>;
-  #isTold = false;
+  #isReported = false;
 
-  constructor(name: string, entry: ServerEntry, setting: ServerSetting) {
+  constructor(name: string, entry: ServerEntry, options: ServerOptions) {
     this.name = name;
     this.#entry = { ...entry, name };
-    this.#setting = setting;
+    this.#options = options;
     this.#started = this.#start();
   }
 
-  /** When it is ready, or when it is known that it will not be. Never rejects. */
+  /** Resolves when it is ready or has failed; never rejects. */
   get started(): Promise<void> {
     return this.#started;
   }
@@ -48,26 +47,26 @@ export class Server {
     return this.#state.type === "starting";
   }
 
-  /** Why it is not there, for the user: once. */
+  /** The reason of the failure, once. */
   takeFailure(): string | undefined {
-    if (this.#state.type !== "failed" || this.#isTold) return undefined;
-    this.#isTold = true;
+    if (this.#state.type !== "failed" || this.#isReported) return undefined;
+    this.#isReported = true;
     return this.#state.reason;
   }
 
-  /** Throws ToolError where there is none. */
+  /** Throws ToolError when it is not connected. */
   connection(): Connection {
     if (this.#state.type === "ready" || this.#state.type === "ended") return this.#state.connection;
     const reason = this.#state.type === "failed" ? this.#state.reason : "It is still starting.";
-    throw new ToolError(`The MCP server ${this.name} is not there. ${reason}`);
+    throw new ToolError(`The MCP server ${this.name} is not available. ${reason}`);
   }
 
-  /** Starts it once more if it has ended by itself. */
-  revive(): void {
+  /** Restarts it if it has ended by itself. */
+  restartIfEnded(): void {
     if (this.#state.type !== "ended" || this.#restarts >= maxRestarts || this.#closing.signal.aborted) return;
     const { connection } = this.#state;
     this.#restarts++;
-    this.#isTold = false;
+    this.#isReported = false;
     this.#state = { type: "starting" };
     this.#started = connection.close().then(() => this.#start());
   }
@@ -86,12 +85,12 @@ export class Server {
     const { signal } = this.#closing;
     let connection: Connection | undefined;
     try {
-      // an agent without servers starts without what they need
+      // loaded only when there are servers
       const { openConnection } = await import("./connection.ts");
       const opened = await openConnection(this.#entry, {
-        ...this.#setting,
+        ...this.#options,
         signal,
-        // it cannot reject
+        // never rejects
         changed: (list) => void this.#refresh(opened, list),
         ended: () => {
           if (this.#state.type === "ready") this.#state = { type: "ended", connection: opened };
@@ -100,7 +99,7 @@ export class Server {
       connection = opened;
       await Promise.all([this.#listTools(opened), this.#listPrompts(opened)]);
       this.#state = { type: "ready", connection: opened };
-      if (this.prompts.length > 0) this.#setting.changed();
+      if (this.prompts.length > 0) this.#options.changed();
     } catch (error) {
       this.#state = { type: "failed", reason: error instanceof Error ? error.message : String(error) };
       await connection?.close();
@@ -111,9 +110,9 @@ export class Server {
     try {
       if (list === "tools") return await this.#listTools(connection);
       await this.#listPrompts(connection);
-      if (this.#state.type === "ready") this.#setting.changed();
+      if (this.#state.type === "ready") this.#options.changed();
     } catch {
-      // the list that was there before is better than none; the next call says what is wrong with the server
+      // keep the old list; the next call reports the problem
     }
   }
 
@@ -124,7 +123,7 @@ export class Server {
     const own = serverTools(this.name, listed, connected);
     const resources = connection.hasResources ? resourceTools(this.name, connected) : [];
     const names = new Set<string>();
-    // the server's own tools come first, and a name counts once
+    // the server's own tools take precedence
     this.tools = [...own, ...resources].filter(({ name }) => !names.has(name) && names.add(name));
   }
 

@@ -1,14 +1,15 @@
-// What a turn does first: the servers that the session has now are there, or the user knows why not.
+// Waits for the session's MCP servers at the start of a turn, and reports the ones that failed.
 
 import type { Turn } from "@parley/acp";
+import { abortable } from "../tools/base/abortable.ts";
 import type { McpServers } from "./servers.ts";
 
-/** A wait that nobody explains looks like a hang; a short one needs no explanation. */
-const patienceMs = 1_000;
+/** A longer wait is explained to the user. */
+const noticeMs = 1_000;
 
 /** Rejects only when the turn is cancelled. */
 export async function serversReady(turn: Turn, servers: McpServers): Promise<void> {
-  servers.use(turn.session);
+  servers.sync(turn.session);
   if (servers.starting.length > 0) await wait(turn, servers);
   for (const failure of servers.takeFailures()) {
     const [title = "", ...more] = failure.split("\n");
@@ -18,17 +19,12 @@ export async function serversReady(turn: Turn, servers: McpServers): Promise<voi
 }
 
 async function wait(turn: Turn, servers: McpServers): Promise<void> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(turn.signal.reason);
-  turn.signal.addEventListener("abort", abort, { once: true });
-  if (turn.signal.aborted) abort();
-  const patience = setTimeout(() => {
+  const notice = setTimeout(() => {
     void turn.think(`Waiting for MCP servers to start: ${servers.starting.join(", ")}.\n`);
-  }, patienceMs);
+  }, noticeMs);
   try {
-    await Promise.race([servers.started(), promise]);
+    await abortable(turn.signal, servers.started());
   } finally {
-    clearTimeout(patience);
-    turn.signal.removeEventListener("abort", abort);
+    clearTimeout(notice);
   }
 }

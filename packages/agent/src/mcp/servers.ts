@@ -1,4 +1,4 @@
-// The MCP servers of one session. They start beside the conversation; the first turn waits for them.
+// Manages the MCP servers of one session. They start in the background; the first turn waits for them.
 
 import {
   type AvailableCommand,
@@ -13,69 +13,68 @@ import { commandName, promptArguments, promptCommand } from "./prompts.ts";
 import { Server } from "./server.ts";
 import { readEntry } from "./server-entry.ts";
 
-export interface ServersSetting {
-  /** The agent's. */
+export interface McpServersOptions {
+  /** The agent's version. */
   readonly version: string;
-  /** The commands are others now. */
+  /** Called when the commands have changed. */
   changed(): void;
   readonly questions: ServerQuestions;
 }
 
-/** What a session says of its servers. */
-export interface Wanted {
+export interface SessionServers {
   readonly mcpServers: readonly McpServer[];
   readonly cwd: string;
   readonly roots: readonly string[];
 }
 
 export class McpServers {
-  readonly #setting: ServersSetting;
-  /** By what the client said of each. */
+  readonly #options: McpServersOptions;
+  /** Keyed by the client's description. */
   readonly #servers = new Map<string, Server>();
   readonly #closing = new Set<Promise<void>>();
   #roots: readonly string[] = [];
 
-  constructor(setting: ServersSetting) {
-    this.#setting = setting;
+  constructor(options: McpServersOptions) {
+    this.#options = options;
   }
 
-  /** Starts those that are new, ends those that are gone, and starts again what has ended by itself. */
-  use({ mcpServers, cwd, roots }: Wanted): void {
-    const areOther = this.#roots.join("\n") !== roots.join("\n");
+  /** Starts new servers, ends removed ones and restarts those that have ended by themselves. */
+  sync({ mcpServers, cwd, roots }: SessionServers): void {
+    const haveRootsChanged = this.#roots.join("\n") !== roots.join("\n");
     this.#roots = roots;
     const wanted = new Map(mcpServers.map((server, i) => [JSON.stringify([server, i]), server]));
     for (const [key, server] of this.#servers) {
       if (!wanted.has(key)) this.#end(key, server);
       else {
-        server.revive();
-        // it cannot reject
-        if (areOther) void server.rootsChanged();
+        server.restartIfEnded();
+        // never rejects
+        if (haveRootsChanged) void server.rootsChanged();
       }
     }
     for (const [key, mcpServer] of wanted) {
       if (this.#servers.has(key)) continue;
       const entry = readEntry(mcpServer, cwd);
       const server = new Server(this.#freeName(entry.name), entry, {
-        version: this.#setting.version,
-        questions: this.#setting.questions,
+        version: this.#options.version,
+        questions: this.#options.questions,
         roots: () => this.#roots,
-        changed: () => this.#setting.changed(),
+        changed: () => this.#options.changed(),
       });
       this.#servers.set(key, server);
     }
   }
 
-  /** The names of those that are still starting. */
+  /** The names of the servers that are still starting. */
   get starting(): string[] {
     return this.#all().flatMap((server) => (server.isStarting ? [server.name] : []));
   }
 
-  /** When all are there, or known not to be. */
+  /** Resolves when each server is ready or has failed. */
   async started(): Promise<void> {
     await Promise.all(this.#all().map((server) => server.started));
   }
 
-  /** Why some are not there, each said once. */
+  /** The failures that were not reported yet. */
   takeFailures(): string[] {
     return this.#all().flatMap((server) => server.takeFailure() ?? []);
   }
@@ -91,7 +90,7 @@ export class McpServers {
     return [...new Map(commands.map((command) => [command.name, command])).values()];
   }
 
-  /** A prompt that begins with a command of a server, as the server writes it out; others as they are. */
+  /** Replaces a slash command of a server by the prompt that the server returns. */
   async expand(prompt: readonly ContentBlock[], signal: AbortSignal): Promise<readonly ContentBlock[]> {
     const at = prompt.findIndex(({ type }) => type === "text");
     const first = prompt[at];
@@ -115,7 +114,7 @@ export class McpServers {
     return prompt;
   }
 
-  /** Nothing of them runs any more when this resolves. */
+  /** Resolves when all server processes have ended. */
   async close(): Promise<void> {
     for (const [key, server] of this.#servers) this.#end(key, server);
     await Promise.all(this.#closing);

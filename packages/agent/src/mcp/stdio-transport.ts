@@ -1,19 +1,18 @@
-// An MCP server as a child process. The library's process is used instead of the MCP client's own: it leads a group,
-// so that what the server started ends with it, and a watchdog ends both when we are killed.
+// Runs an MCP server in its own process group, which a watchdog ends with us.
 
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { byteTransport, type EndReason, type Fault, type Transport as Wire } from "@parley/acp";
 import { type AgentProcess, nodePlatform, spawnAgent } from "@parley/acp/node";
 import type { StdioEntry } from "./server-entry.ts";
 
-/** What a server gets of our environment: our own keys are none of its business. */
+/** The environment variables passed to servers; our own keys are not among them. */
 const inherited =
   /^(?:HOME|LOGNAME|PATH|SHELL|TERM|USER|LANG|LC_\w+|TZ|TMPDIR|XDG_\w+|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|(?:https?|no|all)_proxy|APPDATA|COMSPEC|HOMEDRIVE|HOMEPATH|LOCALAPPDATA|PATHEXT|PROCESSOR_ARCHITECTURE|PROGRAMDATA|PROGRAMFILES|PROGRAMFILES\(X86\)|PROGRAMW6432|SYSTEMDRIVE|SYSTEMROOT|TEMP|TMP|USERNAME|USERPROFILE|WINDIR)$/i;
 
-/** After the end of its input, and after SIGTERM. */
+/** Waiting times after the end of its input and after SIGTERM. */
 const graceMs = 700;
 const killMs = 700;
-/** Of its stderr, for the user to see why it ended. */
+/** Kept to show why it ended. */
 const stderrTailBytes = 4 * 1024;
 
 export class StdioTransport implements Transport {
@@ -23,15 +22,15 @@ export class StdioTransport implements Transport {
   readonly #entry: StdioEntry;
   #process: AgentProcess | undefined;
   #wire: Wire | undefined;
-  #room = Promise.withResolvers<void>();
+  #canSend = Promise.withResolvers<void>();
   #end: EndReason | undefined;
 
   constructor(entry: StdioEntry) {
     this.#entry = entry;
-    this.#room.resolve();
+    this.#canSend.resolve();
   }
 
-  /** Why it is over; nothing while it runs. */
+  /** The reason of its end; undefined while it runs. */
   get end(): EndReason | undefined {
     return this.#end;
   }
@@ -53,29 +52,29 @@ export class StdioTransport implements Transport {
     this.#process = child;
     this.#wire = byteTransport(child, { framing: "ndjson", platform: nodePlatform });
     this.#wire.start({
-      message: (value) => this.onmessage?.(value as JSONRPCMessage), // the client checks it
+      message: (value) => this.onmessage?.(value as JSONRPCMessage), // the client validates it
       idle: () => undefined,
       reject: (fault) => this.#reject(fault),
-      drain: () => this.#room.resolve(),
+      drain: () => this.#canSend.resolve(),
       end: (reason) => {
         this.#end = reason;
-        this.#room.resolve();
+        this.#canSend.resolve();
         this.onclose?.();
       },
     });
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    await this.#room.promise;
-    if (this.#wire === undefined || this.#end !== undefined) throw new Error("the server has gone");
-    if (!this.#wire.send(message)) this.#room = Promise.withResolvers();
+    await this.#canSend.promise;
+    if (this.#wire === undefined || this.#end !== undefined) throw new Error("the server has exited");
+    if (!this.#wire.send(message)) this.#canSend = Promise.withResolvers();
   }
 
   async close(): Promise<void> {
     await this.#wire?.close();
   }
 
-  /** An answer that cannot be read is an answer all the same; other noise on stdout is dropped. */
+  /** Answers a request whose answer was too large or too deep with an error; other noise on stdout is ignored. */
   #reject({ kind, bytes, head }: Fault): void {
     const id = /^\s*\{[^{[]*"id"\s*:\s*(\d+)/.exec(head)?.[1];
     if (kind === "parse" || kind === "utf8" || id === undefined) return;

@@ -1,12 +1,12 @@
-// From what a model says to the message that is kept and sent back: the parts in the order they came.
+// Collects the events of one model answer into an assistant message.
 
 import type { ModelEvent, ModelMessage, TextPart, ThinkingPart, ToolCallPart } from "./model.ts";
 
-type AssistantPart = TextPart | ThinkingPart | ToolCallPart;
+export type AssistantPart = TextPart | ThinkingPart | ToolCallPart;
 
 type Message = Extract<ModelMessage, { role: "assistant" }>;
 
-/** Collects the events of one answer. At any moment `message` is valid, also when the answer was broken off. */
+/** `message` is valid at any time, also when the answer was interrupted. */
 export interface AssistantMessage {
   add(event: ModelEvent): void;
   readonly message: Message;

@@ -1,6 +1,8 @@
+// Estimates the cost of a model request.
+
 import type { Price, TokenUsage } from "./model.ts";
 
-/** US dollars of one request; nothing where the price is not known. An estimate: what counts is the provider's bill. */
+/** US dollars, or undefined when the price is unknown. */
 export function costOf(price: Price | undefined, usage: TokenUsage): number | undefined {
   if (price === undefined) return undefined;
   const cached = usage.cachedInput ?? 0;

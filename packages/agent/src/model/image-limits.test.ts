@@ -12,7 +12,7 @@ const u32 = (n: number) => [...u16(n >>> 16), ...u16(n & 0xffff)];
 const png = (width: number, height: number) =>
   bytes([0x89], "PNG\r\n\x1a\n", u32(13), "IHDR", u32(width), u32(height), [8, 2, 0, 0, 0]);
 
-test("the size of an image is read from its header, in every format that models take", () => {
+test("the size of an image is read from its header, in every supported format", () => {
   const known = {
     png: png(640, 480),
     gif: bytes("GIF89a", [0x80, 2, 0xe0, 1, 0, 0, 0]),
@@ -45,11 +45,11 @@ test("the size of an image is read from its header, in every format that models 
 });
 
 inEveryVersion(
-  "an image that no provider takes is refused with its size, and the session goes on",
+  "an image that is too large for every provider is refused with its size, and the session continues",
   {},
-  async (place) => {
+  async (setup) => {
     const model = scriptedModel([says("I see.")], { takesImages: true });
-    const { session, updates } = await talk({ ...place, models: [model] });
+    const { session, updates } = await talk({ ...setup, models: [model] });
     const image = (data: Buffer) => ({
       type: "image" as const,
       mimeType: "image/png",

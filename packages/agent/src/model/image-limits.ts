@@ -1,10 +1,10 @@
-// How large an image may be: what providers refuse is refused here, with its size and in words, before it is sent.
+// Checks image sizes before sending, so that the user gets a clear error instead of the provider's refusal.
 
-/** Beyond it providers refuse an image, or make it so small that nothing can be read on it. */
+/** Providers refuse larger images, or scale them down until nothing is readable. */
 const maxImageBytes = 5 * 1024 * 1024;
 const maxSide = 8_000;
 
-/** Why the image cannot be sent, or nothing. */
+/** The reason why the image cannot be sent, or undefined. */
 export function imageProblem(bytes: Uint8Array): string | undefined {
   const size = imageSize(bytes);
   const shown = size === undefined ? "" : ` and ${size.width} x ${size.height} pixels`;
@@ -18,7 +18,7 @@ interface ImageSize {
   readonly height: number;
 }
 
-/** From its header; nothing where that is of a kind that we do not know. */
+/** Reads the size from the header; undefined for an unknown format. */
 export function imageSize(bytes: Uint8Array): ImageSize | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
@@ -28,12 +28,12 @@ export function imageSize(bytes: Uint8Array): ImageSize | undefined {
     if (view.getUint16(0) === 0xffd8) return jpegSize(view);
     if (view.getUint32(8) === 0x57454250) return webpSize(view);
   } catch {
-    // it is shorter than its header
+    // truncated
   }
   return undefined;
 }
 
-/** The first frame header; segments before it (thumbnails, profiles) are skipped. */
+/** Reads the first frame header and skips the segments before it (thumbnails, profiles). */
 function jpegSize(view: DataView): ImageSize | undefined {
   for (let at = 2; at < view.byteLength; ) {
     if (view.getUint8(at) !== 0xff) return undefined;

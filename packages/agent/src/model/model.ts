@@ -1,14 +1,13 @@
-// What the loop needs of a language model, whoever makes it: a provider over the network, the offline rules, or
-// a recording. Messages and events are plain data, so that a transcript can be stored and told to any model.
+// Defines the interface between the agent's loop and a language model, and its messages and events.
 
 export interface TextPart {
   readonly type: "text";
   readonly text: string;
-  /** What the provider wants back with it, unread. */
+  /** Opaque data to send back to the provider. */
   readonly signature?: string;
 }
 
-/** An image or a sound, base64. */
+/** An image or audio, base64. */
 export interface MediaPart {
   readonly type: "image" | "audio";
   readonly mediaType: string;
@@ -17,9 +16,9 @@ export interface MediaPart {
 
 export interface ThinkingPart {
   readonly type: "thinking";
-  /** Empty where the provider keeps it to itself and gives the signature only. */
+  /** Empty when the provider gives only the signature. */
   readonly text: string;
-  /** What the provider wants back with it, unread. It names its model: to any other it is not sent. */
+  /** Opaque data to send back to the provider. It names its model and is never sent to another one. */
   readonly signature?: string;
 }
 
@@ -27,9 +26,9 @@ export interface ToolCallPart {
   readonly type: "tool_call";
   readonly id: string;
   readonly name: string;
-  /** As the model gave it, a string where that is no JSON; checked against the tool's schema before anything runs. */
+  /** As the model wrote it (a string if it is not JSON); checked against the tool's schema before the tool runs. */
   readonly input: unknown;
-  /** What the provider wants back with it, unread. */
+  /** Opaque data to send back to the provider. */
   readonly signature?: string;
 }
 
@@ -43,10 +42,9 @@ export interface ToolOutcome {
 export type ModelMessage =
   | { readonly role: "user"; readonly content: readonly (TextPart | MediaPart)[] }
   | { readonly role: "assistant"; readonly content: readonly (TextPart | ThinkingPart | ToolCallPart)[] }
-  /** Every call of the assistant before it has exactly one outcome, also one that was aborted. */
+  /** Every call of the preceding assistant message has exactly one outcome, aborted calls included. */
   | { readonly role: "tool"; readonly outcomes: readonly ToolOutcome[] };
 
-/** A tool as a model is told of it. */
 export interface ToolDescription {
   readonly name: string;
   readonly description: string;
@@ -63,58 +61,47 @@ export interface ModelRequest {
   readonly effort: Effort;
   readonly maxTokens: number | undefined;
   readonly signal: AbortSignal;
-  /** Told before every pause that a retry makes, so that the user is not left wondering. */
+  /** Called before every pause that a retry makes. */
   readonly onWait?: ((wait: Wait) => void) | undefined;
 }
 
-/** A pause before the next attempt. */
 export interface Wait {
   readonly kind: ModelErrorKind;
-  /** Why, in words. */
+  /** The reason, for the user. */
   readonly reason: string;
   readonly delayMs: number;
-  /** The attempt that failed: 1 for the first. */
+  /** The number of the failed attempt, from 1. */
   readonly attempt: number;
 }
 
-/** Tokens of one request. */
 export interface TokenUsage {
-  /** All of the input, that from and into the cache included. */
+  /** All input tokens, including cache reads and writes. */
   readonly input: number;
-  /** All of the output, thinking included. */
+  /** All output tokens, including thinking. */
   readonly output: number;
   readonly cachedInput?: number;
-  /** Written into the cache, which some providers charge more for. */
+  /** Tokens written to the cache; some providers charge more for them. */
   readonly cacheWrite?: number;
   readonly thinking?: number;
 }
 
-/** Why a model stopped. */
 export type StopCause = "stop" | "tool_calls" | "length" | "refusal";
 
 /**
- * What a model says, as it says it. The last one is `end`; a failure is thrown as ModelError. A signature closes the
- * text or thinking that it comes with (often in an event without text): what follows is another part. `assistantMessage`
- * makes the message of them.
+ * The stream of a model's answer. The last event is `end`; a failure is thrown as ModelError. A signature ends the text or
+ * thinking that it comes with (often in an event without text). `assistantMessage` builds the message from the events.
  */
 export type ModelEvent =
-  | { readonly type: "text"; readonly text: string; readonly signature?: string }
-  | { readonly type: "thinking"; readonly text: string; readonly signature?: string }
-  /** A piece of the JSON text of a call that is being written; the first may be empty. */
+  | TextPart
+  | ThinkingPart
+  /** A complete call. Calls come right before `end`, so that no call of an interrupted answer runs. */
+  | ToolCallPart
+  /** A piece of the JSON arguments of a call; the first may be empty. */
   | { readonly type: "tool_input"; readonly id: string; readonly name: string; readonly text: string }
-  /** A whole call. Calls come right before `end`, so that none is ever taken from an answer that broke off. */
-  | {
-      readonly type: "tool_call";
-      readonly id: string;
-      readonly name: string;
-      readonly input: unknown;
-      readonly signature?: string;
-    }
   | { readonly type: "end"; readonly cause: StopCause; readonly usage: TokenUsage | undefined };
 
-/** What is known of a model beforehand. */
 export interface ModelFacts {
-  /** `anthropic/claude-sonnet-5`, `offline`: what an option shows and a config file names. */
+  /** `anthropic/claude-sonnet-5` or `offline`: the id in options and config files. */
   readonly id: string;
   readonly name: string;
   /** Tokens. */
@@ -122,7 +109,6 @@ export interface ModelFacts {
   readonly takesImages: boolean;
   readonly takesAudio: boolean;
   readonly thinks: boolean;
-  /** US dollars per million tokens, where known. */
   readonly price?: Price;
 }
 
@@ -130,10 +116,10 @@ export interface ModelFacts {
 export interface Price {
   readonly input: number;
   readonly output: number;
-  /** Default: as other input. */
+  /** Default: the input price. */
   readonly cachedInput?: number;
   readonly cacheWrite?: number;
-  /** A request with more input than this costs so many times as much, all of it. */
+  /** Multipliers for a whole request with more input tokens than `above`. */
   readonly long?: { readonly above: number; readonly input: number; readonly output: number };
 }
 
@@ -155,10 +141,10 @@ export const modelErrorKinds = [
 
 export type ModelErrorKind = (typeof modelErrorKinds)[number];
 
-/** A failure that the user is told in words. Retries have been made by then. */
+/** A failure to show to the user, thrown after all retries. */
 export class ModelError extends Error {
   readonly kind: ModelErrorKind;
-  /** Milliseconds, where the provider said so. */
+  /** Set when the provider named a delay. */
   readonly retryAfterMs: number | undefined;
 
   constructor(

@@ -1,24 +1,24 @@
-// Recordings as files. What users and models say is in them: nobody else may read them.
+// Records and replays model conversations as files that only their owner can read.
 
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { type Model, ModelError } from "./model.ts";
-import { type Placeholders, recordingModel, replayModel } from "./recording.ts";
+import { recordingModel, replayModel } from "./recording.ts";
 
 /**
- * The file is made with the first request, since most models that can be chosen never are. An existing file is left
- * alone: the recording goes to `path.2`, `path.3` and so on.
+ * Creates the file on the first request, since most listed models are never used. Keeps an existing file: the recording
+ * goes to `path.2`, `path.3` and so on.
  */
-export function recordToFile(model: Model, path: string, placeholders?: Placeholders): Model {
+export function recordToFile(model: Model, path: string): Model {
   let file: string | undefined;
   const write = (line: string): void => {
     file ??= newFile(path);
-    // Synchronous, so that a process that is killed has lost nothing.
+    // synchronous, so that nothing is lost when the process is killed
     appendFileSync(file, line);
   };
-  return recordingModel(model, write, placeholders);
+  return recordingModel(model, write);
 }
 
-export function replayFile(path: string, placeholders?: Placeholders): Model {
+export function replayFile(path: string): Model {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -26,7 +26,7 @@ export function replayFile(path: string, placeholders?: Placeholders): Model {
     const reason = error instanceof Error && "code" in error ? error.code : error;
     throw new ModelError("bad_request", `The recording ${path} cannot be read (${reason}).`);
   }
-  return replayModel(text, placeholders);
+  return replayModel(text);
 }
 
 function newFile(path: string): string {

@@ -6,8 +6,7 @@ import { test } from "node:test";
 import { anthropicError, anthropicEvents } from "../../test/fake-provider/anthropic-wire.ts";
 import { ask, askInVain, modelAt, withFake } from "../../test/fake-provider/asking.ts";
 import { failed, streamed } from "../../test/fake-provider/fake-provider.ts";
-import { chooseModel } from "../providers/choose-model.ts";
-import { configuredModels } from "../providers/configured-models.ts";
+import { chooseModel, configuredModels } from "../providers/choose-model.ts";
 import { type Model, ModelError, type ModelEvent, type ModelMessage } from "./model.ts";
 import { recordingModel, replayModel } from "./recording.ts";
 
@@ -46,25 +45,21 @@ const said = (text: string): ModelMessage[] => [{ role: "user", content: [{ type
 
 async function recordingOf(model: Model, ...prompts: readonly string[]): Promise<string> {
   let file = "";
-  const recording = recordingModel(
-    model,
-    (line) => {
-      file += line;
-    },
-    { project: "/tmp/run-1" },
-  );
+  const recording = recordingModel(model, (line) => {
+    file += line;
+  });
   for (const prompt of prompts) await ask(recording, { messages: said(prompt) }).catch(() => undefined);
   return file;
 }
 
-test("a session is replayed as it was, failures included, on another machine", async () => {
+test("a session is replayed as it was, failures included", async () => {
   const failure = new ModelError("rate_limit", "Too fast.", { retryAfterMs: 20_000 });
   const text = { type: "text", text: "Hel" } as const;
   const file = await recordingOf(scripted(saying("a"), [text, failure]), "in /tmp/run-1", "more");
-  const replay = replayModel(file, { project: "/home/me" });
+  const replay = replayModel(file);
   assert.deepEqual(replay.facts, facts);
-  const events = await ask(replay, { messages: said("in /home/me") });
-  assert.deepEqual(events[2], { type: "tool_call", id: "c", name: "read", input: { path: "/home/me/a" } });
+  const events = await ask(replay, { messages: said("in /tmp/run-1") });
+  assert.deepEqual(events[2], { type: "tool_call", id: "c", name: "read", input: { path: "/tmp/run-1/a" } });
   assert.deepEqual(events.at(-1), saying("a").at(-1));
   const second = await askInVain(replay, { messages: said("more") });
   assert.deepEqual(second.events, [text]);
@@ -102,22 +97,22 @@ test("the first difference is named, with both sides", async () => {
   assert.match(shown, /is …a{30}ca+… and the recording has …a{30}ba+…/);
 });
 
-test("a request beyond the recording, and a recording that broke off, are told", async () => {
+test("a request beyond the recording and an incomplete recording are reported", async () => {
   const file = await recordingOf(scripted(saying("a")), "x");
   const replay = replayModel(file);
   await ask(replay, { messages: said("x") });
-  assert.match((await askInVain(replay)).error.message, /at request 2, the recording has 1 requests only/);
+  assert.match((await askInVain(replay)).error.message, /at request 2, the recording has only 1 requests/);
   const broken = file.trimEnd().split("\n").slice(0, -1).join("\n");
   const { error, events } = await askInVain(replayModel(broken), { messages: said("x") });
   assert.equal(error.kind, "cut_off");
   assert.equal(events.length, 3);
 });
 
-test("what is no recording, or a newer one, is refused at once", () => {
+test("a file that is not a recording or has another version is refused at once", () => {
   assert.throws(() => replayModel(""), { kind: "bad_request", message: /line 1 is not JSON/ });
   assert.throws(() => replayModel('{"parley":"trace","version":1}'), { message: /first line should be/ });
   assert.throws(() => replayModel('{"parley":"model-recording","version":2}'), {
-    message: /of version 2 and this program reads 1/,
+    message: /has version 2, expected 1/,
   });
 });
 

@@ -1,12 +1,11 @@
-// A session with a model, kept in a file: NDJSON, a header and then what was asked and what was said. Replayed it is a
-// model that needs no network and says the same every time, and that notices when it is asked something else.
+// Records a model's requests and events as NDJSON, and replays them as a deterministic model.
 //
 //   {"parley":"model-recording","version":1,"facts":{...}}
 //   {"type":"request","n":1,"request":{...}}     without its signal
 //   {"type":"event","n":1,"event":{...}}
 //   {"type":"error","n":1,"kind":"rate_limit","message":"...","retryAfterMs":20000}
 //
-// `n` counts requests. Lines of requests that ran at the same time may be mixed.
+// `n` counts requests; lines of parallel requests may be interleaved.
 
 import {
   type Model,
@@ -19,10 +18,6 @@ import {
 
 export const recordingVersion = 1;
 
-/** What differs between machines and runs, such as the folder of the project: kept as its name, replayed as the value. */
-export type Placeholders = Readonly<Record<string, string>>;
-
-/** What is kept of a request. */
 type RecordedRequest = Omit<ModelRequest, "signal" | "onWait">;
 
 type Line =
@@ -36,13 +31,9 @@ type Line =
       readonly retryAfterMs?: number | undefined;
     };
 
-/** Like `model`, with every line given to `write` as it happens, the header with the first request. */
-export function recordingModel(
-  model: Model,
-  write: (line: string) => void,
-  placeholders: Placeholders = {},
-): Model {
-  const keep = (value: unknown): void => write(`${JSON.stringify(replaceAll(value, named(placeholders)))}\n`);
+/** Behaves like `model` and passes every line to `write`, the header with the first request. */
+export function recordingModel(model: Model, write: (line: string) => void): Model {
+  const keep = (value: unknown): void => write(`${JSON.stringify(value)}\n`);
   let count = 0;
   return {
     facts: model.facts,
@@ -76,8 +67,8 @@ interface Exchange {
   readonly lines: Exclude<Line, { type: "request" }>[];
 }
 
-/** The model of a recording. A file that is none, or of a newer version, is an error at once. */
-export function replayModel(text: string, placeholders: Placeholders = {}): Model {
+/** Throws at once for a file that is not a recording or has another version. */
+export function replayModel(text: string): Model {
   const { facts, exchanges } = readRecording(text);
   let count = 0;
   return {
@@ -85,16 +76,14 @@ export function replayModel(text: string, placeholders: Placeholders = {}): Mode
     async *stream(request) {
       const n = ++count;
       const exchange = exchanges[n - 1];
-      if (exchange === undefined) throw diverged(n, `the recording has ${exchanges.length} requests only`);
-      const asked = replaceAll(recorded(request), named(placeholders));
-      const difference = firstDifference(exchange.request, asked, "");
+      if (exchange === undefined) throw diverged(n, `the recording has only ${exchanges.length} requests`);
+      const difference = firstDifference(exchange.request, recorded(request), "");
       if (difference !== undefined) throw diverged(n, difference);
       for (const line of exchange.lines) {
         if (request.signal.aborted) throw new ModelError("aborted", "The request was cancelled.");
-        const real = replaceAll(line, valued(placeholders)) as typeof line;
-        if (real.type === "error")
-          throw new ModelError(real.kind, real.message, { retryAfterMs: real.retryAfterMs });
-        yield real.event;
+        if (line.type === "error")
+          throw new ModelError(line.kind, line.message, { retryAfterMs: line.retryAfterMs });
+        yield line.event;
       }
       const last = exchange.lines.at(-1);
       if (last?.type !== "event" || last.event.type !== "end") {
@@ -113,13 +102,11 @@ function readRecording(text: string): Recording {
     );
   }
   if (header["version"] !== recordingVersion) {
-    throw unreadable(
-      `it is of version ${header["version"]} and this program reads ${recordingVersion}: record it again`,
-    );
+    throw unreadable(`it has version ${header["version"]}, expected ${recordingVersion}: record it again`);
   }
   const exchanges: Exchange[] = [];
   for (const [index, written] of rest.entries()) {
-    // Our own file; what does not fit shows as a difference.
+    // written by us; a wrong line shows as a difference
     const line = parsedLine(written, index + 2) as unknown as Line;
     if (line.type === "request") exchanges[line.n - 1] = { request: line.request, lines: [] };
     else if (exchanges[line.n - 1] === undefined) throw unreadable(`line ${index + 2} belongs to no request`);
@@ -137,24 +124,24 @@ function parsedLine(line: string, number: number): Readonly<Record<string, unkno
 }
 
 function unreadable(reason: string): ModelError {
-  return new ModelError("bad_request", `This is not a recording of a model: ${reason}.`);
+  return new ModelError("bad_request", `This is not a model recording: ${reason}.`);
 }
 
 function diverged(n: number, difference: string): ModelError {
   return new ModelError(
     "bad_request",
-    `The recording does not fit: at request ${n}, ${difference}. Record it again, or undo what changed the conversation.`,
+    `The recording does not match: at request ${n}, ${difference}. Record it again, or undo the change to the conversation.`,
   );
 }
 
-/** As JSON would have it: what is undefined is absent. */
+/** Normalises the request to JSON, without undefined fields. */
 function recorded({ signal: _, onWait: __, ...rest }: ModelRequest): RecordedRequest {
   return JSON.parse(JSON.stringify(rest));
 }
 
 function firstDifference(wanted: unknown, got: unknown, path: string): string | undefined {
   if (Object.is(wanted, got)) return undefined;
-  if (!isObject(wanted) || !isObject(got)) {
+  if (!isObjectOrArray(wanted) || !isObjectOrArray(got)) {
     return `${path || "it"} is ${excerpt(got, wanted)} and the recording has ${excerpt(wanted, got)}`;
   }
   const keys = new Set([...Object.keys(wanted), ...Object.keys(got)]);
@@ -166,11 +153,11 @@ function firstDifference(wanted: unknown, got: unknown, path: string): string | 
   return undefined;
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function isObjectOrArray(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 
-/** Of long texts, what is around the first character that differs. */
+/** Shortens a long text to the part around the first difference. */
 function excerpt(value: unknown, other: unknown): string {
   if (value === undefined) return "absent";
   const text = JSON.stringify(value);
@@ -180,26 +167,4 @@ function excerpt(value: unknown, other: unknown): string {
   while (at < text.length && text[at] === otherText[at]) at++;
   const from = Math.max(0, at - 30);
   return `${from > 0 ? "…" : ""}${text.slice(from, from + 80)}${from + 80 < text.length ? "…" : ""}`;
-}
-
-type Replacement = readonly (readonly [from: string, to: string])[];
-
-/** Longest first: a folder before its parent. */
-function named(placeholders: Placeholders): Replacement {
-  const pairs = Object.entries(placeholders).map(([name, value]) => [value, `{{${name}}}`] as const);
-  return pairs.filter(([value]) => value !== "").sort(([a], [b]) => b.length - a.length);
-}
-
-function valued(placeholders: Placeholders): Replacement {
-  return Object.entries(placeholders).map(([name, value]) => [`{{${name}}}`, value] as const);
-}
-
-function replaceAll(value: unknown, replacement: Replacement): unknown {
-  if (replacement.length === 0) return value;
-  if (typeof value === "string") {
-    return replacement.reduce((text, [from, to]) => text.replaceAll(from, () => to), value);
-  }
-  if (Array.isArray(value)) return value.map((item) => replaceAll(item, replacement));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replaceAll(item, replacement)]));
 }

@@ -55,7 +55,7 @@ for (const [headers, ms] of [
   });
 }
 
-test("a provider that asks for more than the bound is not waited for: the user is told", async () => {
+test("a longer delay than the limit is reported to the user instead of waited for", async () => {
   await withFake([limited({ "retry-after": "3600" })], async (fake) => {
     const clock = testClock();
     const { error } = await askInVain(modelAt(fake.url, sonnet, {}, { clock }));
@@ -109,7 +109,7 @@ test("an abort ends a pause at once, with the real clock", async () => {
   });
 });
 
-test("a short pause with the real clock goes by itself", async () => {
+test("a short pause with the real clock ends by itself", async () => {
   await withFake([limited({ "retry-after-ms": "1" }), good], async (fake) => {
     assert.equal(textOf(await ask(modelAt(fake.url, sonnet, {}, {}))), "Hello");
   });

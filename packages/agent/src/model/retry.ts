@@ -1,82 +1,73 @@
-// Trying again: with a growing, jittered pause or with the one that the provider asked for, never after something has
-// been said already, and ended at once by an abort. Time and chance are injected.
+// Retries model requests with growing, jittered pauses; time and randomness are injected.
 
+import { setTimeout } from "node:timers/promises";
 import { ModelError, type ModelEvent, type ModelRequest } from "./model.ts";
 
-export interface Clock {
+export interface RetryClock {
   /** Milliseconds since 1970. */
   now(): number;
   /** Rejects at once when the signal is or becomes aborted. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
-  /** 0 to 1. */
+  /** From 0 to 1. */
   random(): number;
 }
 
 export interface RetryPolicy {
-  /** The first one included. */
+  /** Including the first one. */
   readonly attempts: number;
   /** The first pause, doubled every time. */
   readonly baseMs: number;
-  /** No pause is longer. A provider that asks for more is not waited for: the user is told when to come back. */
+  /** The longest pause. If a provider asks for a longer one, the user gets the error instead. */
   readonly maxMs: number;
 }
 
 export const defaultRetries: RetryPolicy = { attempts: 5, baseMs: 1000, maxMs: 60_000 };
 
-/** A failure, and whether the same request may succeed later. */
+/** A failed attempt, and whether it may succeed later. */
 export class Failure extends Error {
   readonly error: ModelError;
-  readonly again: boolean;
+  readonly isRetryable: boolean;
 
-  constructor(error: ModelError, again: boolean) {
+  constructor(error: ModelError, isRetryable: boolean) {
     super(error.message);
     this.error = error;
-    this.again = again;
+    this.isRetryable = isRetryable;
   }
 }
 
-export const systemClock: Clock = {
+export const systemClock: RetryClock = {
   now: Date.now,
   random: Math.random,
-  wait: (ms, signal) =>
-    new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason);
-      const timer = setTimeout(() => {
-        signal.removeEventListener("abort", stop);
-        resolve();
-      }, ms);
-      const stop = (): void => {
-        clearTimeout(timer);
-        reject(signal.reason);
-      };
-      signal.addEventListener("abort", stop, { once: true });
-    }),
+  wait: (ms, signal) => setTimeout(ms, undefined, { signal }),
 };
 
-/** The events of the first attempt that says anything. Attempts throw `Failure`, what comes out is ModelError. */
+/**
+ * The events of the first attempt that yields any; an attempt is not repeated after its first event.
+ * Attempts throw `Failure`; this throws ModelError.
+ */
 export async function* withRetries(
   attempt: (request: ModelRequest) => AsyncIterable<ModelEvent>,
   request: ModelRequest,
   policy: RetryPolicy,
-  clock: Clock,
+  clock: RetryClock,
 ): AsyncGenerator<ModelEvent> {
-  for (let tried = 1; ; tried++) {
-    let said = false;
+  for (let attempts = 1; ; attempts++) {
+    let hasBegun = false;
     try {
       for await (const event of attempt(request)) {
-        said = true;
+        hasBegun = true;
         yield event;
       }
       return;
     } catch (error) {
       if (request.signal.aborted) throw aborted();
       if (!(error instanceof Failure)) throw error;
-      const delayMs = pause(error.error, tried, policy, clock);
-      if (!error.again || said || tried >= policy.attempts || delayMs > policy.maxMs) {
-        throw tried === 1 ? error.error : afterAttempts(error.error, tried);
+      const delayMs = pause(error.error, attempts, policy, clock);
+      if (!error.isRetryable || hasBegun || attempts >= policy.attempts || delayMs > policy.maxMs) {
+        throw attempts === 1 ? error.error : afterAttempts(error.error, attempts);
       }
       const { kind, message } = error.error;
-      request.onWait?.({ kind, reason: message, delayMs, attempt: tried });
+      request.onWait?.({ kind, reason: message, delayMs, attempt: attempts });
       await clock.wait(delayMs, request.signal).catch(() => {
         throw aborted();
       });
@@ -88,15 +79,15 @@ export function aborted(): ModelError {
   return new ModelError("aborted", "The request was cancelled.");
 }
 
-/** At least half of the pause is kept: jitter spreads clients, it must not hammer a server that is down. */
-function pause(error: ModelError, tried: number, policy: RetryPolicy, clock: Clock): number {
+/** Waits at least half of the full pause: jitter must spread clients without hammering the server. */
+function pause(error: ModelError, attempts: number, policy: RetryPolicy, clock: RetryClock): number {
   if (error.retryAfterMs !== undefined) return Math.max(0, error.retryAfterMs);
-  const full = Math.min(policy.maxMs, policy.baseMs * 2 ** (tried - 1));
+  const full = Math.min(policy.maxMs, policy.baseMs * 2 ** (attempts - 1));
   return Math.round(full / 2 + (full / 2) * clock.random());
 }
 
-function afterAttempts(error: ModelError, tried: number): ModelError {
-  return new ModelError(error.kind, `${error.message} (after ${tried} attempts)`, {
+function afterAttempts(error: ModelError, attempts: number): ModelError {
+  return new ModelError(error.kind, `${error.message} (after ${attempts} attempts)`, {
     retryAfterMs: error.retryAfterMs,
     cause: error.cause,
   });

@@ -1,14 +1,15 @@
-// One answer of the offline model: the script of the user's last request, played up to where its outcomes reach.
+// Produces one answer of the offline model: replays the script of the user's last request with the outcomes so far.
 
+import { summaryRequest } from "../model/agent-requests.ts";
 import type { ModelEvent, ModelMessage, ModelRequest } from "../model/model.ts";
-import { plainSummary, summaryRequest } from "../session/summary.ts";
-import { tokensOfMessages, tokensOfText } from "../session/tokens.ts";
+import { plainSummary } from "../model/summary.ts";
+import { tokensOfMessages, tokensOfText } from "../model/tokens.ts";
 import { requestScript } from "./request-script.ts";
 import type { Step } from "./script.ts";
 
 export function* answer(request: ModelRequest): Generator<ModelEvent> {
   const { messages, tools } = request;
-  const asked = lastIndexOfUser(messages);
+  const asked = messages.findLastIndex(({ role }) => role === "user");
   const text = requestText(messages[asked]);
   if (text.startsWith(summaryRequest)) return yield* speak(plainSummary(messages.slice(0, asked)), request);
   const work = messages.slice(asked + 1);
@@ -21,7 +22,7 @@ export function* answer(request: ModelRequest): Generator<ModelEvent> {
   for (const [i, message] of work.entries()) {
     const follower = work[i + 1];
     if (message.role !== "assistant" || follower?.role !== "tool") continue;
-    // somebody switched the mode meanwhile, or the calls are another model's
+    // the mode was switched, or another model made the calls
     if (next.done || next.value.calls.map(({ name }) => name).join() !== calls(message).join()) {
       return yield* speak("What I may do has changed while I worked. Tell me again what to do.", request);
     }
@@ -31,10 +32,6 @@ export function* answer(request: ModelRequest): Generator<ModelEvent> {
   yield* act(next.value, work.length, request);
 }
 
-function lastIndexOfUser(messages: readonly ModelMessage[]): number {
-  return messages.findLastIndex(({ role }) => role === "user");
-}
-
 function calls(message: ModelMessage): string[] {
   if (message.role !== "assistant") return [];
   return message.content.flatMap((part) => (part.type === "tool_call" ? [part.name] : []));
@@ -42,7 +39,7 @@ function calls(message: ModelMessage): string[] {
 
 const leftOut = /^\[(image|audio) left out: /;
 
-/** What was shown to a model that has no eyes and no ears. */
+/** Says which attached media the offline model cannot use. */
 function unseen(message: ModelMessage | undefined): string {
   const parts = message?.role === "user" ? message.content : [];
   const kinds = new Set(
@@ -53,7 +50,7 @@ function unseen(message: ModelMessage | undefined): string {
   return `I cannot ${what}: that takes a model, see \`parley help agent\`.\n\n`;
 }
 
-/** The user's words; what they refer to takes the place of "this". */
+/** The user's text; "this" is replaced by the file that the prompt refers to. */
 function requestText(message: ModelMessage | undefined): string {
   if (message?.role !== "user") return "";
   const texts = message.content.flatMap((part) => (part.type === "text" ? [part.text] : []));
@@ -84,7 +81,7 @@ function* speak(text: string, request: ModelRequest): Generator<ModelEvent> {
   yield end("stop", request, text);
 }
 
-/** A few words at a time, as other models do. */
+/** Streams a few words at a time, as other models do. */
 function* inPieces(type: "text" | "thinking", text: string): Generator<ModelEvent> {
   for (const [piece] of text.matchAll(/(?:\S+\s*|\s+){1,8}/g)) yield { type, text: piece };
 }

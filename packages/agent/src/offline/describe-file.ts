@@ -1,8 +1,8 @@
-// What is in a file, said without understanding it: its kind, its size, what it begins with and what it declares.
+// Describes a file without a model: its kind, size, first comment and declarations.
 
 interface Kind {
   readonly name: string;
-  /** Each finds the name of something that the file declares. */
+  /** Each pattern finds a declared name. */
   readonly declarations: readonly RegExp[];
 }
 

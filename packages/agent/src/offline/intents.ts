@@ -1,4 +1,4 @@
-// What a plain request means, by rules. The first that fits counts, so the special ones come first.
+// Recognises plain requests with an ordered list of patterns; the first match wins, so specific ones come first.
 
 import { mask, steps } from "./request-text.ts";
 
@@ -21,14 +21,14 @@ export type Intent =
   | { readonly type: "unknown" };
 
 export interface Task {
-  /** As the user said it. */
+  /** In the user's words. */
   readonly words: string;
   readonly intent: Intent;
 }
 
 /** The tasks of a request, in order. */
 export function tasksOf(request: string): Task[] {
-  // clients let people mention a file with blanks in its name as @"a b"
+  // clients write a mention of a file with blanks as @"a b"
   const masked = mask(request.replaceAll(/(?<!\S)@(?=["'])/g, ""));
   return steps(masked.text).map((step) => ({
     words: oneLine(masked.restore(step)),
@@ -42,110 +42,84 @@ function oneLine(text: string): string {
 }
 
 type Restore = (piece: string) => string;
-type Rule = readonly [pattern: RegExp, meaning: (get: (name: string) => string) => Intent | undefined];
+type Rule = readonly [pattern: string, meaning: (get: (name: string) => string) => Intent | undefined];
 
-/** A quoted name, or a word that looks like one: with a dot, a slash or a known name without either. */
+/** A quoted name, or a word with a dot or slash, or a well-known file or folder name. */
 const path = String.raw`(?:\uE000\d+\uE001|[^\s,;:]*[./](?:[^\s,;]*[^\s,;:])?|[A-Z][A-Za-z]*file|LICENSE|README|src|test|tests|docs|lib|bin)`;
 const the = String.raw`(?:the\s+|a\s+|my\s+|this\s+)?(?:new\s+)?(?:file\s+|folder\s+|directory\s+)?(?:called\s+|named\s+)?`;
 
-function rule(source: string): RegExp {
-  return new RegExp(source, "is");
-}
-
 const rules: readonly Rule[] = [
-  [rule(`^(?:stop|never ?mind|cancel|forget it)$`), () => ({ type: "stop" })],
+  [`^(?:stop|never ?mind|cancel|forget it)$`, () => ({ type: "stop" })],
   [
-    rule(`^(?:hi|hello|hey|help|good (?:morning|evening)|what can you do|who are you)\\b.*$`),
+    `^(?:hi|hello|hey|help|good (?:morning|evening)|what can you do|who are you)\\b.*$`,
     () => ({ type: "greet" }),
   ],
   [
-    rule(`^(?:fetch|download|get|open|read|load|show)\\s+(?<url>https?://\\S+)`),
+    `^(?:fetch|download|get|open|read|load|show)\\s+(?<url>https?://\\S+)`,
     (get) => ({ type: "fetch", url: get("url") }),
   ],
   [
-    rule(
-      `^(?:replace|change|substitute)\\s+(?<old>.+?)\\s+(?:with|by|to|into)\\s+(?<new>.+?)\\s+in\\s+${the}(?<path>\\S+)$`,
-    ),
+    `^(?:replace|change|substitute)\\s+(?<old>.+?)\\s+(?:with|by|to|into)\\s+(?<new>.+?)\\s+in\\s+${the}(?<path>\\S+)$`,
     (get) => ({ type: "replace", path: get("path"), oldText: get("old"), newText: get("new") }),
   ],
   [
-    rule(
-      `^in\\s+${the}(?<path>\\S+?),?\\s+(?:replace|change|substitute)\\s+(?<old>.+?)\\s+(?:with|by|to|into)\\s+(?<new>.+)$`,
-    ),
+    `^in\\s+${the}(?<path>\\S+?),?\\s+(?:replace|change|substitute)\\s+(?<old>.+?)\\s+(?:with|by|to|into)\\s+(?<new>.+)$`,
     (get) => ({ type: "replace", path: get("path"), oldText: get("old"), newText: get("new") }),
   ],
   [
-    rule(`^(?:append|add)\\s+(?<text>.+?)\\s+to\\s+(?:the\\s+end\\s+of\\s+)?${the}(?<path>${path})$`),
+    `^(?:append|add)\\s+(?<text>.+?)\\s+to\\s+(?:the\\s+end\\s+of\\s+)?${the}(?<path>${path})$`,
     (get) => ({ type: "append", path: get("path"), text: get("text") }),
   ],
   [
-    rule(`^(?:write|put|save)\\s+(?<text>.+?)\\s+(?:to|into|in)\\s+${the}(?<path>${path})$`),
+    `^(?:write|put|save)\\s+(?<text>.+?)\\s+(?:to|into|in)\\s+${the}(?<path>${path})$`,
     (get) => ({ type: "create", path: get("path"), content: get("text") }),
   ],
   [
-    rule(
-      `^(?:create|make|write|add)\\s+${the}(?<path>${path})(?:\\s*:|\\s+(?:with|containing|that\\s+says|saying)` +
-        `(?:\\s+(?:the\\s+)?(?:contents?|text|lines?))?:?)?\\s*(?<text>.*)$`,
-    ),
+    `^(?:create|make|write|add)\\s+${the}(?<path>${path})(?:\\s*:|\\s+(?:with|containing|that\\s+says|saying)` +
+      `(?:\\s+(?:the\\s+)?(?:contents?|text|lines?))?:?)?\\s*(?<text>.*)$`,
     (get) => ({ type: "create", path: get("path"), content: get("text") }),
   ],
-  [rule(`^(?:delete|remove|rm)\\s+${the}(?<path>\\S+)$`), (get) => ({ type: "delete", path: get("path") })],
+  [`^(?:delete|remove|rm)\\s+${the}(?<path>\\S+)$`, (get) => ({ type: "delete", path: get("path") })],
   [
-    rule(`^(?:move|rename|mv)\\s+${the}(?<from>\\S+)\\s+(?:to|as|into)\\s+${the}(?<to>\\S+)$`),
+    `^(?:move|rename|mv)\\s+${the}(?<from>\\S+)\\s+(?:to|as|into)\\s+${the}(?<to>\\S+)$`,
     (get) => ({ type: "move", from: get("from"), to: get("to") }),
   ],
   [
-    rule(
-      `^(?:run\\s+)?(?:all\\s+)?(?:the\\s+)?(?:project'?s\\s+)?tests?(?:\\s+(?:it|this|the\\s+project|again|and\\s+explain\\s+what\\s+fails))?[.\\s]*(?<which>.*)$`,
-    ),
+    `^(?:run\\s+)?(?:all\\s+)?(?:the\\s+)?(?:project'?s\\s+)?tests?(?:\\s+(?:it|this|the\\s+project|again|and\\s+explain\\s+what\\s+fails))?[.\\s]*(?<which>.*)$`,
     (get) => ({ type: "test", which: get("which") }),
   ],
   [
-    rule(`^(?:run|execute|exec|\\$|!)\\s*(?:the\\s+(?:command|script)[:\\s]+)?(?<command>.+)$`),
+    `^(?:run|execute|exec|\\$|!)\\s*(?:the\\s+(?:command|script)[:\\s]+)?(?<command>.+)$`,
     (get) => ({ type: "run", command: get("command") }),
   ],
   [
-    rule(
-      `^(?:find|list|show|search\\s+for)\\s+(?:me\\s+)?(?:all\\s+)?(?:the\\s+)?files?\\s+(?:called|named|matching|like|that\\s+match)\\s+(?<pattern>.+)$`,
-    ),
+    `^(?:find|list|show|search\\s+for)\\s+(?:me\\s+)?(?:all\\s+)?(?:the\\s+)?files?\\s+(?:called|named|matching|like|that\\s+match)\\s+(?<pattern>.+)$`,
     (get) => ({ type: "find", pattern: get("pattern") }),
   ],
   [
-    rule(
-      `^(?:find|list|show)\\s+(?:me\\s+)?(?:all\\s+)?(?:the\\s+)?(?<pattern>[^\\s]*[*?][^\\s]*)(?:\\s+files)?$`,
-    ),
+    `^(?:find|list|show)\\s+(?:me\\s+)?(?:all\\s+)?(?:the\\s+)?(?<pattern>[^\\s]*[*?][^\\s]*)(?:\\s+files)?$`,
     (get) => ({ type: "find", pattern: get("pattern") }),
   ],
   [
-    rule(
-      `^(?:look\\s+around|ls|list|explore|overview)(?:\\s+(?:the\\s+)?(?:files|folder|project|directory))?(?:\\s+(?:of|in|at)?\\s*${the}(?<path>${path}))?(?:\\s+(?:here|in\\s+(?:this|the)\\s+\\w+))?$`,
-    ),
+    `^(?:look\\s+around|ls|list|explore|overview)(?:\\s+(?:the\\s+)?(?:files|folder|project|directory))?(?:\\s+(?:of|in|at)?\\s*${the}(?<path>${path}))?(?:\\s+(?:here|in\\s+(?:this|the)\\s+\\w+))?$`,
     (get) => ({ type: "look", path: get("path") || "." }),
   ],
   [
-    rule(
-      `^(?:what(?:'s|\\s+is)\\s+(?:here|in\\s+(?:here|(?:this|the)\\s+(?:folder|project|repo|repository|directory)))|` +
-        `(?:show|explain|describe|summari[sz]e)\\s+(?:me\\s+)?(?:this|the)\\s+(?:files|project|folder|repo|repository|directory|codebase)|` +
-        `what\\s+(?:is|does)\\s+this\\s+(?:project|repo|repository|codebase)(?:\\s+do)?|tell\\s+me\\s+about\\s+(?:this|the)\\s+project)$`,
-    ),
+    `^(?:what(?:'s|\\s+is)\\s+(?:here|in\\s+(?:here|(?:this|the)\\s+(?:folder|project|repo|repository|directory)))|` +
+      `(?:show|explain|describe|summari[sz]e)\\s+(?:me\\s+)?(?:this|the)\\s+(?:files|project|folder|repo|repository|directory|codebase)|` +
+      `what\\s+(?:is|does)\\s+this\\s+(?:project|repo|repository|codebase)(?:\\s+do)?|tell\\s+me\\s+about\\s+(?:this|the)\\s+project)$`,
     () => ({ type: "look", path: "." }),
   ],
   [
-    rule(
-      `^(?:explain|describe|summari[sz]e|outline|what\\s+does|what(?:'s|\\s+is)\\s+in)\\s+(?:what\\s+is\\s+in\\s+)?${the}(?<path>${path})(?:\\s+do(?:es)?)?$`,
-    ),
+    `^(?:explain|describe|summari[sz]e|outline|what\\s+does|what(?:'s|\\s+is)\\s+in)\\s+(?:what\\s+is\\s+in\\s+)?${the}(?<path>${path})(?:\\s+do(?:es)?)?$`,
     (get) => ({ ...linesOf(get("path"), "", ""), type: "explain" }),
   ],
   [
-    rule(
-      `^(?:read|show|open|cat|print|display|view)\\s+(?:me\\s+)?${the}(?<path>${path})(?:\\s*,?\\s*(?:from\\s+)?lines?\\s+(?<from>\\d+)(?:\\s*(?:-|–|to)\\s*(?<to>\\d+))?)?$`,
-    ),
+    `^(?:read|show|open|cat|print|display|view)\\s+(?:me\\s+)?${the}(?<path>${path})(?:\\s*,?\\s*(?:from\\s+)?lines?\\s+(?<from>\\d+)(?:\\s*(?:-|–|to)\\s*(?<to>\\d+))?)?$`,
     (get) => ({ ...linesOf(get("path"), get("from"), get("to")), type: "read" }),
   ],
   [
-    rule(
-      `^(?:search|grep|look|find|where\\s+(?:is|are))\\s+(?:for\\s+)?(?:all\\s+)?(?:the\\s+)?(?:uses?\\s+of\\s+|references\\s+to\\s+|occurrences\\s+of\\s+|text\\s+|word\\s+)?(?<pattern>.+?)(?:\\s+(?:used|defined|declared|mentioned))?(?:\\s+(?:in|below|under)\\s+${the}(?<path>${path}|(?:this|the)\\s+\\w+))?$`,
-    ),
+    `^(?:search|grep|look|find|where\\s+(?:is|are))\\s+(?:for\\s+)?(?:all\\s+)?(?:the\\s+)?(?:uses?\\s+of\\s+|references\\s+to\\s+|occurrences\\s+of\\s+|text\\s+|word\\s+)?(?<pattern>.+?)(?:\\s+(?:used|defined|declared|mentioned))?(?:\\s+(?:in|below|under)\\s+${the}(?<path>${path}|(?:this|the)\\s+\\w+))?$`,
     (get) => {
       const where = get("path");
       return {
@@ -157,11 +131,13 @@ const rules: readonly Rule[] = [
   ],
 ];
 
+const patterns = rules.map(([source, meaning]) => [new RegExp(source, "is"), meaning] as const);
+
 function intentOf(step: string, restore: Restore): Intent {
-  for (const [pattern, meaning] of rules) {
+  for (const [pattern, meaning] of patterns) {
     const found = pattern.exec(step);
     if (found === null) continue;
-    // clients let people mention files with an @ in front
+    // clients mark mentioned files with @
     const intent = meaning((name) => {
       const text = restore(found.groups?.[name] ?? "");
       return name === "path" ? text.replace(/^@(?=.)/, "") : text;
@@ -171,12 +147,12 @@ function intentOf(step: string, restore: Restore): Intent {
   return { type: "unknown" };
 }
 
-/** `a.ts:10-20` says lines too. */
+/** Also accepts line numbers in the path: `a.ts:10-20`. */
 function linesOf(path: string, from: string, to: string): Omit<Extract<Intent, { type: "read" }>, "type"> {
   const [, file = path, first = from, last = to] = /^(.+?):(\d+)(?:-(\d+))?$/.exec(path) ?? [];
   return {
     path: file,
-    ...(first === "" ? {} : { from: Number(first) }),
-    ...(last === "" ? {} : { to: Number(last) }),
+    ...(first !== "" && { from: Number(first) }),
+    ...(last !== "" && { to: Number(last) }),
   };
 }

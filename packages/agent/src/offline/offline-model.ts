@@ -1,5 +1,4 @@
-// The model that is there when none is configured: rules instead of a network. It calls the same tools through the
-// same permissions as any other model, and always does the same for the same words.
+// The model that is used when none is configured: fixed rules instead of an AI, always the same answer to a request.
 
 import type { Model } from "../model/model.ts";
 

@@ -1,15 +1,14 @@
-// One request of the user as a script: a single task is done at once, several become a plan that is carried out step
-// by step. Where the mode allows no changes, the plan is all there is.
+// Turns a user request into a script: one task at once, several as a plan; only the plan when changes are not allowed.
 
-import { planRequest } from "../session/commands.ts";
+import { planRequest } from "../model/agent-requests.ts";
 import { type Intent, type Task, tasksOf } from "./intents.ts";
 import { call, type Script } from "./script.ts";
 import { taskScript } from "./task-scripts.ts";
 
-export interface Means {
+export interface ScriptOptions {
   /** Whether the model may call this tool. */
   has(tool: string): boolean;
-  /** The work on this request began in a mode that changes nothing. */
+  /** The request began in a mode that allows no changes. */
   readonly beganPlanning: boolean;
 }
 
@@ -23,38 +22,38 @@ const changes: ReadonlySet<Intent["type"]> = new Set([
   "test",
 ]);
 
-export function* requestScript(request: string, means: Means): Script {
+export function* requestScript(request: string, options: ScriptOptions): Script {
   const isPlanOnly = request.startsWith(planRequest);
   const words = isPlanOnly ? request.slice(planRequest.length).trim() : request;
   const tasks = tasksOf(words);
-  if (isPlanOnly) return yield* planOnly(tasks, means);
+  if (isPlanOnly) return yield* planOnly(tasks, options);
   const known = tasks.filter(({ intent }) => intent.type !== "unknown" && intent.type !== "greet");
   if (known.length === 0)
     return tasks.some(({ intent }) => intent.type === "greet") ? abilities : lost(words);
-  if (!means.has("read") && !means.beganPlanning) {
+  if (!options.has("read") && !options.beganPlanning) {
     return "In mode chat I have no tools, and without them I know nothing: switch to ask, code or architect.";
   }
   const unknown = tasks.filter(({ intent }) => intent.type === "unknown");
   const note =
     unknown.length === 0 ? "" : `\n\nI did not understand, and did nothing about: ${quotedWords(unknown)}.`;
-  const mayChange = !means.beganPlanning;
+  const mayChange = !options.beganPlanning;
   if (!mayChange && known.some(({ intent }) => changes.has(intent.type))) {
-    const plan = yield* showPlan(known, means);
+    const plan = yield* showPlan(known, options);
     const left = yield* call(
       "switch_mode",
       { plan },
       "The plan is ready; to carry it out I must leave this mode.",
     );
-    if (left.isError || !means.has("write"))
+    if (left.isError || !options.has("write"))
       return `${plan}\n\nNothing was changed. Switch to ask or code to carry it out.${note}`;
   }
-  return `${yield* carryOut(known, means)}${note}`;
+  return `${yield* carryOut(known, options)}${note}`;
 }
 
 const shownTasks = 5;
 const shownWords = 80;
 
-/** Not all of a long text that is none of our business. */
+/** Shortens long requests. */
 function quotedWords(tasks: readonly Task[]): string {
   const shown = tasks.slice(0, shownTasks).map(({ words }) => {
     return `“${words.length > shownWords ? `${words.slice(0, shownWords)}…` : words}”`;
@@ -63,8 +62,8 @@ function quotedWords(tasks: readonly Task[]): string {
   return more > 0 ? `${shown.join(", ")} and ${more} more` : shown.join(", ");
 }
 
-/** A plan can have steps that only a person, or another model, can carry out. */
-function* planOnly(tasks: readonly Task[], means: Means): Script {
+/** A plan may have steps that the offline model cannot carry out. */
+function* planOnly(tasks: readonly Task[], options: ScriptOptions): Script {
   const steps = tasks.filter(({ intent }) => intent.type !== "greet");
   if (steps.length === 0)
     return "What should I plan? Say it with the command: `/plan rename a.txt to b.txt, then run the tests`.";
@@ -73,16 +72,16 @@ function* planOnly(tasks: readonly Task[], means: Means): Script {
     unknown.length === 0
       ? ""
       : `\n\nBy fixed rules I cannot carry out ${quotedWords(unknown)}: that takes another model.`;
-  return `${yield* showPlan(steps, means)}${note}`;
+  return `${yield* showPlan(steps, options)}${note}`;
 }
 
-function* showPlan(tasks: readonly Task[], { has }: Means): Script {
+function* showPlan(tasks: readonly Task[], { has }: ScriptOptions): Script {
   if (has("todo"))
     yield* call("todo", { entries: planItems(tasks, -1) }, "I make a plan and change nothing.");
   return ["The plan:", ...tasks.map(({ words }, i) => `${i + 1}. ${words}`)].join("\n");
 }
 
-function* carryOut(tasks: readonly Task[], { has }: Means): Script {
+function* carryOut(tasks: readonly Task[], { has }: ScriptOptions): Script {
   const [only] = tasks;
   if (tasks.length === 1 && only !== undefined) return (yield* taskScript(only.intent)).words;
   const report: string[] = [];

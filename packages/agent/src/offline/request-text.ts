@@ -1,14 +1,13 @@
-// Plain requests in pieces: quoted text, code and fences are put aside, so that words in them are not taken for
-// orders; what is left is split into steps.
+// Splits a request into steps, without looking into quoted text and code.
 
-/** A text whose quoted parts are numbered marks. */
+/** A text with placeholders for its quoted parts. */
 export interface Masked {
   readonly text: string;
-  /** Puts the quoted parts of a piece back; a piece that is nothing but one of them loses its quotes. */
+  /** Restores the quoted parts of a piece; a piece that is just one quote loses its quotation marks. */
   restore(piece: string): string;
 }
 
-/** Fences, backticks and quotes; a quote inside a word is an apostrophe. */
+/** Matches fences, backticks and quotes; a quote inside a word is an apostrophe. */
 const quoted =
   /(`{3,})(?!`)[^\n]*\n([\s\S]*?)\n?\1|`([^`\n]+)`|"([^"\n]*)"|“([^”\n]*)”|(?<![\w])'([^'\n]*)'(?!\w)/g;
 const mark = /\uE000(\d+)\uE001/g;
@@ -40,11 +39,11 @@ const joints =
   `\\s*[.,]?\\s+(?:and\\s+)?then,?\\s+|\\.\\s+(?=(?:${verbs})\\b)|` +
   `,?\\s+and\\s+(?!explain\\s+what)(?=(?:${verbs})\\b)|,\\s+(?=(?:${verbs})\\b)`;
 const between = new RegExp(`\\s*;\\s+|${joints}`, "i");
-/** In a command a semicolon is the shell's. */
+/** Without the semicolon, which belongs to the shell. */
 const betweenCommands = new RegExp(joints, "i");
 const beginsCommand = /^\s*(?:(?:please|now|first|then)\s+)?(?:run|execute)\b/i;
 
-/** The steps of a masked text: a list, or sentences that are joined with "then", "and" and the like. */
+/** The steps of a masked text: list items, or sentences joined with "then", "and" and the like. */
 export function steps(text: string): string[] {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const items = lines.flatMap((line) => listItem.exec(line)?.[1] ?? []);
@@ -55,7 +54,7 @@ export function steps(text: string): string[] {
   return joinPlaces(pieces.map(plain).filter((piece) => piece !== ""));
 }
 
-/** “in a.ts, replace …” is one step. */
+/** Joins “in a.ts, replace …” to one step. */
 function joinPlaces(pieces: readonly string[]): string[] {
   const joined: string[] = [];
   for (const piece of pieces) {
@@ -66,7 +65,7 @@ function joinPlaces(pieces: readonly string[]): string[] {
   return joined;
 }
 
-/** A fence on a line of its own belongs to the line before it. */
+/** Joins a fence on its own line to the line before it. */
 function joinFences(lines: readonly string[]): string[] {
   const joined: string[] = [];
   for (const line of lines) {
@@ -77,7 +76,7 @@ function joinFences(lines: readonly string[]): string[] {
   return joined;
 }
 
-/** Without courtesies and headings. */
+/** Removes courtesies and headings. */
 function plain(piece: string): string {
   return piece
     .trim()

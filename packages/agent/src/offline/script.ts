@@ -1,6 +1,6 @@
-// What a script of the offline model is made of: steps that call tools, and words at the end. A script is started
-// again for every request and fed with the outcomes so far, so that the model needs no memory of its own.
+// Defines the offline model's scripts: generators that yield tool calls and are replayed for every request.
 
+import { optional } from "@parley/acp/internal";
 import type { ToolOutcome } from "../model/model.ts";
 
 export interface Call {
@@ -8,34 +8,33 @@ export interface Call {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** One answer that calls tools. */
+/** One answer with tool calls. */
 export interface Step {
   readonly think?: string;
   readonly say?: string;
   readonly calls: readonly Call[];
 }
 
-/** Ends with the last words. */
+/** Returns the final answer. */
 export type Script<Result = string> = Generator<Step, Result, readonly ToolOutcome[]>;
 
-/** What became of one call. */
-export interface Told {
+export interface CallResult {
   readonly isError: boolean;
   readonly text: string;
 }
 
-export function told(outcome: ToolOutcome | undefined): Told {
+export function callResult(outcome: ToolOutcome | undefined): CallResult {
   if (outcome === undefined) return { isError: true, text: "It was not run." };
-  // of a failure the first part says what happened, and the others what a model may do then
+  // the first part of a failure is the error, the others are advice for a model
   const parts = outcome.isError ? outcome.content.slice(0, 1) : outcome.content;
   const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
   return { isError: outcome.isError, text };
 }
 
-/** One call, and what became of it. */
-export function* call(name: string, input: Call["input"], think?: string): Script<Told> {
-  const outcomes = yield { calls: [{ name, input }], ...(think === undefined ? {} : { think }) };
-  return told(outcomes[0]);
+/** Makes one call and returns its result. */
+export function* call(name: string, input: Call["input"], think?: string): Script<CallResult> {
+  const outcomes = yield { calls: [{ name, input }], ...optional({ think }) };
+  return callResult(outcomes[0]);
 }
 
 export function fenced(text: string): string {

@@ -1,10 +1,11 @@
-// How each kind of task is carried out with the agent's tools.
+// Carries out each kind of task with the agent's tools.
 
+import { optional } from "@parley/acp/internal";
 import { count, describeFile } from "./describe-file.ts";
 import type { Intent } from "./intents.ts";
-import { call, fenced, type Script, type Told, told } from "./script.ts";
+import { type CallResult, call, callResult, fenced, type Script } from "./script.ts";
 
-/** How it went, in words for the user. */
+/** The result, with the text for the user. */
 export interface Done {
   readonly isError: boolean;
   readonly words: string;
@@ -45,27 +46,31 @@ export function taskScript(intent: Intent): Script<Done> {
     case "fetch":
       return fetchPage(intent.url);
     case "stop":
-      return words("I have stopped.");
+      return sayOnly("I have stopped.");
     case "greet":
     case "unknown":
-      return words("");
+      return sayOnly("");
   }
 }
 
 // biome-ignore lint/correctness/useYield: a script without a step
-function* words(text: string): Script<Done> {
-  return { isError: false, words: text };
+function* sayOnly(words: string): Script<Done> {
+  return done(words);
 }
 
-function failed(what: string, { text }: Told): Done {
-  // what a model is told to do then is not for the user
+function done(words: string): Done {
+  return { isError: false, words };
+}
+
+function failed(what: string, { text }: CallResult): Done {
+  // advice for a model is not for the user
   if (text.startsWith("The user rejected this call.")) return { isError: true, words: "Then I leave it." };
   return { isError: true, words: `${what}: ${text}` };
 }
 
-function* simple(name: string, input: Readonly<Record<string, unknown>>, done: string): Script<Done> {
+function* simple(name: string, input: Readonly<Record<string, unknown>>, words: string): Script<Done> {
   const result = yield* call(name, input);
-  return result.isError ? failed("That did not work", result) : { isError: false, words: done };
+  return result.isError ? failed("That did not work", result) : done(words);
 }
 
 function* look(path: string): Script<Done> {
@@ -76,14 +81,14 @@ function* look(path: string): Script<Done> {
   const names = ["README.md", "package.json"].filter((name) =>
     new RegExp(`(^|[\\s/])${name}\\b`, "m").test(listed.text),
   );
-  if (path !== "." || names.length === 0) return { isError: false, words: parts.join("\n") };
+  if (path !== "." || names.length === 0) return done(parts.join("\n"));
   const calls = names.map((name) => ({ name: "read", input: { path: name } }));
   const outcomes = yield { think: "What it is about should be said in its own files.", calls };
   for (const [i, name] of names.entries()) {
-    const { isError, text } = told(outcomes[i]);
+    const { isError, text } = callResult(outcomes[i]);
     if (!isError) parts.push("", name === "package.json" ? packageFacts(text) : readmeFacts(text));
   }
-  return { isError: false, words: parts.filter((part, i) => part !== "" || i > 0).join("\n") };
+  return done(parts.filter((part, i) => part !== "" || i > 0).join("\n"));
 }
 
 function readmeFacts(text: string): string {
@@ -106,50 +111,50 @@ function packageFacts(text: string): string {
 }
 
 function linesToRead({ path, from, to }: { path: string; from?: number; to?: number }) {
-  const limit = from !== undefined && to !== undefined ? { limit: Math.max(1, to - from + 1) } : {};
-  return { path, ...(from === undefined ? {} : { offset: from }), ...limit };
+  const limit = from !== undefined && to !== undefined ? Math.max(1, to - from + 1) : undefined;
+  return { path, ...optional({ offset: from, limit }) };
 }
 
 function* read(intent: Extract<Intent, { type: "read" }>): Script<Done> {
   const { path } = intent;
   const result = yield* call("read", linesToRead(intent));
   if (result.isError) return failed(`I cannot read \`${path}\``, result);
-  return { isError: false, words: `\`${path}\`:\n${fenced(excerpt(result.text))}` };
+  return done(`\`${path}\`:\n${fenced(excerpt(result.text))}`);
 }
 
 function* explain(intent: Extract<Intent, { type: "explain" }>): Script<Done> {
   const { path, from, to = from } = intent;
-  const lines = { path, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
-  const result = yield* call("read", linesToRead(lines), `To say what is in ${path} I have to read it.`);
+  const input = linesToRead({ path, ...optional({ from, to }) });
+  const result = yield* call("read", input, `To say what is in ${path} I have to read it.`);
   if (result.isError) return failed(`I cannot read \`${path}\``, result);
-  if (from === undefined) return { isError: false, words: describeFile(path, result.text) };
+  if (from === undefined) return done(describeFile(path, result.text));
   const which = to === from ? `Line ${from}` : `Lines ${from} to ${to}`;
-  return { isError: false, words: `${which} of \`${path}\`:\n${fenced(excerpt(result.text))}` };
+  return done(`${which} of \`${path}\`:\n${fenced(excerpt(result.text))}`);
 }
 
 function* search(pattern: string, path: string): Script<Done> {
   const result = yield* call("grep", { pattern, path, literal: true }, `I search for ${pattern}.`);
   if (result.isError) return failed(`I could not search for \`${pattern}\``, result);
-  return { isError: false, words: `\`${pattern}\`:\n${fenced(excerpt(result.text))}` };
+  return done(`\`${pattern}\`:\n${fenced(excerpt(result.text))}`);
 }
 
 function* find(pattern: string): Script<Done> {
   const result = yield* call("find", { pattern: /[*?/]/.test(pattern) ? pattern : `*${pattern}*` });
   if (result.isError) return failed(`I could not look for \`${pattern}\``, result);
-  return { isError: false, words: `Files like \`${pattern}\`:\n${fenced(excerpt(result.text))}` };
+  return done(`Files like \`${pattern}\`:\n${fenced(excerpt(result.text))}`);
 }
 
 function* create(path: string, content: string): Script<Done> {
   const text = content === "" || content.endsWith("\n") ? content : `${content}\n`;
   const first = yield* call("write", { path, content: text }, `I write ${path}.`);
-  if (!first.isError) return { isError: false, words: `Wrote \`${path}\`, ${lineCount(text)}.` };
-  // what exists must be read before it is replaced; that is the user's wish here
+  if (!first.isError) return done(`Wrote \`${path}\`, ${lineCount(text)}.`);
+  // an existing file must be read first; the user wants it replaced
   if (!/exists/.test(first.text)) return failed(`I could not write \`${path}\``, first);
   const seen = yield* call("read", { path }, "It exists already, so I look at it before I replace it.");
   if (seen.isError) return failed(`I cannot read \`${path}\``, seen);
   const second = yield* call("write", { path, content: text });
   if (second.isError) return failed(`I could not write \`${path}\``, second);
-  return { isError: false, words: `Replaced \`${path}\`, now ${lineCount(text)}.` };
+  return done(`Replaced \`${path}\`, now ${lineCount(text)}.`);
 }
 
 function lineCount(text: string): string {
@@ -164,7 +169,7 @@ function* append(path: string, text: string): Script<Done> {
   const before = /^\[.* is empty\]$/.test(old.text) ? "" : `${old.text.replace(/\n$/, "")}\n`;
   const result = yield* call("write", { path, content: `${before}${text.replace(/\n$/, "")}\n` });
   if (result.isError) return failed(`I could not write \`${path}\``, result);
-  return { isError: false, words: `Added it to the end of \`${path}\`.` };
+  return done(`Added it to the end of \`${path}\`.`);
 }
 
 function* replace({ path, oldText, newText }: Extract<Intent, { type: "replace" }>): Script<Done> {
@@ -176,14 +181,13 @@ function* replace({ path, oldText, newText }: Extract<Intent, { type: "replace" 
   }
   const result = yield* call(
     "edit",
-    { path, edits: [{ oldText, newText, ...(times > 1 ? { replaceAll: true } : {}) }] },
+    { path, edits: [{ oldText, newText, ...(times > 1 && { replaceAll: true }) }] },
     times > 1 ? `It is there ${times} times; I change all of them at once.` : undefined,
   );
   if (result.isError) return failed(`I could not edit \`${path}\``, result);
-  return {
-    isError: false,
-    words: `Replaced \`${oldText}\` with \`${newText}\` in \`${path}\`${times > 1 ? `, ${times} times` : ""}.`,
-  };
+  return done(
+    `Replaced \`${oldText}\` with \`${newText}\` in \`${path}\`${times > 1 ? `, ${times} times` : ""}.`,
+  );
 }
 
 function* run(command: string): Script<Done> {
@@ -194,8 +198,8 @@ function* run(command: string): Script<Done> {
   return { isError: isRed, words };
 }
 
-/** The tool says so in its last line. */
-function exitedBadly({ isError, text }: Told): boolean {
+/** The tool reports the exit in its last line. */
+function exitedBadly({ isError, text }: CallResult): boolean {
   const last = text.trimEnd().split("\n").at(-1) ?? "";
   return isError || /exit code [1-9]|signal|timed out/i.test(last);
 }
@@ -232,7 +236,7 @@ function* test(which: string): Script<Done> {
 function* fetchPage(url: string): Script<Done> {
   const result = yield* call("fetch", { url });
   if (result.isError) return failed(`I could not fetch ${url}`, result);
-  return { isError: false, words: `${url}:\n${fenced(excerpt(result.text))}` };
+  return done(`${url}:\n${fenced(excerpt(result.text))}`);
 }
 
 function isCut(text: string): boolean {

@@ -1,12 +1,11 @@
-// Clients that answer questions wrongly, twice, too late or never: nothing runs that was not allowed, and nothing waits
-// for ever. The client is written by hand, since a good one cannot do this.
+// Tests clients that answer permission requests wrongly, twice, too late or never.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { memoryPair } from "@parley/acp";
 import { type Answer, calls, inEveryVersion, says, scriptedModel } from "../../test/support/agent-probe.ts";
-import { tinyRun, tinyWrite } from "../../test/support/tiny-tools.ts";
+import { stubRun, stubWrite } from "../../test/support/stub-tools.ts";
 import { type CodingAgentOptions, codingAgent } from "../agent.ts";
 import { readTool } from "../tools/files/read.ts";
 
@@ -30,7 +29,7 @@ async function byHand(
   const [left, right] = memoryPair();
   const { script, ...more } = options;
   const model = scriptedModel(script);
-  const tools = [readTool, tinyWrite, tinyRun];
+  const tools = [readTool, stubWrite, stubRun];
   codingAgent({ version: "1", models: [model], tools, log: () => undefined, ...more }).connect(left);
   const waiting = new Map<number | string, (message: Message) => void>();
   const updates: Record<string, unknown>[] = [];
@@ -86,7 +85,7 @@ const run = ["bash", { command: "touch made" }] as const;
 const write = ["write", { path: "made", content: "x" }] as const;
 
 inEveryVersion(
-  "N128 N129 N130 N131 an answer that is no offered yes is a no, and the work goes on",
+  "N128 N129 N130 N131 any answer but an offered yes is a no, and the turn continues",
   {},
   async ({ version, cwd }) => {
     const answers: unknown[] = [
@@ -177,7 +176,7 @@ inEveryVersion(
 );
 
 inEveryVersion(
-  "F5 a client that never answers is given up by a cancel, three hundred times over",
+  "F5 a cancel ends the wait for a client that never answers (300 times)",
   {},
   async ({ version, cwd }) => {
     const rounds = 300;

@@ -1,12 +1,11 @@
-// Whether a call may run: by the mode, by what was approved beforehand, by what was remembered. Decided at the
-// moment of the call, so that a mode that changes while a turn runs counts from the next call on.
+// Decides whether a tool call is allowed, refused or needs a question, from the mode and remembered answers.
 
 import { isProtected } from "../tools/base/protected-paths.ts";
 import type { Access } from "../tools/base/tool.ts";
 import type { Grants } from "./grants.ts";
 import type { AutoApproval, Mode } from "./modes.ts";
 
-export interface Circumstances {
+export interface PermissionState {
   readonly mode: Mode;
   readonly autoApprove: AutoApproval;
   readonly grants: Grants;
@@ -14,64 +13,63 @@ export interface Circumstances {
 
 export type Verdict =
   | { readonly type: "allow" }
-  /** In words for the model and the user. */
+  /** `reason` is shown to the model and the user. */
   | { readonly type: "refuse"; readonly reason: string }
   | {
       readonly type: "ask";
-      /** Why the user is asked. */
       readonly reason: string;
-      /** What "always" would be about; empty where it is asked every time. */
+      /** The subjects that "always" would remember; empty when it cannot be remembered. */
       readonly subjects: readonly string[];
     };
 
 const allow: Verdict = { type: "allow" };
 
-export function decide(access: Access, circumstances: Circumstances): Verdict {
-  const byMode = verdictOfMode(access, circumstances);
+export function decide(access: Access, state: PermissionState): Verdict {
+  const byMode = verdictOfMode(access, state);
   if (byMode.type !== "ask" || byMode.subjects.length === 0) return byMode;
-  const { grants } = circumstances;
+  const { grants } = state;
   const remembered = grants.answerFor(byMode.subjects);
   if (remembered === false) return never(byMode.subjects);
   const changes = access.type === "write" ? subjectsOf({ type: "write", paths: access.paths }) : [];
-  // what may never be changed is not taken away either
+  // "never change it" also forbids deleting and moving it
   if (grants.answerFor(changes) === false) return never(changes);
   return remembered ? allow : byMode;
+}
+
+function ask(reason: string, subjects: readonly string[] = []): Verdict {
+  return { type: "ask", reason, subjects };
 }
 
 function never(subjects: readonly string[]): Verdict {
   return { type: "refuse", reason: `The user said that this is never allowed: ${subjects.join(", ")}.` };
 }
 
-function verdictOfMode(access: Access, { mode, autoApprove }: Circumstances): Verdict {
+function verdictOfMode(access: Access, { mode, autoApprove }: PermissionState): Verdict {
   if (access.type === "none") return allow;
   if (mode === "chat") return refusal("chat", "it answers questions and touches nothing");
   switch (access.type) {
     case "read": {
       const secret = access.paths.find((path) => isProtected(path, "read"));
-      if (secret !== undefined) return { type: "ask", reason: `${secret} may hold secrets`, subjects: [] };
+      if (secret !== undefined) return ask(`${secret} may hold secrets`);
       if (mode !== "ask" || autoApprove !== "off") return allow;
-      return { type: "ask", reason: "nothing is approved automatically", subjects: subjectsOf(access) };
+      return ask("nothing is approved automatically", subjectsOf(access));
     }
     case "write": {
       if (mode === "architect") return refusal(mode, "it plans and changes nothing");
       const guarded = access.paths.find((path) => isProtected(path, "write"));
-      if (guarded !== undefined) return { type: "ask", reason: `${guarded} is protected`, subjects: [] };
-      if (access.losesFolder) return { type: "ask", reason: "a folder and all that is in it", subjects: [] };
+      if (guarded !== undefined) return ask(`${guarded} is protected`);
+      if (access.losesFolder) return ask("a folder and all that is in it");
       if (mode === "code" || autoApprove === "edits") return allow;
-      return { type: "ask", reason: "in mode ask every change is asked about", subjects: subjectsOf(access) };
+      return ask("in mode ask every change is asked about", subjectsOf(access));
     }
     case "run":
       if (mode === "architect") return refusal(mode, "it plans and runs nothing");
-      return { type: "ask", reason: `runs in ${access.cwd}`, subjects: subjectsOf(access) };
+      return ask(`runs in ${access.cwd}`, subjectsOf(access));
     case "host":
-      return { type: "ask", reason: `connects to ${access.host}`, subjects: subjectsOf(access) };
+      return ask(`connects to ${access.host}`, subjectsOf(access));
     case "mcp":
       if (mode === "architect") return refusal(mode, "it plans, and nobody knows what this tool changes");
-      return {
-        type: "ask",
-        reason: `a tool of the MCP server ${access.server}`,
-        subjects: subjectsOf(access),
-      };
+      return ask(`a tool of the MCP server ${access.server}`, subjectsOf(access));
   }
 }
 
@@ -90,7 +88,7 @@ function subjectsOf(access: Exclude<Access, { type: "none" }>): string[] {
     case "host":
       return [`host ${access.host}`];
     case "mcp":
-      // what was always allowed is the tool as it was then; what was never allowed is the tool, whatever it says of itself
+      // "always" holds for this definition of the tool, "never" for any definition
       return [
         `mcp ${access.server}/${access.tool}`,
         `mcp ${access.server}/${access.tool} (as of ${access.definition})`,

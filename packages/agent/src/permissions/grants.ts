@@ -1,7 +1,7 @@
-// What the user has answered with "always", for as long as there is the session: the history has it.
+// Remembers the user's "always" and "never" answers for the session.
 
 export interface Grant {
-  /** What it is about: `run npm test`, `write /project/a.ts`, `host example.org`. */
+  /** For example `run npm test`, `write /project/a.ts`, `host example.org`. */
   readonly subject: string;
   readonly allows: boolean;
 }
@@ -13,7 +13,7 @@ export class Grants {
     for (const subject of subjects) this.#answers.set(subject, allows);
   }
 
-  /** Allowed when every subject is, refused when one is; otherwise nobody knows yet. */
+  /** True when every subject is allowed, false when one is refused, else undefined. */
   answerFor(subjects: readonly string[]): boolean | undefined {
     const answers = subjects.map((subject) => this.#answers.get(subject));
     if (answers.includes(false)) return false;

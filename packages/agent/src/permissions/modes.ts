@@ -1,31 +1,19 @@
-// The four modes, and how much is approved without asking. Both are options of a session.
+// Defines the session modes and the levels of automatic approval.
 
-import type { ModeId } from "../tools/base/tool.ts";
+import type { Mode } from "../tools/base/tool.ts";
+
+export type { Mode };
 
 export const modes = [
-  {
-    value: "ask",
-    name: "Ask",
-    description: "Asks before every change and every command",
-  },
+  { value: "ask", name: "Ask", description: "Asks before every change and every command" },
   {
     value: "code",
     name: "Code",
     description: "Edits files of the project without asking; asks about commands and hosts",
   },
-  {
-    value: "architect",
-    name: "Architect",
-    description: "Reads and plans, changes nothing",
-  },
-  {
-    value: "chat",
-    name: "Chat",
-    description: "Answers questions, touches nothing",
-  },
-] as const satisfies readonly { value: ModeId; name: string; description: string }[];
-
-export type Mode = ModeId;
+  { value: "architect", name: "Architect", description: "Reads and plans, changes nothing" },
+  { value: "chat", name: "Chat", description: "Answers questions, touches nothing" },
+] as const satisfies readonly { value: Mode; name: string; description: string }[];
 
 export function isMode(value: unknown): value is Mode {
   return modes.some((mode) => mode.value === value);

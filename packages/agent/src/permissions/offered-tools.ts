@@ -1,10 +1,9 @@
-// Which tools a model is told of. A mode that forbids something does not offer it either; what is called all the same
-// is refused when it is called.
+// Selects the tools that a mode offers to the model; other calls are refused when made.
 
 import type { Tool } from "../tools/base/tool.ts";
 import type { Mode } from "./modes.ts";
 
-/** They change nothing but what the user sees. */
+/** Tools that change nothing but what the user sees. */
 const harmless = new Set(["todo", "ask"]);
 const leavesArchitect = "switch_mode";
 

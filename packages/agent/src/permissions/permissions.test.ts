@@ -13,9 +13,9 @@ import {
   talk,
   toolStories,
 } from "../../test/support/agent-probe.ts";
-import { customTool, tinyRead, tinyRun, tinyWrite } from "../../test/support/tiny-tools.ts";
+import { customTool, stubRead, stubRun, stubWrite } from "../../test/support/stub-tools.ts";
 
-const tools = [tinyRead, tinyWrite, tinyRun];
+const tools = [stubRead, stubWrite, stubRun];
 const write = (path: string) => ["write", { path, content: "x" }] as const;
 const run = (command: string) => ["bash", { command }] as const;
 
@@ -24,13 +24,13 @@ const questions = ({ asks }: Talk) => asks.map(({ title }) => title);
 inEveryVersion(
   "mode ask asks before every change and every command, and not before reading",
   { a: "1" },
-  async (place) => {
+  async (setup) => {
     const model = scriptedModel([
       calls(["read", { path: "a" }], write("b"), run("ls"), write("b")),
       says("done"),
     ]);
     const made = await talk({
-      ...place,
+      ...setup,
       tools,
       models: [model],
       answers: ["allow_once", "reject_once", "allow_once"],
@@ -43,7 +43,7 @@ inEveryVersion(
         "pending > in_progress > completed",
         "pending > in_progress > completed",
         // version 1 has no status for it
-        place.version === 1 ? "pending > failed" : "pending > cancelled",
+        setup.version === 1 ? "pending > failed" : "pending > cancelled",
         "pending > in_progress > completed",
       ],
     );
@@ -51,10 +51,10 @@ inEveryVersion(
   },
 );
 
-inEveryVersion("mode code edits without asking, and asks about each command once", {}, async (place) => {
+inEveryVersion("mode code edits without asking, and asks about each command once", {}, async (setup) => {
   const model = scriptedModel([calls(write("b"), run("ls"), run("ls"), run("ls -l")), says("done")]);
   const made = await talk({
-    ...place,
+    ...setup,
     tools,
     models: [model],
     mode: "code",
@@ -62,27 +62,27 @@ inEveryVersion("mode code edits without asking, and asks about each command once
   });
   await made.session.prompt("go").outcome;
   assert.deepEqual(questions(made), ["ls", "ls -l"]);
-  assert.ok(existsSync(join(place.cwd, "b")));
+  assert.ok(existsSync(join(setup.cwd, "b")));
 });
 
 inEveryVersion(
   "a folder with files in it is not deleted unasked in any mode",
   { "old/a": "1", "old/b": "2", c: "3" },
-  async (place) => {
+  async (setup) => {
     const remove = (path: string) => ["delete", { path, recursive: true }] as const;
     const model = scriptedModel([calls(remove("c"), remove("old"), remove("old")), says("done")]);
     const answers = ["reject_once", "allow_once"];
-    const made = await talk({ ...place, models: [model], mode: "code", answers });
+    const made = await talk({ ...setup, models: [model], mode: "code", answers });
     await made.session.prompt("go").outcome;
     assert.deepEqual(questions(made), Array(2).fill("Delete old and all that is in it"));
-    assert.deepEqual(readdirSync(place.cwd), []);
+    assert.deepEqual(readdirSync(setup.cwd), []);
   },
 );
 
 inEveryVersion(
   "protected paths are asked about in every mode, and always again",
   { ".env": "KEY=1" },
-  async (place) => {
+  async (setup) => {
     const model = scriptedModel([
       calls(["read", { path: ".env" }], ["read", { path: ".env" }], write(".git-hooks/../.env.local")),
       says("done"),
@@ -93,7 +93,7 @@ inEveryVersion(
       mode: "code",
       answers: ["allow_once", "allow_once", "allow_once"],
     } as const;
-    const made = await talk({ ...place, ...options });
+    const made = await talk({ ...setup, ...options });
     await made.session.prompt("go").outcome;
     assert.equal(made.asks.length, 3);
     for (const { options: offered } of made.asks)
@@ -101,40 +101,40 @@ inEveryVersion(
   },
 );
 
-inEveryVersion("mode architect changes nothing, and is not offered what would", { a: "1" }, async (place) => {
+inEveryVersion("mode architect changes nothing and offers no tools that would", { a: "1" }, async (setup) => {
   const model = scriptedModel([calls(["read", { path: "a" }], write("b"), run("ls")), says("done")]);
-  const made = await talk({ ...place, tools, models: [model], mode: "architect" });
+  const made = await talk({ ...setup, tools, models: [model], mode: "architect" });
   await made.session.prompt("go").outcome;
   assert.deepEqual(
     model.requests[0]?.tools.map(({ name }) => name),
     ["read"],
   );
   assert.deepEqual(questions(made), []);
-  assert.equal(existsSync(join(place.cwd, "b")), false);
+  assert.equal(existsSync(join(setup.cwd, "b")), false);
 });
 
-inEveryVersion("mode chat touches nothing at all", { a: "1" }, async (place) => {
+inEveryVersion("mode chat touches nothing at all", { a: "1" }, async (setup) => {
   const model = scriptedModel([calls(["read", { path: "a" }]), says("done")]);
-  const made = await talk({ ...place, tools, models: [model], mode: "chat" });
+  const made = await talk({ ...setup, tools, models: [model], mode: "chat" });
   await made.session.prompt("go").outcome;
   assert.deepEqual(model.requests[0]?.tools, []);
   assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /There is none now/);
 });
 
-inEveryVersion("what was never to be allowed fails without having been in progress", {}, async (place) => {
+inEveryVersion("a call refused by 'never' is never shown as in progress", {}, async (setup) => {
   const model = scriptedModel([calls(run("ls")), calls(run("ls")), says("done")]);
-  const made = await talk({ ...place, tools, models: [model], answers: ["reject_always"] });
+  const made = await talk({ ...setup, tools, models: [model], answers: ["reject_always"] });
   await made.session.prompt("go").outcome;
   assert.deepEqual(
     toolStories(made.updates).map((story) => story.split(": ")[1]),
-    [place.version === 1 ? "pending > failed" : "pending > cancelled", "pending > failed"],
+    [setup.version === 1 ? "pending > failed" : "pending > cancelled", "pending > failed"],
   );
 });
 
 inEveryVersion(
   "a mode that is switched while a turn runs counts from the next call on",
   {},
-  async (place) => {
+  async (setup) => {
     const reached = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
     const gate = customTool("gate", async () => {
@@ -143,7 +143,7 @@ inEveryVersion(
       return "open";
     });
     const model = scriptedModel([calls(["gate", {}], write("b")), says("done")]);
-    const made = await talk({ ...place, tools: [...tools, gate], models: [model] });
+    const made = await talk({ ...setup, tools: [...tools, gate], models: [model] });
     const { session } = made;
     const prompt = session.prompt("go");
     await reached.promise;
@@ -151,14 +151,14 @@ inEveryVersion(
     goOn.resolve();
     await prompt.outcome;
     assert.deepEqual(questions(made), [], "mode code does not ask");
-    assert.ok(existsSync(join(place.cwd, "b")));
+    assert.ok(existsSync(join(setup.cwd, "b")));
     const mode = session.options.find(({ category }) => category === "mode");
     assert.ok(mode?.type === "select");
     assert.equal(mode.currentValue, "code");
   },
 );
 
-inEveryVersion("always and never are remembered, listed and forgotten", {}, async (place) => {
+inEveryVersion("always and never are remembered, listed and forgotten", {}, async (setup) => {
   const again = () => calls(run("ls"), run("rm -r /"), write("b"));
   const model = scriptedModel([again(), says("1"), again(), says("2"), again(), says("3")]);
   const answers = [
@@ -169,7 +169,7 @@ inEveryVersion("always and never are remembered, listed and forgotten", {}, asyn
     "reject_once",
     "reject_once",
   ];
-  const made = await talk({ ...place, tools, models: [model], answers });
+  const made = await talk({ ...setup, tools, models: [model], answers });
   const { session, updates, asks } = made;
   await session.prompt("go").outcome;
   assert.equal(asks.length, 3);
@@ -190,9 +190,9 @@ inEveryVersion("always and never are remembered, listed and forgotten", {}, asyn
 });
 
 inEveryVersion(
-  "whoever may always change a file may not delete or move it; what may never be changed stays",
+  "'always allow writing' covers neither delete nor move; 'never write' forbids both",
   { a: "1", b: "1" },
-  async (place) => {
+  async (setup) => {
     const remove = (path: string) => ["delete", { path }] as const;
     const model = scriptedModel([
       calls(["read", { path: "a" }], write("a"), write("a"), remove("a")),
@@ -200,13 +200,13 @@ inEveryVersion(
       says("done"),
     ]);
     const made = await talk({
-      ...place,
+      ...setup,
       models: [model],
       answers: ["allow_always", "reject_once", "reject_once", "reject_always"],
     });
     await made.session.prompt("go").outcome;
     assert.deepEqual(questions(made), ["Write a", "Delete a", "Move a to c", "Write b"]);
-    assert.ok(existsSync(join(place.cwd, "a")) && existsSync(join(place.cwd, "b")));
+    assert.ok(existsSync(join(setup.cwd, "a")) && existsSync(join(setup.cwd, "b")));
     const names = made.asks.map(({ options }) => options.find(({ kind }) => kind === "allow_always")?.name);
     assert.deepEqual(names.slice(0, 3), [
       "Always allow changes of this file",
@@ -216,10 +216,10 @@ inEveryVersion(
   },
 );
 
-inEveryVersion("what is approved automatically is an option", { a: "1" }, async (place) => {
+inEveryVersion("what is approved automatically is an option", { a: "1" }, async (setup) => {
   const step = () => calls(["read", { path: "a" }], write("b"));
   const model = scriptedModel([step(), says("1"), step(), says("2")]);
-  const made = await talk({ ...place, tools, models: [model], answers: ["allow_once", "reject_once"] });
+  const made = await talk({ ...setup, tools, models: [model], answers: ["allow_once", "reject_once"] });
   await made.session.setOption("autoApprove", "off");
   await made.session.prompt("go").outcome;
   assert.deepEqual(questions(made), ["Read a", "Write b"]);
@@ -228,11 +228,11 @@ inEveryVersion("what is approved automatically is an option", { a: "1" }, async 
   assert.equal(made.asks.length, 2);
 });
 
-inEveryVersion("a cancel while the user is asked ends the turn, and nothing is done", {}, async (place) => {
+inEveryVersion("a cancel while the user is asked ends the turn, and nothing is done", {}, async (setup) => {
   const model = scriptedModel([calls(write("b"), write("c")), says("done")]);
   const asked = Promise.withResolvers<void>();
   const made = await talk({
-    ...place,
+    ...setup,
     tools,
     models: [model],
     clientDefinition: {
@@ -246,17 +246,17 @@ inEveryVersion("a cancel while the user is asked ends the turn, and nothing is d
   await asked.promise;
   made.session.cancel();
   assert.equal((await prompt.outcome).stopReason, "cancelled");
-  assert.equal(existsSync(join(place.cwd, "b")), false);
+  assert.equal(existsSync(join(setup.cwd, "b")), false);
   assert.equal(toolStories(made.updates).length, 1);
 });
 
 inEveryVersion(
   "a title cannot be made to look like something else, and the whole command is shown",
   {},
-  async (place) => {
+  async (setup) => {
     const command = `echo ok\nrm -r ~ # \u202eApproved ${"x".repeat(1_000)}`;
     const model = scriptedModel([calls(run(command)), says("done")]);
-    const { session, asks } = await talk({ ...place, tools, models: [model] });
+    const { session, asks } = await talk({ ...setup, tools, models: [model] });
     await session.prompt("go").outcome;
     const [ask] = asks;
     assert.match(ask?.title ?? "", /^echo ok rm -r ~ # +Approved x+…$/);
@@ -269,19 +269,19 @@ inEveryVersion(
   },
 );
 
-inEveryVersion("N128 an answer that was never offered is a no", {}, async (place) => {
+inEveryVersion("N128 an answer that was never offered is a no", {}, async (setup) => {
   const model = scriptedModel([calls(write("b")), says("done")]);
-  await talk({ ...place, tools, models: [model], answers: ["sudo"] }).then(
+  await talk({ ...setup, tools, models: [model], answers: ["sudo"] }).then(
     ({ session }) => session.prompt("go").outcome,
   );
-  assert.equal(existsSync(join(place.cwd, "b")), false);
+  assert.equal(existsSync(join(setup.cwd, "b")), false);
 });
 
-inEveryVersion("what was always or never allowed is known when the session is loaded", {}, async (place) => {
+inEveryVersion("'always' and 'never' answers are restored when the session is loaded", {}, async (setup) => {
   const store = memoryStore();
   const wanted = () => calls(run("ls"), write("b"), run("pwd"));
   const before = await talk({
-    ...place,
+    ...setup,
     tools,
     store,
     models: [scriptedModel([wanted(), says("done")])],
@@ -291,11 +291,11 @@ inEveryVersion("what was always or never allowed is known when the session is lo
   await before.end();
 
   const model = scriptedModel([wanted(), says("done"), wanted(), says("done")]);
-  const again = await connected({ ...place, tools, store, models: [model] });
+  const again = await connected({ ...setup, tools, store, models: [model] });
   const updates: Update[] = [];
   const { sessionId } = before.session;
   const onUpdate = (update: Update) => void updates.push(update);
-  const session = await again.agent.load(sessionId, { cwd: place.cwd, onUpdate });
+  const session = await again.agent.load(sessionId, { cwd: setup.cwd, onUpdate });
   updates.length = 0;
   await session.prompt("/permissions").outcome;
   assert.match(said(updates), /always: `run ls .*never: `write .*b`/s);
@@ -307,36 +307,32 @@ inEveryVersion("what was always or never allowed is known when the session is lo
   await session.prompt("/permissions clear").outcome;
   await again.end();
 
-  const last = await connected({ ...place, tools, store, models: [scriptedModel([wanted(), says("done")])] });
-  const loaded = await last.agent.load(sessionId, { cwd: place.cwd });
+  const last = await connected({ ...setup, tools, store, models: [scriptedModel([wanted(), says("done")])] });
+  const loaded = await last.agent.load(sessionId, { cwd: setup.cwd });
   await loaded.prompt("go on").outcome;
   assert.equal(last.asks.length, 3, "what was forgotten stays forgotten");
 });
 
-inEveryVersion(
-  "TH9 neither _meta nor a mode that is not offered widens what may be done",
-  {},
-  async (place) => {
-    const meta = {
-      bypassPermissions: true,
-      "parley/mode": "bypass",
-      permissions: "allow_all",
-      autoApprove: "all",
-    };
-    const model = scriptedModel([calls(run("touch made")), says("done")]);
-    const { agent, session, asks } = await talk({
-      ...place,
-      tools,
-      models: [model],
-      answers: ["reject_once"],
-    });
-    for (const value of ["bypass", "bypassPermissions", "yolo", ""]) {
-      await assert.rejects(session.setOption("mode", value), { code: -32602 });
-      await assert.rejects(session.setOption("autoApprove", value), { code: -32602 });
-    }
-    const other = await agent.open({ cwd: place.cwd, meta });
-    await other.prompt("go", { meta }).outcome;
-    assert.equal(asks.length, 1, "it was asked all the same");
-    assert.equal(existsSync(join(place.cwd, "made")), false);
-  },
-);
+inEveryVersion("TH9 neither _meta nor an unknown mode grants more permissions", {}, async (setup) => {
+  const meta = {
+    bypassPermissions: true,
+    "parley/mode": "bypass",
+    permissions: "allow_all",
+    autoApprove: "all",
+  };
+  const model = scriptedModel([calls(run("touch made")), says("done")]);
+  const { agent, session, asks } = await talk({
+    ...setup,
+    tools,
+    models: [model],
+    answers: ["reject_once"],
+  });
+  for (const value of ["bypass", "bypassPermissions", "yolo", ""]) {
+    await assert.rejects(session.setOption("mode", value), { code: -32602 });
+    await assert.rejects(session.setOption("autoApprove", value), { code: -32602 });
+  }
+  const other = await agent.open({ cwd: setup.cwd, meta });
+  await other.prompt("go", { meta }).outcome;
+  assert.equal(asks.length, 1, "it was asked all the same");
+  assert.equal(existsSync(join(setup.cwd, "made")), false);
+});

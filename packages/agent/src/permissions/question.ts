@@ -1,12 +1,12 @@
-// How the user is asked about one call.
+// Builds the options of a permission request.
 
 import type { PermissionOption } from "@parley/acp";
 import type { Access } from "../tools/base/tool.ts";
 
-/** In `_meta` of an option: what "always" is about. The history has it, so that it is known after a load too. */
+/** The `_meta` key for the subjects of "always"; it is stored with the history and read when a session is loaded. */
 export const subjectsKey = "parley/remembers";
 
-/** Without "always" where it is asked every time: there are no subjects then. */
+/** Without subjects there is no "always" option. */
 export function permissionOptions(access: Access, subjects: readonly string[]): PermissionOption[] {
   const once: PermissionOption[] = [
     { optionId: "allow_once", name: "Allow", kind: "allow_once" },
@@ -24,7 +24,6 @@ export function permissionOptions(access: Access, subjects: readonly string[]): 
   ];
 }
 
-/** What an option that was chosen says for the future. */
 export function remembered({ kind, _meta }: PermissionOption): readonly string[] {
   if (kind !== "allow_always" && kind !== "reject_always") return [];
   const subjects = _meta?.[subjectsKey];

@@ -1,4 +1,4 @@
-// A client with rules of its own: what it forbids is not done, whatever the mode; an answer that is none is a no.
+// Tests vetoes: a client's rules forbid calls in every mode, and a malformed answer is a refusal.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -18,7 +18,7 @@ const write = (path: string) => ["write", { path, content: "x" }] as const;
 inEveryVersion(
   "the client is asked before each thing that the mode allows",
   { "a.txt": "a" },
-  async (place) => {
+  async (setup) => {
     const asked: unknown[] = [];
     const model = scriptedModel([
       calls(["read", { path: "a.txt" }], write("b.txt"), write("no.txt")),
@@ -26,7 +26,7 @@ inEveryVersion(
       says("done"),
     ]);
     const { session, updates } = await talk({
-      ...place,
+      ...setup,
       models: [model],
       mode: "code",
       clientDefinition: {
@@ -35,7 +35,7 @@ inEveryVersion(
           "_parley.dev/veto": (params) => {
             const { effects } = params as { effects: { operation: string; path: string }[] };
             asked.push(
-              ...effects.map(({ operation, path }) => `${operation} ${path.slice(place.cwd.length + 1)}`),
+              ...effects.map(({ operation, path }) => `${operation} ${path.slice(setup.cwd.length + 1)}`),
             );
             const isForbidden = effects.some(({ path }) => path.endsWith("no.txt"));
             return { refused: isForbidden ? [{ effect: 0, reason: "my rule" }] : [], restricts: [] };
@@ -54,7 +54,7 @@ inEveryVersion(
       "delete c.txt",
     ]);
     assert.deepEqual(
-      [existsSync(join(place.cwd, "c.txt")), existsSync(join(place.cwd, "no.txt"))],
+      [existsSync(join(setup.cwd, "c.txt")), existsSync(join(setup.cwd, "no.txt"))],
       [true, false],
     );
     assert.match(
@@ -62,42 +62,38 @@ inEveryVersion(
       /The user's rules do not allow this \(my rule\)/,
     );
     assert.match(JSON.stringify(updates), /It was not allowed: my rule/);
-    const end = place.version === 1 ? "failed" : "cancelled";
+    const end = setup.version === 1 ? "failed" : "cancelled";
     assert.ok(toolStories(updates).includes(`Create no.txt: pending > ${end}`), "it never was in progress");
   },
 );
 
-inEveryVersion(
-  "an answer that cannot be understood is no consent, and neither is none",
-  {},
-  async (place) => {
-    const answers: unknown[] = [null, {}, { refused: [] }, { refused: "no", restricts: [] }, new Error("no")];
-    for (const answer of answers) {
-      const model = scriptedModel([calls(write("b.txt")), says("done")]);
-      const { session } = await talk({
-        ...place,
-        models: [model],
-        mode: "code",
-        clientDefinition: {
-          meta,
-          requests: {
-            "_parley.dev/veto": () => {
-              if (answer instanceof Error) throw answer;
-              return answer;
-            },
+inEveryVersion("a malformed or missing answer is not a consent", {}, async (setup) => {
+  const answers: unknown[] = [null, {}, { refused: [] }, { refused: "no", restricts: [] }, new Error("no")];
+  for (const answer of answers) {
+    const model = scriptedModel([calls(write("b.txt")), says("done")]);
+    const { session } = await talk({
+      ...setup,
+      models: [model],
+      mode: "code",
+      clientDefinition: {
+        meta,
+        requests: {
+          "_parley.dev/veto": () => {
+            if (answer instanceof Error) throw answer;
+            return answer;
           },
         },
-      });
-      await session.prompt("go").outcome;
-      assert.equal(existsSync(join(place.cwd, "b.txt")), false, JSON.stringify(answer));
-      assert.match(JSON.stringify(model.requests[1]?.messages), /the client has to agree/);
-    }
-  },
-);
+      },
+    });
+    await session.prompt("go").outcome;
+    assert.equal(existsSync(join(setup.cwd, "b.txt")), false, JSON.stringify(answer));
+    assert.match(JSON.stringify(model.requests[1]?.messages), /the client has to agree/);
+  }
+});
 
-inEveryVersion("a client that does not want it is not asked", {}, async (place) => {
+inEveryVersion("a client without vetoes is not asked", {}, async (setup) => {
   const model = scriptedModel([calls(write("b.txt")), says("done")]);
-  const { session } = await talk({ ...place, models: [model], mode: "code" });
+  const { session } = await talk({ ...setup, models: [model], mode: "code" });
   await session.prompt("go").outcome;
-  assert.ok(existsSync(join(place.cwd, "b.txt")));
+  assert.ok(existsSync(join(setup.cwd, "b.txt")));
 });

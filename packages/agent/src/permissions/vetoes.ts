@@ -1,13 +1,11 @@
-// A client that has rules of its own may want to be asked about what this agent does without asking anybody. It can
-// forbid or have a person asked; it cannot allow anything that the mode does not.
+// Asks the client for a veto before calls that the mode allows; a veto can refuse or ask, never allow.
 
 import { errorCodes, RequestError, type Turn } from "@parley/acp";
 import type { Access, Vetoes } from "../tools/base/tool.ts";
 
-/** In `_meta` of the client's capabilities: it wants to be asked. */
+/** The `_meta` key of the client capabilities that requests vetoes. */
 const vetoKey = "parley.dev/veto";
 const vetoMethod = "_parley.dev/veto";
-/** What one request may be about. */
 const maxEffects = 1_000;
 
 interface Effect {
@@ -15,14 +13,14 @@ interface Effect {
   readonly [detail: string]: string;
 }
 
-/** Undefined where the client does not want any. */
+/** Undefined when the client does not want vetoes. */
 export function clientVetoes({ client, session }: Pick<Turn, "client" | "session">): Vetoes | undefined {
   if (client.meta?.[vetoKey] !== true) return undefined;
-  /** What any rule of the client is about, as of its last answer. */
+  /** The operations that the client's rules restrict, from its last answer. */
   let restricts: readonly string[] | undefined;
   const ask = async (effects: readonly Effect[], search: boolean, signal?: AbortSignal) => {
     const { sessionId } = session;
-    const params = { sessionId, effects, ...(search ? { search } : {}) };
+    const params = { sessionId, effects, ...(search && { search }) };
     const answer = readAnswer(await client.request(vetoMethod, params, signal));
     restricts = answer.restricts;
     return answer;
@@ -75,11 +73,11 @@ interface Answer {
   readonly restricts: readonly string[];
 }
 
-/** An answer that cannot be understood is no consent. */
+/** Throws for a malformed answer, which counts as a refusal. */
 function readAnswer(value: unknown): Answer {
   const { refused, restricts } = (value ?? {}) as Partial<Record<keyof Answer, unknown>>; // each is checked
   if (!Array.isArray(refused) || !Array.isArray(restricts)) {
-    const message = `${vetoMethod}: wanted { refused, restricts }, two lists`;
+    const message = `${vetoMethod}: expected { refused: [...], restricts: [...] }`;
     throw new RequestError(errorCodes.invalidParams, message, { reason: "invalid_params" });
   }
   return {

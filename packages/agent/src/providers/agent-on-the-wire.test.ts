@@ -1,5 +1,4 @@
-// The whole agent, from the client's prompt to the provider's bytes and back, in four wire formats. The servers check
-// each request as the real ones do.
+// Tests the whole agent from the client's prompt to the provider's bytes and back, in four wire formats.
 
 import assert from "node:assert/strict";
 import { anthropicError, anthropicEvents, anthropicFault } from "../../test/fake-provider/anthropic-wire.ts";
@@ -83,12 +82,12 @@ for (const wire of wires) {
   inEveryVersion(
     `${wire.id}: a prompt, two calls at once, their outcomes, an answer, another prompt`,
     { "a.txt": "alpha\n" },
-    async (place) => {
+    async (setup) => {
       const answers = [wire.reading, wire.saying("It says alpha."), wire.saying("Goodbye.")];
       await withFake(
         answers.map((events) => checked(streamed(events))),
         async (fake) => {
-          const { session, updates, end } = await talk({ ...place, models: [modelAt(fake.url, wire.id)] });
+          const { session, updates, end } = await talk({ ...setup, models: [modelAt(fake.url, wire.id)] });
           assert.equal((await session.prompt("What is in a.txt?").outcome).stopReason, "end_turn");
           assert.equal((await session.prompt("Thanks").outcome).stopReason, "end_turn");
           assert.equal(said(updates), "Reading.It says alpha.Goodbye.");
@@ -117,7 +116,7 @@ for (const wire of wires) {
   inEveryVersion(
     `${wire.id}: a cancel reaches the provider, and the next prompt is taken`,
     {},
-    async (place) => {
+    async (setup) => {
       const begun = gate();
       const ended = Promise.withResolvers<string>();
       const endless: Answer = async (exchange) => {
@@ -130,7 +129,7 @@ for (const wire of wires) {
       };
       await withFake([endless, checked(streamed(wire.saying("Whole.")))], async (fake) => {
         const { session, updates, end } = await talk({
-          ...place,
+          ...setup,
           models: [modelAt(fake.url, wire.id)],
         });
         session.onUpdate((update) => {
@@ -149,13 +148,13 @@ for (const wire of wires) {
   );
 }
 
-inEveryVersion("a provider that has no time is waited for, and the user sees why", {}, async (place) => {
+inEveryVersion("an overloaded provider is retried, and the user sees why", {}, async (setup) => {
   const [wire] = wires;
   const busy = failed(429, anthropicError("rate_limit_error", "Slow down"), { "retry-after": "7" });
   await withFake([busy, streamed(wire!.saying("Hello."))], async (fake) => {
     const clock = testClock();
     const { session, updates, end } = await talk({
-      ...place,
+      ...setup,
       models: [modelAt(fake.url, wire!.id, {}, { clock })],
     });
     assert.equal((await session.prompt("Hi").outcome).stopReason, "end_turn");

@@ -1,4 +1,4 @@
-// What goes wrong with Anthropic's Messages API, with the bodies that its servers send.
+// Tests failures of Anthropic's Messages API, with the bodies that its servers send.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -146,7 +146,7 @@ for (const { status, type, message, kind, words, attempts } of cases) {
   });
 }
 
-test("a failure that passes is not seen", async () => {
+test("a temporary failure is invisible to the user", async () => {
   const overloaded = failed(529, anthropicError("overloaded_error", "Overloaded"));
   const cut: Answer = (exchange) => exchange.cut();
   const early = streamed([anthropicErrorEvent("overloaded_error", "Overloaded")]);
@@ -158,7 +158,7 @@ test("a failure that passes is not seen", async () => {
   });
 });
 
-test("an error in the middle of an answer ends it: what was said is not said twice", async () => {
+test("an error in the middle of an answer ends it without repeating text", async () => {
   await withFake(
     [streamed([...half, anthropicErrorEvent("overloaded_error", "Overloaded")]), good],
     async (fake) => {
@@ -211,7 +211,7 @@ test("a stream that ends before anything was said is tried again", async () => {
   });
 });
 
-test("an event that is no JSON is told as such", async () => {
+test("an event that is not JSON is reported as such", async () => {
   const broken = 'event: content_block_delta\ndata: {"type":"content_block_de\n\n';
   await withFake([streamed([...half, broken]), streamed([broken]), good], async (fake) => {
     const { error, events } = await askInVain(modelAt(fake.url, sonnet));
@@ -235,7 +235,7 @@ test("a provider that cannot be reached is named with its address", async () => 
   );
 });
 
-test("a web page in place of an answer says that the address is wrong", async () => {
+test("a web page instead of an answer is reported as a wrong address", async () => {
   const page: Answer = (exchange) => exchange.text(200, "<html><h1>Welcome</h1></html>", "text/html");
   const proxy: Answer = (exchange) => exchange.text(502, "<html><h1>Bad gateway</h1></html>", "text/html");
   await withFake([page, proxy], async (fake) => {
@@ -248,7 +248,7 @@ test("a web page in place of an answer says that the address is wrong", async ()
   });
 });
 
-test("an abort before the answer is seen by the server and by nobody as an error of the provider", async () => {
+test("an abort before the answer reaches the server and is not reported as a provider error", async () => {
   const arrived = gate();
   const ended = Promise.withResolvers<string>();
   const silent: Answer = async (exchange) => {
@@ -290,7 +290,7 @@ test("an abort in the middle of an answer, and a reader that leaves, close the c
   });
 });
 
-test("an abort before anything asks nobody", async () => {
+test("an abort before the request sends nothing", async () => {
   await withFake([good], async (fake) => {
     const { error } = await askInVain(modelAt(fake.url, sonnet), { signal: AbortSignal.abort() });
     assert.equal(error.kind, "aborted");
@@ -312,7 +312,7 @@ test("no key is in an error, however it is printed, also when the provider repea
   });
 });
 
-test("thoughts that the provider refuses, since what came before was compacted, are left out", async () => {
+test("thinking that the provider refuses after a compaction is left out", async () => {
   const refusal = failed(
     400,
     anthropicError("invalid_request_error", "messages.1.content.0: Invalid `signature` in `thinking` block"),

@@ -81,7 +81,7 @@ test("text comes as it is written, however slowly, and pings are not part of it"
   });
 });
 
-test("whoever stops at the end leaves the connection to end by itself: it is used again", async () => {
+test("a consumer that stops at the end leaves the connection reusable", async () => {
   const events = anthropicEvents({ blocks: [hello] });
   const endings: Promise<string>[] = [];
   const left = Array.from({ length: 5 }, gate);
@@ -136,7 +136,7 @@ test("thinking and its signature go back as they came, and only to the model tha
   });
 });
 
-test("calls are told piece by piece and then whole, several at once, with and without arguments", async () => {
+test("calls arrive in pieces and then whole, in parallel, with and without arguments", async () => {
   const blocks: AnthropicBlock[] = [
     { type: "text", pieces: ["Reading."] },
     { type: "tool", id: "toolu_1", name: "read", json: ["", '{"pa', 'th": "a.', 'ts"}'] },
@@ -268,7 +268,7 @@ for (const [stop, cause] of [
   });
 }
 
-test("a call that max_tokens broke off is never given, the whole ones before it are", async () => {
+test("a call cut off by max_tokens is dropped; complete ones before it are kept", async () => {
   const blocks: AnthropicBlock[] = [
     { type: "tool", id: "toolu_1", name: "read", json: ['{"path":"a"}'] },
     { type: "tool", id: "toolu_2", name: "write", json: ['{"path":"b","te'] },
@@ -317,7 +317,7 @@ test("names that the API would refuse are changed on the way out and back on the
   });
 });
 
-test("what does not change is marked for the cache: the system prompt, and everything so far", async () => {
+test("the system prompt and the conversation so far are marked for the cache", async () => {
   await withFake([answering(hello)], async (fake) => {
     const { messages } = requestWith();
     const answer: ModelMessage = { role: "assistant", content: [{ type: "text", text: "Hi" }] };

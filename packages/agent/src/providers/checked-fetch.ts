@@ -1,13 +1,13 @@
-// A provider that is really a web page, or an error that says 200: both look like an empty answer to the SDK.
+// Turns web pages and errors with status 200 into proper failures; the SDK would take them for empty answers.
 
 import { ModelError } from "../model/model.ts";
 import { Failure } from "../model/retry.ts";
-import { patientFetch } from "./patient-fetch.ts";
+import { fetchWithoutTimeout } from "./fetch-without-timeout.ts";
 import type { Endpoint } from "./provider-config.ts";
 
-/** Providers on the internet are given up after five silent minutes, a server of one's own is waited for. */
+/** Servers of the user may be slow, so they have no timeout; others fail after five silent minutes. */
 export function fetchFor({ kind }: Endpoint): typeof globalThis.fetch {
-  return kind === "compatible" ? patientFetch : globalThis.fetch;
+  return kind === "compatible" ? fetchWithoutTimeout : globalThis.fetch;
 }
 
 export function checkedFetch(endpoint: Endpoint): typeof globalThis.fetch {
@@ -17,19 +17,14 @@ export function checkedFetch(endpoint: Endpoint): typeof globalThis.fetch {
     if (!response.ok) return response;
     if (type.startsWith("text/html")) {
       await response.body?.cancel();
-      throw new Failure(
-        new ModelError(
-          "bad_request",
-          `${endpoint.label} answered with a web page instead of a stream. Check the address in the config: most end with /v1.`,
-        ),
-        false,
-      );
+      const message = `${endpoint.label} answered with a web page instead of a stream. Check baseUrl in the config: most end with /v1.`;
+      throw new Failure(new ModelError("bad_request", message), false);
     }
     return type.startsWith("application/json") ? errorIn(response) : response;
   };
 }
 
-/** Some gateways send `{"error":{"code":429}}` with 200. */
+/** Some gateways send `{"error":{"code":429}}` with status 200. */
 async function errorIn(response: Response): Promise<Response> {
   const text = await response.text();
   const code = /"error"\s*:/.test(text) ? (/"code"\s*:\s*"?([45]\d\d)\b/.exec(text)?.[1] ?? "500") : "200";

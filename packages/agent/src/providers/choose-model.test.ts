@@ -8,7 +8,7 @@ import { chooseModel, listModels } from "./choose-model.ts";
 
 const hello = streamed(chatEvents({ text: ["Hello"] }));
 
-test("nothing configured is no model, and so is offline", () => {
+test("no model is chosen without a configuration or for offline", () => {
   assert.equal(chooseModel({}, {}), undefined);
   assert.equal(chooseModel({ model: "offline" }, { ANTHROPIC_API_KEY: "k" }), undefined);
   assert.equal(chooseModel({}, { PARLEY_MODEL: "offline", ANTHROPIC_API_KEY: "k" }), undefined);
@@ -36,7 +36,7 @@ for (const [env, id] of [
   });
 }
 
-test("the user's choice goes before the environment, that before the config, and that before a guess", () => {
+test("the user's choice overrides the environment, the config and the guess, in this order", () => {
   const config = { model: "google/gemini-2.5-pro" };
   const env = { ANTHROPIC_API_KEY: "k", GEMINI_API_KEY: "k" };
   assert.equal(chooseModel(config, env)?.facts.id, "google/gemini-2.5-pro");
@@ -50,8 +50,7 @@ test("a provider without a key is an error that says how to get one", () => {
   assert.throws(() => chooseModel({ model: "anthropic/claude-opus-5" }, {}), {
     name: "ModelError",
     kind: "auth",
-    message:
-      "Anthropic needs an API key and there is none. Set ANTHROPIC_API_KEY or run: parley agent login anthropic",
+    message: "Anthropic needs an API key. Set ANTHROPIC_API_KEY or run: parley agent login anthropic",
   });
   const providers = { work: { baseUrl: "http://127.0.0.1:1/v1", apiKeyEnv: "WORK_KEY" } };
   assert.throws(() => chooseModel({ model: "work/x", providers }, {}), {
@@ -107,7 +106,7 @@ test("OLLAMA_HOST may be a host, a port, an address to listen on or a URL", asyn
 });
 
 for (const [config, message] of [
-  [{ model: "nowhere/x" }, /"nowhere\/x" names no provider.*anthropic, openai, google, ollama/],
+  [{ model: "nowhere/x" }, /"nowhere\/x" has an unknown provider.*anthropic, openai, google, ollama/],
   [{ model: "work/x", providers: { work: {} } }, /"work" has no address/],
   [
     { model: "work/x", providers: { work: { baseUrl: "127.0.0.1:80" } } },
@@ -115,7 +114,7 @@ for (const [config, message] of [
   ],
   [
     { model: "work/x", providers: { work: { baseUrl: "http://me:secret@127.0.0.1/v1" } } },
-    /has a user name in it/,
+    /contains a user name/,
   ],
 ] as const) {
   test(`${JSON.stringify(config)} is refused in words`, () => {
@@ -124,7 +123,7 @@ for (const [config, message] of [
   });
 }
 
-test("what is known of a model: its window, price and senses; dates do not matter, the config does", () => {
+test("known facts of a model: dated names match, the config overrides", () => {
   const env = { ANTHROPIC_API_KEY: "k", OLLAMA_HOST: "127.0.0.1" };
   const dated = chooseModel({ model: "claude-sonnet-4-5-20250929" }, env)!.facts;
   assert.equal(dated.id, "anthropic/claude-sonnet-4-5-20250929");
@@ -142,7 +141,7 @@ test("what is known of a model: its window, price and senses; dates do not matte
   assert.deepEqual([local.contextWindow, local.thinks, local.takesImages], [65_536, true, false]);
 });
 
-test("cost is what was used at its price; long prompts may cost more, unknown prices nothing known", () => {
+test("cost: tokens times price, more for long prompts, undefined for unknown prices", () => {
   const price = { input: 2, output: 10, cachedInput: 0.2, long: { above: 200_000, input: 2, output: 1.5 } };
   assert.equal(costOf(price, { input: 1_000, output: 100, cachedInput: 500 }), 0.0021);
   assert.equal(costOf(price, { input: 300_000, output: 1_000 }), 1.215);
@@ -150,7 +149,7 @@ test("cost is what was used at its price; long prompts may cost more, unknown pr
   assert.equal(costOf(undefined, { input: 1, output: 1 }), undefined);
 });
 
-test("the models that could be chosen are those of providers that have a key, and those of the config", () => {
+test("the available models are those of providers with a key and those in the config", () => {
   assert.deepEqual(listModels({}, {}), []);
   const ids = listModels(
     { providers: { work: { baseUrl: "http://127.0.0.1:1/v1", models: { a: {}, b: {} } }, openai: {} } },

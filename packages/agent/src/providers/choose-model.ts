@@ -1,16 +1,15 @@
-// Which model a session talks to: the one that was named, else the first provider that the environment has a key for.
+// Chooses the model: the named one, else that of the first provider with a key.
 
 import { type Model, ModelError, type ModelFacts } from "../model/model.ts";
-import type { Placeholders } from "../model/recording.ts";
 import { recordToFile, replayFile } from "../model/recording-file.ts";
-import type { Clock, RetryPolicy } from "../model/retry.ts";
+import type { RetryClock, RetryPolicy } from "../model/retry.ts";
 import { factsOf, knownNames, providerOfName } from "./known-models.ts";
 import {
-  asksFor,
   type Credentials,
   type Endpoint,
   type Environment,
   endpointOf,
+  isConfiguredBy,
   type ModelConfig,
   missingKey,
   providerIds,
@@ -18,21 +17,18 @@ import {
 import type { ProviderModelOptions } from "./provider-model.ts";
 
 export interface ChooseOptions {
-  /** What the user chose in this session: goes before the environment and the config. */
+  /** Overrides the environment and the config. */
   readonly model?: string;
   readonly credentials?: Credentials;
-  /** A provider that lacks its key is no error before it is asked. Default false. */
+  /** Report a missing key with the first request only. Default false. */
   readonly isKeyOptional?: boolean;
-  readonly clock?: Clock;
+  readonly clock?: RetryClock;
   readonly retries?: Partial<RetryPolicy>;
-  /** For recordings: what is another text in every run, such as the folder of the project. */
-  readonly placeholders?: Placeholders;
 }
 
 /**
- * Nothing is configured, or `offline` is: undefined. `replay/FILE` is the model of a recording, which PARLEY_RECORD=FILE
- * makes. A name that cannot be understood is a ModelError of kind
- * bad_request, a provider without a key one of kind auth. Nothing is loaded and nobody is asked before the first request.
+ * Undefined for `offline` and when nothing is configured. `replay/FILE` replays a recording, which PARLEY_RECORD=FILE makes.
+ * Throws ModelError: kind bad_request for an unknown name, auth for a missing key. Loads and requests nothing yet.
  */
 export function chooseModel(
   config: ModelConfig,
@@ -40,16 +36,16 @@ export function chooseModel(
   options: ChooseOptions = {},
 ): Model | undefined {
   const choice = choiceOf(config, env, options);
-  if (choice.replay !== undefined) return replayFile(choice.replay, options.placeholders);
+  if (choice.replay !== undefined) return replayFile(choice.replay);
   const { endpoint, name } = choice;
   if (endpoint === undefined) return undefined;
   if (endpoint.needsKey && endpoint.key() === undefined && !options.isKeyOptional) throw missingKey(endpoint);
   const model = loadedLater(endpoint, factsFor(endpoint, name ?? endpoint.defaultModel), options);
   const file = env["PARLEY_RECORD"]?.trim();
-  return file ? recordToFile(model, file, options.placeholders) : model;
+  return file ? recordToFile(model, file) : model;
 }
 
-/** The provider of the model that chooseModel would choose; the offline model and recordings have none. */
+/** The provider of the model that `chooseModel` chooses; undefined for the offline model and recordings. */
 export function chosenEndpoint(
   config: ModelConfig,
   env: Environment,
@@ -68,22 +64,22 @@ function choiceOf(
   if (wanted === "offline") return {};
   if (wanted?.startsWith("replay/")) return { replay: wanted.slice("replay/".length) };
   const ids = providerIds(config);
-  const { provider, name } =
-    wanted === undefined ? fromEnvironment(ids, env, credentials) : named(wanted, ids);
+  const configured = () => ids.find((id) => isConfiguredBy(id, env) || credentials(id) !== undefined);
+  const { provider, name }: Choice = wanted === undefined ? { provider: configured() } : named(wanted, ids);
   if (provider === undefined) return {};
   return { endpoint: endpointOf(provider, config, env, credentials), name };
 }
 
-/** The models that could be chosen now: those of providers with a key, and what the config names. */
+/** The available models: those of providers with a key, and those in the config. */
 export function listModels(
   config: ModelConfig,
   env: Environment,
   credentials: Credentials = () => undefined,
 ): readonly ModelFacts[] {
   return providerIds(config).flatMap((id) => {
-    const isAskedFor =
-      asksFor(id, env) || config.providers?.[id] !== undefined || credentials(id) !== undefined;
-    if (!isAskedFor) return [];
+    const isConfigured =
+      isConfiguredBy(id, env) || config.providers?.[id] !== undefined || credentials(id) !== undefined;
+    if (!isConfigured) return [];
     const endpoint = endpointOf(id, config, env, credentials);
     if (endpoint.needsKey && endpoint.key() === undefined) return [];
     const names = [...Object.keys(endpoint.models), ...knownNames(endpoint.kind)];
@@ -92,13 +88,29 @@ export function listModels(
   });
 }
 
+export interface ConfiguredModels {
+  readonly models: readonly Model[];
+  /** The id of the chosen model; `offline` when nothing is configured. */
+  readonly chosen: string;
+}
+
+/** Throws ModelError for an unusable name or provider. */
+export function configuredModels(
+  config: ModelConfig,
+  env: Environment,
+  options: ChooseOptions = {},
+): ConfiguredModels {
+  const first = chooseModel(config, env, options);
+  const others = listModels(config, env, options.credentials)
+    .filter(({ id }) => id !== first?.facts.id)
+    .flatMap(({ id }) => chooseModel(config, env, { ...options, model: id }) ?? []);
+  if (first === undefined) return { models: others, chosen: "offline" };
+  return { models: [first, ...others], chosen: first.facts.id };
+}
+
 interface Choice {
   readonly provider: string | undefined;
   readonly name?: string | undefined;
-}
-
-function fromEnvironment(ids: readonly string[], env: Environment, credentials: Credentials): Choice {
-  return { provider: ids.find((id) => asksFor(id, env) || credentials(id) !== undefined) };
 }
 
 /** `anthropic/claude-sonnet-5`, `ollama/library/qwen`, `anthropic`, `claude-sonnet-5`. */
@@ -109,16 +121,16 @@ function named(wanted: string, ids: readonly string[]): Choice {
   if (guessed !== undefined) return { provider: guessed, name: wanted };
   throw new ModelError(
     "bad_request",
-    `The model "${wanted}" names no provider that is known. Write provider/name with one of ${ids.join(", ")}, or offline.`,
+    `The model "${wanted}" has an unknown provider. Write provider/name with one of ${ids.join(", ")}, or offline.`,
   );
 }
 
 function factsFor(endpoint: Endpoint, name: string): ModelFacts {
   const facts = factsOf(endpoint.id, endpoint.kind, name, endpoint.models[name]);
-  return name === "auto" ? { ...facts, name: `${endpoint.label}: the first model that it has` } : facts;
+  return name === "auto" ? { ...facts, name: `${endpoint.label}: the first model that it lists` } : facts;
 }
 
-/** How a provider is spoken to is a third of this package, and no part of a handshake. */
+/** Loads the provider code on the first request, to keep the handshake fast. */
 function loadedLater(endpoint: Endpoint, facts: ModelFacts, options: ProviderModelOptions): Model {
   let model: Promise<Model> | undefined;
   return {

@@ -1,23 +1,23 @@
-// From what went wrong to words for the user and a kind for the loop. Nothing of the request and no key is kept: the
-// errors of the SDK carry the whole conversation, so they are not passed on as a cause.
+// Converts provider errors to model errors, without keys or conversation (SDK errors contain the whole request).
 
+import { isObject } from "@parley/acp/internal";
 import { ModelError, type ModelErrorKind } from "../model/model.ts";
 import { Failure } from "../model/retry.ts";
+import { scrub } from "../text/scrub.ts";
 import { UnfinishedAnswer } from "./from-parts.ts";
 import type { Endpoint } from "./provider-config.ts";
 import { retryAfterMs } from "./retry-after.ts";
-import { scrub } from "./scrub.ts";
 
 export interface FailureContext {
   readonly endpoint: Endpoint;
   readonly model: string;
   readonly secrets: readonly string[];
   readonly now: number;
-  /** Whether anything had come: what breaks then has broken off. */
+  /** Whether part of the answer had arrived. */
   readonly hasBegun: boolean;
 }
 
-/** What the errors of the SDK have in common, thrown or streamed. */
+/** The common fields of SDK errors, thrown or streamed. */
 interface Report {
   readonly status: number | undefined;
   /** `overloaded_error`, `context_length_exceeded`, `RESOURCE_EXHAUSTED`. */
@@ -27,7 +27,6 @@ interface Report {
   readonly body: string | undefined;
 }
 
-/** Each provider and server says it in its own words. */
 const overflowWords = [
   /prompt is too long/i,
   /exceeds? (?:the )?(?:maximum )?context (?:limit|window|length)/i,
@@ -51,8 +50,8 @@ export function failureOf(thrown: unknown, context: FailureContext): Failure {
   if (thrown instanceof Failure) return thrown;
   const clean = (text: string): string => scrub(text, context.secrets);
   const { label } = context.endpoint;
-  const fail = (kind: ModelErrorKind, message: string, again: boolean, retryAfter?: number): Failure =>
-    new Failure(new ModelError(kind, clean(message), { retryAfterMs: retryAfter }), again);
+  const fail = (kind: ModelErrorKind, message: string, isRetryable = false, retryAfter?: number): Failure =>
+    new Failure(new ModelError(kind, clean(message), { retryAfterMs: retryAfter }), isRetryable);
 
   if (thrown instanceof UnfinishedAnswer) {
     return thrown.isMalformed
@@ -63,52 +62,48 @@ export function failureOf(thrown: unknown, context: FailureContext): Failure {
   const system = systemCode(thrown);
   if (report.status === undefined || (report.status === 200 && system !== undefined)) {
     const hasAnswered = report.status !== undefined;
-    return unreachable(thrown, { system: system ?? "", hasAnswered }, context, fail);
+    return connectionFailure(thrown, { system: system ?? "", hasAnswered }, context, fail);
   }
-  return answered(report, context, fail);
+  return responseFailure(report, context, fail);
 }
 
-type Fail = (kind: ModelErrorKind, message: string, again: boolean, retryAfter?: number) => Failure;
+type Fail = (kind: ModelErrorKind, message: string, isRetryable?: boolean, retryAfter?: number) => Failure;
 
-/** The provider has answered, with an error. */
-function answered(report: Report, { endpoint, model, now }: FailureContext, fail: Fail): Failure {
+function responseFailure(report: Report, { endpoint, model, now }: FailureContext, fail: Fail): Failure {
   const { status = 0, headers, body } = report;
   const { label, keyHint } = endpoint;
   const all = `${report.code} ${report.message} ${body ?? ""}`;
   const words = `${status}: ${shortened(report.message) || report.code || "no reason given"}`;
   const after = retryAfterMs(headers, body, now);
-  // Both APIs say so themselves where the status does not tell.
-  const told = headers["x-should-retry"];
+  // Anthropic and OpenAI say whether to retry
+  const shouldRetry = headers["x-should-retry"];
 
   if (status === 413 || (status < 500 && overflowWords.some((shape) => shape.test(all)))) {
     return fail(
       "overflow",
-      `The conversation is too long for ${model} (${words}). Compact it or start anew.`,
-      false,
+      `The conversation is too long for ${model} (${words}). Compact it or start a new session.`,
     );
   }
-  // Google calls every limit a quota, and says when it is over.
+  // Google calls every rate limit a quota, but names a delay
   if (status === 402 || (status < 500 && after === undefined && quotaWords.test(all))) {
     return fail(
       "rate_limit",
       `The account at ${label} has no credit left (${words}). Add credit or choose another model.`,
-      false,
     );
   }
   if (status < 500 && refusalWords.test(all)) {
-    return fail("refused", `${label} refused the request (${words}).`, false);
+    return fail("refused", `${label} refused the request (${words}).`);
   }
   if (status === 401 || (status < 500 && badKeyWords.test(all))) {
-    return fail("auth", `${label} did not accept the API key (${words}). ${keyHint}`, false);
+    return fail("auth", `${label} did not accept the API key (${words}). ${keyHint}`);
   }
-  if (status === 403)
-    return fail("auth", `${label} does not allow this key to use ${model} (${words}).`, false);
+  if (status === 403) return fail("auth", `${label} does not allow this key to use ${model} (${words}).`);
   if (status === 429) {
     const wait = after === undefined ? "Try again later." : `It asks to wait ${Math.ceil(after / 1000)} s.`;
     return fail(
       "rate_limit",
       `The rate limit of ${label} is reached (${words}). ${wait}`,
-      told !== "false",
+      shouldRetry !== "false",
       after,
     );
   }
@@ -116,17 +111,15 @@ function answered(report: Report, { endpoint, model, now }: FailureContext, fail
     return fail(
       "bad_request",
       `${label} does not know ${model} (${words}). Choose another model or check the address.`,
-      false,
     );
   }
-  if (status >= 500 || status === 408 || status === 409 || told === "true") {
-    return fail("unavailable", `${label} cannot answer now (${words}).`, told !== "false", after);
+  if (status >= 500 || status === 408 || status === 409 || shouldRetry === "true") {
+    return fail("unavailable", `${label} cannot answer now (${words}).`, shouldRetry !== "false", after);
   }
-  return fail("bad_request", `${label} did not accept the request (${words}).`, false);
+  return fail("bad_request", `${label} did not accept the request (${words}).`);
 }
 
-/** No answer, or none that can be read. */
-function unreachable(
+function connectionFailure(
   thrown: unknown,
   { system, hasAnswered }: { readonly system: string; readonly hasAnswered: boolean },
   context: FailureContext,
@@ -165,13 +158,13 @@ function reportOf(thrown: unknown): Report {
     status: isAnswer ? status : streamedStatus(error, code),
     code,
     message: typeof error["message"] === "string" ? error["message"] : "",
-    // What the SDK read off the response.
+    // as the SDK parsed them
     headers: record(error["responseHeaders"]) as Record<string, string>,
     body: typeof error["responseBody"] === "string" ? error["responseBody"] : undefined,
   };
 }
 
-/** Error events of servers that speak Chat Completions have no status, only a code or a number in it. */
+/** Derives a status for error events of Chat Completions servers, which have only a code or a number. */
 function streamedStatus(error: Readonly<Record<string, unknown>>, code: string): number | undefined {
   if (error instanceof Error || typeof error["message"] !== "string") return undefined;
   if (typeof error["code"] === "number" && error["code"] >= 400) return error["code"];
@@ -195,12 +188,12 @@ function deepest(thrown: unknown): string {
   return message === "" ? String(thrown) : message;
 }
 
-/** Some proxies answer with a page of HTML. */
+/** Shortens the message: some proxies answer with an HTML page. */
 function shortened(text: string): string {
   const line = text.replaceAll(/\s+/g, " ").trim().replace(/\.$/, "");
   return line.length > 300 ? `${line.slice(0, 300)}…` : line;
 }
 
 function record(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  return isObject(value) ? value : {};
 }

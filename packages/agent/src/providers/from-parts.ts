@@ -1,6 +1,6 @@
-// From the parts that the AI SDK streams to our events. Calls are held back to the end: Chat Completions has no mark
-// for the end of a call, and of an answer that broke off none may run.
+// Converts the AI SDK's stream parts to model events; calls are held back until the end of the answer.
 
+import { isObject } from "@parley/acp/internal";
 import type { ModelEvent, StopCause, TokenUsage } from "../model/model.ts";
 import type { StreamPart } from "./language-model.ts";
 import type { ProviderKind } from "./provider-config.ts";
@@ -12,14 +12,13 @@ type Finish = Extract<StreamPart, { type: "finish" }>;
 type Call = Extract<ModelEvent, { type: "tool_call" }> & { readonly text: string };
 
 export interface PartContext {
-  /** The model's id, for signatures. */
   readonly model: string;
   readonly kind: ProviderKind;
   readonly optionsName: string;
   readonly names: ToolNames;
 }
 
-/** An answer that ended without its end, or with one that is none. */
+/** An answer without an end, or with an invalid one. */
 export class UnfinishedAnswer extends Error {
   readonly isMalformed: boolean;
 
@@ -29,7 +28,7 @@ export class UnfinishedAnswer extends Error {
   }
 }
 
-/** Feed it parts in order; after `finish` it has given `end`. */
+/** Converts parts in order; `finish` yields the calls and `end`. */
 export function partReader(context: PartContext): (part: StreamPart) => readonly ModelEvent[] {
   const metadata = new Map<string, Metadata>();
   const names = new Map<string, string>();
@@ -38,7 +37,7 @@ export function partReader(context: PartContext): (part: StreamPart) => readonly
 
   const note = (id: string, given: Readonly<Record<string, unknown>> | undefined): void => {
     const own = given?.[context.optionsName];
-    if (typeof own === "object" && own !== null) metadata.set(id, { ...metadata.get(id), ...own });
+    if (isObject(own)) metadata.set(id, { ...metadata.get(id), ...own });
   };
   const close = (id: string, type: SignedPart): { signature: string } | undefined => {
     const signature = sign(context.model, context.kind, type, metadata.get(id));
@@ -64,7 +63,7 @@ export function partReader(context: PartContext): (part: StreamPart) => readonly
       }
       case "reasoning-start":
         note(part.id, part.providerMetadata);
-        // Paragraphs of one summary: only the last one is signed, so that they are one part of the message.
+        // paragraphs of one summary are one part, since only the last one is signed
         return hasOpenThought ? thought("\n\n") : [];
       case "reasoning-delta":
         note(part.id, part.providerMetadata);
@@ -115,7 +114,7 @@ function ending({ finishReason, usage }: Finish, calls: readonly Call[]): ModelE
   if (unified === "interrupted") throw new UnfinishedAnswer("the stream ended without an end", false);
   if (unified === "error") throw new UnfinishedAnswer(raw ?? "the answer ended with an error", true);
   const cause = causeOf(unified, calls.length > 0);
-  // Of an answer that was too long or was stopped, only whole calls count.
+  // an incomplete answer may have incomplete calls: drop those
   const whole = cause === "tool_calls" ? calls : calls.filter(isWhole);
   const events = cause === "refusal" ? [] : whole.map(({ text: _, ...event }) => event);
   return [...events, { type: "end", cause, usage: tokens(usage) }];
@@ -125,7 +124,7 @@ function isWhole({ input, text }: Call): boolean {
   return typeof input === "object" && text.trim() !== "";
 }
 
-/** Some servers say `stop` after calls. */
+/** Some servers report `stop` after calls. */
 function causeOf(unified: Finish["finishReason"]["unified"], hasCalls: boolean): StopCause {
   switch (unified) {
     case "length":
@@ -137,7 +136,7 @@ function causeOf(unified: Finish["finishReason"]["unified"], hasCalls: boolean):
   }
 }
 
-/** Nothing where the server said nothing: zero would be taken for a count. */
+/** Undefined when the server reported nothing: zero would count as known. */
 function tokens({ inputTokens, outputTokens }: Finish["usage"]): TokenUsage | undefined {
   if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined;
   return {

@@ -1,29 +1,22 @@
-// What is known of models beforehand. Windows and prices are those that the providers published in autumn 2026; an entry
-// of the config replaces any of them, and a model that is not here gets the defaults of its kind of provider.
+// Facts about known models, as published in autumn 2026; the config overrides them, and unknown models get defaults.
 
 import type { ModelFacts, Price } from "../model/model.ts";
-import type { ProviderKind } from "./provider-config.ts";
-
-export type ModelOverrides = Partial<Omit<ModelFacts, "id">>;
+import type { ModelOverrides, ProviderKind } from "./provider-config.ts";
 
 const million = 1_000_000;
 
-/** Anthropic charges a tenth for what it reads from its cache and a quarter more for what it writes there. */
+/** Cache reads cost a tenth, cache writes a quarter more. */
 function anthropicPrice(input: number, output: number): Price {
   return { input, output, cachedInput: input / 10, cacheWrite: input * 1.25 };
 }
 
-/** OpenAI's large windows cost more from 272,000 tokens on. */
+/** Requests above 272,000 input tokens cost more. */
 function openaiPrice(input: number, output: number, cachedInput: number): Price {
   return { input, output, cachedInput, long: { above: 272_000, input: 2, output: 1.5 } };
 }
 
-function claude(name: string, contextWindow: number, price?: Price): ModelOverrides {
+function textModel(name: string, contextWindow: number, price?: Price): ModelOverrides {
   return { name, contextWindow, takesImages: true, thinks: true, ...(price && { price }) };
-}
-
-function gpt(name: string, contextWindow: number, price: Price): ModelOverrides {
-  return { name, contextWindow, takesImages: true, thinks: true, price };
 }
 
 function gemini(name: string, price?: Price): ModelOverrides {
@@ -31,31 +24,31 @@ function gemini(name: string, price?: Price): ModelOverrides {
   return { name, contextWindow, takesImages: true, takesAudio: true, thinks: true, ...(price && { price }) };
 }
 
-/** The first of each provider is its default. */
+/** The first model of each provider is its default. */
 const known: Readonly<Record<"anthropic" | "openai" | "google", Readonly<Record<string, ModelOverrides>>>> = {
   anthropic: {
-    "claude-sonnet-5-5": claude("Claude Sonnet 5.5", million, anthropicPrice(2, 10)),
-    "claude-opus-5-5": claude("Claude Opus 5.5", million, anthropicPrice(4, 20)),
-    "claude-fable-5-1": claude("Claude Fable 5.1", million, anthropicPrice(10, 50)),
-    // Its price has steps that one figure cannot say.
-    "claude-haiku-5-5": claude("Claude Haiku 5.5", million),
-    "claude-opus-5": claude("Claude Opus 5", million, anthropicPrice(5, 25)),
-    "claude-sonnet-5": claude("Claude Sonnet 5", million, anthropicPrice(2, 10)),
-    "claude-opus-4-5": claude("Claude Opus 4.5", 200_000, anthropicPrice(5, 25)),
-    "claude-sonnet-4-5": claude("Claude Sonnet 4.5", 200_000, anthropicPrice(3, 15)),
-    "claude-haiku-4-5": claude("Claude Haiku 4.5", 200_000, anthropicPrice(1, 5)),
+    "claude-sonnet-5-5": textModel("Claude Sonnet 5.5", million, anthropicPrice(2, 10)),
+    "claude-opus-5-5": textModel("Claude Opus 5.5", million, anthropicPrice(4, 20)),
+    "claude-fable-5-1": textModel("Claude Fable 5.1", million, anthropicPrice(10, 50)),
+    // its price has steps that this table cannot express
+    "claude-haiku-5-5": textModel("Claude Haiku 5.5", million),
+    "claude-opus-5": textModel("Claude Opus 5", million, anthropicPrice(5, 25)),
+    "claude-sonnet-5": textModel("Claude Sonnet 5", million, anthropicPrice(2, 10)),
+    "claude-opus-4-5": textModel("Claude Opus 4.5", 200_000, anthropicPrice(5, 25)),
+    "claude-sonnet-4-5": textModel("Claude Sonnet 4.5", 200_000, anthropicPrice(3, 15)),
+    "claude-haiku-4-5": textModel("Claude Haiku 4.5", 200_000, anthropicPrice(1, 5)),
   },
   openai: {
-    "gpt-6.1-sol": gpt("GPT-6.1 Sol", 1_050_000, openaiPrice(2, 10, 0.1)),
-    "gpt-6-astra": gpt("GPT-6 Astra", 1_050_000, openaiPrice(10, 50, 1)),
-    "gpt-6-sol": gpt("GPT-6 Sol", 1_050_000, openaiPrice(2, 10, 0.2)),
-    "gpt-6-luna": gpt("GPT-6 Luna", 1_050_000, openaiPrice(0.1, 0.5, 0.01)),
-    "gpt-5.5": gpt("GPT-5.5", 1_050_000, openaiPrice(5, 30, 0.5)),
-    "gpt-5.2": gpt("GPT-5.2", 400_000, { input: 1.75, output: 14, cachedInput: 0.175 }),
-    "gpt-5.1-codex": gpt("GPT-5.1 Codex", 400_000, { input: 1.25, output: 10, cachedInput: 0.125 }),
+    "gpt-6.1-sol": textModel("GPT-6.1 Sol", 1_050_000, openaiPrice(2, 10, 0.1)),
+    "gpt-6-astra": textModel("GPT-6 Astra", 1_050_000, openaiPrice(10, 50, 1)),
+    "gpt-6-sol": textModel("GPT-6 Sol", 1_050_000, openaiPrice(2, 10, 0.2)),
+    "gpt-6-luna": textModel("GPT-6 Luna", 1_050_000, openaiPrice(0.1, 0.5, 0.01)),
+    "gpt-5.5": textModel("GPT-5.5", 1_050_000, openaiPrice(5, 30, 0.5)),
+    "gpt-5.2": textModel("GPT-5.2", 400_000, { input: 1.75, output: 14, cachedInput: 0.175 }),
+    "gpt-5.1-codex": textModel("GPT-5.1 Codex", 400_000, { input: 1.25, output: 10, cachedInput: 0.125 }),
   },
   google: {
-    // The price from December 2026 on; until then it is half.
+    // the price from December 2026; until then half
     "gemini-4-argon": gemini("Gemini 4 Argon", { input: 4, output: 20, cachedInput: 0.2 }),
     "gemini-3.8-flash": gemini("Gemini 3.8 Flash"),
     "gemini-2.5-pro": gemini("Gemini 2.5 Pro", {
@@ -68,7 +61,6 @@ const known: Readonly<Record<"anthropic" | "openai" | "google", Readonly<Record<
   },
 };
 
-/** What a model that nobody has described is taken for: rather too little than a request that fails. */
 const defaults: Readonly<Record<ProviderKind, Omit<ModelFacts, "id" | "name">>> = {
   anthropic: { contextWindow: 200_000, takesImages: true, takesAudio: false, thinks: true },
   openai: { contextWindow: 128_000, takesImages: true, takesAudio: false, thinks: true },
@@ -89,14 +81,14 @@ export function knownNames(kind: ProviderKind): readonly string[] {
   return family === undefined ? [] : Object.keys(known[family]);
 }
 
-/** The provider of a model that was named without one. */
+/** Guesses the provider of a bare model name. */
 export function providerOfName(name: string): Family | undefined {
   if (/^claude-/.test(name)) return "anthropic";
   if (/^(?:gpt-|o\d|codex-)/.test(name)) return "openai";
   return /^gemini-/.test(name) ? "google" : undefined;
 }
 
-/** A dated name, such as claude-sonnet-4-5-20250929, is the model without its date. */
+/** A dated name such as claude-sonnet-4-5-20250929 has the facts of the undated one. */
 export function factsOf(
   provider: string,
   kind: ProviderKind,

@@ -1,4 +1,4 @@
-// The AI SDK's model, of which only the types are imported here; the packages are loaded when a model is used first.
+// Loads AI SDK models on first use, so that startup does not pay for them.
 
 import type { AnthropicProvider } from "@ai-sdk/anthropic";
 import type { Endpoint, Key } from "./provider-config.ts";
@@ -10,13 +10,12 @@ export type StreamPart =
 export type PromptMessage = CallOptions["prompt"][number];
 export type ProviderOptions = NonNullable<PromptMessage["providerOptions"]>;
 
-/** Under this name the SDK gives and takes what is special to a provider. */
+/** The key of provider-specific options in the SDK. */
 export function optionsName(endpoint: Endpoint): string {
-  if (endpoint.kind === "openai-chat") return "openai";
-  return endpoint.kind === "compatible" ? "compatible" : endpoint.kind;
+  return endpoint.kind === "openai-chat" ? "openai" : endpoint.kind;
 }
 
-/** Everything is passed explicitly: what is left out, the SDK would read from the environment of the process. */
+/** Passes every setting explicitly, since the SDK reads missing ones from the environment. */
 export async function loadLanguageModel(
   endpoint: Endpoint,
   name: string,

@@ -1,18 +1,21 @@
-// Where models are: what a config file and the environment say of providers, and the providers that need no config.
+// Reads the provider configuration from the config file and the environment, with built-in defaults.
 
-import { ModelError } from "../model/model.ts";
-import type { ModelOverrides } from "./known-models.ts";
+import { optional } from "@parley/acp/internal";
+import { ModelError, type ModelFacts } from "../model/model.ts";
 
-/** How a provider is spoken to. `openai` is the Responses API, `compatible` any server with Chat Completions. */
+/** The API of a provider. `openai` is the Responses API, `compatible` any Chat Completions server. */
 export type ProviderKind = "anthropic" | "openai" | "openai-chat" | "google" | "compatible";
 
+/** Facts from the config that replace what is known of a model. */
+export type ModelOverrides = Partial<Omit<ModelFacts, "id">>;
+
 export interface ProviderConfig {
-  /** Default: what the provider's name says, else `compatible`. */
+  /** Default: that of the built-in provider with this name, else `compatible`. */
   readonly kind?: ProviderKind;
-  /** With its version: `http://127.0.0.1:8000/v1`. */
+  /** Including the version: `http://127.0.0.1:8000/v1`. */
   readonly baseUrl?: string;
   readonly apiKey?: string;
-  /** The variable of the environment that has the key. */
+  /** The environment variable with the key. */
   readonly apiKeyEnv?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly models?: Readonly<Record<string, ModelOverrides>>;
@@ -26,34 +29,32 @@ export interface ModelConfig {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A provider as a request needs it. */
 export interface Endpoint {
   /** `anthropic`: the first half of a model's id. */
   readonly id: string;
-  /** For the user. */
+  /** The name shown to users. */
   readonly label: string;
   readonly kind: ProviderKind;
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly needsKey: boolean;
-  /** The variable of the environment that has the key, where there is one. */
+  /** The environment variable with the key, if any. */
   readonly variable: string | undefined;
-  /** What to do about a missing key, in words. */
+  /** Tells the user how to set the key. */
   readonly keyHint: string;
-  /** Asked for every request, so that a login counts from the next one on. */
+  /** Read for every request, so that a login takes effect at once. */
   key(): Key | undefined;
   readonly models: Readonly<Record<string, ModelOverrides>>;
-  /** Taken when only the provider was named. `auto` asks the server what it has. */
+  /** Used when only the provider was named. `auto` takes the first model that the server lists. */
   readonly defaultModel: string;
 }
 
 export interface Key {
   readonly value: string;
-  /** Anthropic's gateways take a bearer token in place of a key. */
+  /** Anthropic gateways accept a bearer token instead of a key. */
   readonly isBearer: boolean;
 }
 
-/** Keys that a user has stored by logging in. */
 export type Credentials = (provider: string) => string | undefined;
 
 interface Builtin {
@@ -107,12 +108,11 @@ export function endpointOf(
 ): Endpoint {
   const given = config.providers?.[id] ?? {};
   const builtin = builtins[id];
-  const own = { ...builtin, ...fromEnvironment(id, env), ...defined(given) };
+  const own = { ...builtin, ...fromEnvironment(id, env), ...optional(given) };
   const kind = own.kind ?? "compatible";
   if (own.baseUrl === undefined) {
-    throw new ModelError(
-      "bad_request",
-      `The provider "${id}" has no address. Give it a baseUrl in the config, such as http://127.0.0.1:8000/v1.`,
+    throw badConfig(
+      `The provider "${id}" has no address. Set its baseUrl in the config, for example http://127.0.0.1:8000/v1.`,
     );
   }
   const label = builtin?.label ?? id;
@@ -134,8 +134,7 @@ export function endpointOf(
   };
 }
 
-/** Whether the environment alone asks for this provider, in the order in which they are taken. */
-export function asksFor(id: string, env: Environment): boolean {
+export function isConfiguredBy(id: string, env: Environment): boolean {
   if (id === "ollama") return filled(env["OLLAMA_HOST"]) !== undefined;
   if (id === "anthropic" && filled(env["ANTHROPIC_AUTH_TOKEN"]) !== undefined) return true;
   if (id === "openai" && filled(env["OPENAI_BASE_URL"]) !== undefined) return true;
@@ -143,7 +142,7 @@ export function asksFor(id: string, env: Environment): boolean {
 }
 
 export function missingKey({ label, keyHint }: Endpoint): ModelError {
-  return new ModelError("auth", `${label} needs an API key and there is none. ${keyHint}`);
+  return new ModelError("auth", `${label} needs an API key. ${keyHint}`);
 }
 
 function keyOf(
@@ -169,18 +168,18 @@ function fromEnvironment(id: string, env: Environment): { baseUrl?: string; kind
   }
   if (id === "anthropic") {
     const url = filled(env["ANTHROPIC_BASE_URL"]);
-    // Anthropic's own tools want it without the version.
+    // Anthropic's own tools use it without the version
     return url === undefined
       ? {}
       : { baseUrl: /\/v\d+\/?$/.test(url) ? url : `${url.replace(/\/$/, "")}/v1` };
   }
   const url = id === "openai" ? filled(env["OPENAI_BASE_URL"]) : undefined;
   if (url === undefined) return {};
-  // Only OpenAI itself is sure to have the Responses API.
+  // only OpenAI itself is sure to have the Responses API
   return /^https:\/\/api\.openai\.com\//.test(url) ? { baseUrl: url } : { baseUrl: url, kind: "compatible" };
 }
 
-/** Ollama's variable is also what its server listens on: without a scheme, without a port, or 0.0.0.0. */
+/** OLLAMA_HOST is also the listen address of its server: it may lack a scheme or port, or be 0.0.0.0. */
 function ollamaUrl(host: string): string {
   const full = /^https?:\/\//.test(host) ? host : `http://${host}`;
   const url = new URL(/^https?:\/\/:/.test(full) ? full.replace("://:", "://127.0.0.1:") : full);
@@ -189,30 +188,28 @@ function ollamaUrl(host: string): string {
   return `${url.origin}${url.pathname.replace(/\/$/, "").replace(/\/v1$/, "")}/v1`;
 }
 
-/** The address is not repeated in the message: it may hold a password. */
+/** The message does not repeat the address, which may contain a password. */
 function checkedUrl(text: string, id: string): string {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new ModelError(
-      "bad_request",
+    throw badConfig(
       `The address of the provider "${id}" is not an http or https URL. It should look like http://127.0.0.1:8000/v1.`,
     );
   }
   if (url.username !== "" || url.password !== "") {
-    throw new ModelError(
-      "bad_request",
-      `The address of the provider "${id}" has a user name in it, which requests cannot. Use headers in the config.`,
+    throw badConfig(
+      `The address of the provider "${id}" contains a user name, which is not supported. Use headers in the config.`,
     );
   }
   return text.replace(/\/+$/, "");
 }
 
-/** A variable that is set to nothing is not set. */
+function badConfig(message: string): ModelError {
+  return new ModelError("bad_request", message);
+}
+
+/** Treats an empty variable as unset. */
 function filled(text: string | undefined): string | undefined {
   const trimmed = text?.trim();
   return trimmed === "" ? undefined : trimmed;
-}
-
-function defined<T extends object>(given: T): Partial<T> {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<T>;
 }

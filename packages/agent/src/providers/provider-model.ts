@@ -1,4 +1,4 @@
-// A model over the network: the AI SDK's provider, asked directly, behind our interface.
+// A model that is reached over the network through the AI SDK.
 
 import {
   type Model,
@@ -9,9 +9,9 @@ import {
 } from "../model/model.ts";
 import {
   aborted,
-  type Clock,
   defaultRetries,
   Failure,
+  type RetryClock,
   type RetryPolicy,
   systemClock,
   withRetries,
@@ -25,7 +25,7 @@ import { firstServedModel } from "./served-models.ts";
 import { callOptions } from "./to-prompt.ts";
 
 export interface ProviderModelOptions {
-  readonly clock?: Clock;
+  readonly clock?: RetryClock;
   readonly retries?: Partial<RetryPolicy>;
 }
 
@@ -35,20 +35,20 @@ export function providerModel(
   { clock = systemClock, retries = {} }: ProviderModelOptions = {},
 ): Model {
   const policy = { ...defaultRetries, ...retries };
-  const asking = new Asking(endpoint, facts, clock);
-  return { facts, stream: (request) => withRetries((each) => asking.answer(each), request, policy, clock) };
+  const client = new ProviderClient(endpoint, facts, clock);
+  return { facts, stream: (request) => withRetries((each) => client.answer(each), request, policy, clock) };
 }
 
-/** How long a connection whose answer is complete may take to close before it is closed. */
+/** How long a connection may stay open after a complete answer. */
 const closeWithinMs = 5000;
 
-class Asking {
+class ProviderClient {
   readonly #endpoint: Endpoint;
   readonly #facts: ModelFacts;
-  readonly #clock: Clock;
+  readonly #clock: RetryClock;
   #name: string | undefined;
 
-  constructor(endpoint: Endpoint, facts: ModelFacts, clock: Clock) {
+  constructor(endpoint: Endpoint, facts: ModelFacts, clock: RetryClock) {
     this.#endpoint = endpoint;
     this.#facts = facts;
     this.#clock = clock;
@@ -56,7 +56,7 @@ class Asking {
     this.#name = name === "auto" ? undefined : name;
   }
 
-  /** Thoughts are bound to what came before them; where that was compacted, they are refused and left out. */
+  /** Retries without thinking parts if the provider refuses them: they may refer to messages that were compacted. */
   async *answer(request: ModelRequest): AsyncGenerator<ModelEvent> {
     try {
       yield* this.#attempt(request, true);
@@ -88,11 +88,11 @@ class Asking {
       reader = parts;
       for (;;) {
         const { done, value: part } = await parts.read();
-        // A stream without `finish` is an answer without an end.
+        // a stream without `finish` is an unfinished answer
         const next = done ? unfinished : part;
         if (next.type === "error") throw next.error;
         const events = read(next);
-        // Before the events are given: whoever has seen the end may not come back for more.
+        // set before yielding, since the consumer may stop after `end`
         isComplete = next.type === "finish";
         for (const event of events) {
           hasBegun = true;
@@ -139,7 +139,7 @@ const unfinished = {
   usage: { inputTokens: noTokens, outputTokens: { total: undefined, text: undefined, reasoning: undefined } },
 };
 
-/** Read to its end a connection can be used again; one that the server leaves open is closed. */
+/** Reads to the end so that the connection can be reused; closes one that the server leaves open. */
 async function drain(
   reader: ReadableStreamDefaultReader<unknown>,
   connection: AbortController,
@@ -149,7 +149,7 @@ async function drain(
   try {
     while (!(await reader.read()).done);
   } catch {
-    // The answer is complete: how its connection ends is of no interest.
+    // the answer is complete already
   } finally {
     clearTimeout(timer);
   }

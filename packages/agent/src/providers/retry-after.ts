@@ -1,8 +1,8 @@
-// When a provider wants to be asked again: three headers and a field in Google's answers.
+// Reads the delay that a provider asks for from its headers or body.
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
-/** Milliseconds from now; nothing where the provider did not say, or said something that is no time. */
+/** Milliseconds from now, or undefined. */
 export function retryAfterMs(headers: Headers, body: string | undefined, now: number): number | undefined {
   const precise = Number.parseFloat(headers["retry-after-ms"] ?? "");
   if (precise >= 0) return precise;

@@ -1,10 +1,10 @@
-// What a server with Chat Completions has: Ollama, vLLM and LM Studio all list their models at the same place.
+// Lists the models of a Chat Completions server such as Ollama, vLLM or LM Studio.
 
 import type { Failure } from "../model/retry.ts";
 import { fetchFor } from "./checked-fetch.ts";
 import type { Endpoint } from "./provider-config.ts";
 
-/** The first model that the server lists. `fail` makes the failure of whatever goes wrong. */
+/** The first model that the server lists. `fail` converts any error. */
 export async function firstServedModel(
   endpoint: Endpoint,
   signal: AbortSignal,
@@ -26,7 +26,7 @@ export async function firstServedModel(
   }
 }
 
-/** In the shape of the SDK's errors. */
+/** Has the shape of the SDK's errors. */
 function refusal(statusCode: number, message: string): Error {
   return Object.assign(new Error(message), { statusCode });
 }

@@ -1,26 +1,21 @@
-// What a provider wants back with a thought, a text or a call. It is kept as text that nobody reads but this file, with
-// the model that it belongs to: providers refuse what another model has signed.
+// Packs the provider data that must go back with a part; it is bound to its model, since others refuse it.
 
 import type { ProviderOptions } from "./language-model.ts";
 import type { ProviderKind } from "./provider-config.ts";
 
 type Metadata = Readonly<Record<string, unknown>>;
 
-/** Of all that the SDK tells with a part, what must go back with it. */
+/** The metadata fields that must go back, by kind and part. */
 const wanted: Readonly<Record<ProviderKind, Readonly<Record<SignedPart, readonly string[]>>>> = {
   anthropic: { text: [], thinking: ["signature", "redactedData"], call: [] },
-  // Without the encrypted content the id means nothing: responses are not stored at OpenAI.
+  // useless without the encrypted content: OpenAI does not store the responses
   openai: { text: ["phase"], thinking: ["reasoningEncryptedContent"], call: [] },
   "openai-chat": { text: [], thinking: [], call: [] },
-  google: {
-    text: ["thoughtSignature"],
-    thinking: ["thoughtSignature"],
-    call: ["thoughtSignature"],
-  },
+  google: { text: ["thoughtSignature"], thinking: ["thoughtSignature"], call: ["thoughtSignature"] },
   compatible: { text: [], thinking: [], call: ["thoughtSignature"] },
 };
 
-/** With one of the wanted fields, these go back too. */
+/** Fields that go back along with a wanted one. */
 const alongside = ["itemId"];
 
 export type SignedPart = "text" | "thinking" | "call";
@@ -39,7 +34,7 @@ export function sign(
   return JSON.stringify({ model, ...Object.fromEntries(kept) });
 }
 
-/** Nothing where another model has signed, or nobody. */
+/** Undefined without a signature or with that of another model. */
 export function signedOptions(
   model: string,
   optionsName: string,
@@ -50,7 +45,7 @@ export function signedOptions(
     const { model: signer, ...fields } = JSON.parse(signature);
     return signer === model ? { [optionsName]: fields } : undefined;
   } catch {
-    // A transcript that somebody else has written.
+    // written by something else
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-// What costs a tenth of a second to load is loaded when a model is asked first, and only that provider's.
+// Tests that a provider is loaded only when its model gets the first request.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";

@@ -1,5 +1,6 @@
-// From our messages to those of the AI SDK, as each provider takes them.
+// Converts model messages to AI SDK prompts, with the differences between providers.
 
+import { isObject } from "@parley/acp/internal";
 import type {
   MediaPart,
   ModelFacts,
@@ -13,16 +14,15 @@ import type { Endpoint } from "./provider-config.ts";
 import { signedOptions } from "./signature.ts";
 import { type ToolNames, toolNames } from "./tool-names.ts";
 
-type UserPart = Extract<PromptMessage, { role: "user" }>["content"][number];
-type AssistantPart = Extract<PromptMessage, { role: "assistant" }>["content"][number];
-type ToolPart = Extract<PromptMessage, { role: "tool" }>["content"][number];
+type SdkUserPart = Extract<PromptMessage, { role: "user" }>["content"][number];
+type SdkAssistantPart = Extract<PromptMessage, { role: "assistant" }>["content"][number];
+type SdkToolPart = Extract<PromptMessage, { role: "tool" }>["content"][number];
 
 export interface PromptOptions {
-  /** Off for the second try of a request whose thoughts were refused. */
+  /** False when a request is retried because its thinking was refused. */
   readonly sendThoughts: boolean;
 }
 
-/** Everything but the signal. */
 export function callOptions(
   request: ModelRequest,
   endpoint: Endpoint,
@@ -66,13 +66,13 @@ function wireTool(
     name: names.toWire(tool.name),
     description: tool.description,
     inputSchema: tool.inputSchema,
-    // OpenAI's strict mode refuses schemas with optional fields; arguments are checked by us anyway.
+    // strict mode refuses optional fields; we check arguments anyway
     ...(endpoint.kind.startsWith("openai") && { strict: false }),
   };
 }
 
 function providerOptions({ kind }: Endpoint, { thinks }: ModelFacts): { providerOptions?: ProviderOptions } {
-  // What users say is not kept at OpenAI: thoughts come back encrypted with the next request.
+  // OpenAI must not store conversations, so thinking comes back encrypted
   if (kind === "openai") return { providerOptions: { openai: { store: false } } };
   if (kind === "google" && thinks) {
     return { providerOptions: { google: { thinkingConfig: { includeThoughts: true } } } };
@@ -80,7 +80,7 @@ function providerOptions({ kind }: Endpoint, { thinks }: ModelFacts): { provider
   return {};
 }
 
-/** Anthropic caches up to a mark: one after the tools and the system prompt, one after all that has been said so far. */
+/** Anthropic caches up to a mark: one after the system prompt and one at the end of the conversation. */
 function withCacheMarks(prompt: PromptMessage[], endpoint: Endpoint): PromptMessage[] {
   if (endpoint.kind !== "anthropic") return prompt;
   const mark: ProviderOptions = { anthropic: { cacheControl: { type: "ephemeral" } } };
@@ -105,11 +105,11 @@ function promptMessages(message: ModelMessage, context: Context): PromptMessage[
   }
 }
 
-/** Providers refuse empty texts. */
-function userPart(part: TextPart | MediaPart, { facts }: Context): UserPart[] {
+/** Drops empty texts, which providers refuse. */
+function userPart(part: TextPart | MediaPart, { facts }: Context): SdkUserPart[] {
   if (part.type === "text") return part.text === "" ? [] : [{ type: "text", text: part.text }];
-  const isTaken = part.type === "image" ? facts.takesImages : facts.takesAudio;
-  if (!isTaken) return [{ type: "text", text: `[${leftOut(part, facts)}]` }];
+  const isAccepted = part.type === "image" ? facts.takesImages : facts.takesAudio;
+  if (!isAccepted) return [{ type: "text", text: `[${leftOut(part, facts)}]` }];
   return [{ type: "file", mediaType: part.mediaType, data: { type: "data", data: part.data } }];
 }
 
@@ -120,14 +120,14 @@ function leftOut(part: MediaPart, facts: ModelFacts): string {
 function assistantPart(
   part: Extract<ModelMessage, { role: "assistant" }>["content"][number],
   { endpoint, facts, names, sendThoughts }: Context,
-): AssistantPart[] {
+): SdkAssistantPart[] {
   const own = signedOptions(facts.id, optionsName(endpoint), part.signature);
   const signed = own && sendThoughts ? { providerOptions: own } : {};
   switch (part.type) {
     case "text":
       return part.text === "" && own === undefined ? [] : [{ type: "text", text: part.text, ...signed }];
     case "thinking": {
-      // Nobody signs for servers that speak Chat Completions; those that think want it back as it was.
+      // Chat Completions servers do not sign, and expect their thinking back
       const isOwn = own !== undefined || (endpoint.kind === "compatible" && part.signature === undefined);
       return isOwn && sendThoughts ? [{ type: "reasoning", text: part.text, ...signed }] : [];
     }
@@ -144,20 +144,19 @@ function assistantPart(
   }
 }
 
-/** Providers take objects only; what was not one has been answered with an error, and the model may see why. */
+/** Providers accept only objects; the model has already got an error for anything else. */
 function callInput(input: unknown): unknown {
-  const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
-  return isObject ? input : { unreadable: input ?? null };
+  return isObject(input) ? input : { unreadable: input ?? null };
 }
 
-/** Chat Completions has no place for an image in the answer of a tool: it follows as a message of the user. */
+/** Chat Completions has no images in tool results: they follow in a user message. */
 function toolMessages(outcomes: readonly ToolOutcome[], context: Context): PromptMessage[] {
   const isInline = context.endpoint.kind !== "openai-chat" && context.endpoint.kind !== "compatible";
   const content = outcomes.map((outcome) => toolPart(outcome, isInline, context));
   const messages: PromptMessage[] = content.length === 0 ? [] : [{ role: "tool", content }];
   if (isInline) return messages;
   const media = outcomes.flatMap((outcome) =>
-    mediaOf(outcome).flatMap((part): UserPart[] => [
+    mediaOf(outcome).flatMap((part): SdkUserPart[] => [
       { type: "text", text: `${part.type} of the tool call ${outcome.callId} (${outcome.name}):` },
       ...userPart(part, context),
     ]),
@@ -165,7 +164,7 @@ function toolMessages(outcomes: readonly ToolOutcome[], context: Context): Promp
   return media.length === 0 ? messages : [...messages, { role: "user", content: media }];
 }
 
-function toolPart(outcome: ToolOutcome, isInline: boolean, context: Context): ToolPart {
+function toolPart(outcome: ToolOutcome, isInline: boolean, context: Context): SdkToolPart {
   const media = outcome.isError ? [] : mediaOf(outcome);
   const texts = outcome.content.flatMap((part) =>
     part.type === "text" && part.text !== "" ? [part.text] : [],
@@ -178,7 +177,7 @@ function toolPart(outcome: ToolOutcome, isInline: boolean, context: Context): To
     toolName: context.names.toWire(outcome.name),
   };
   if (outcome.isError) {
-    // The others have a mark for it, or the SDK makes one.
+    // the other APIs have an error flag
     const value = context.endpoint.kind === "compatible" ? `Error: ${text}` : text;
     return { ...shared, output: { type: "error-text", value } };
   }

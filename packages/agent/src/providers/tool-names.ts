@@ -1,5 +1,4 @@
-// Providers take letters, digits, _ and - in the name of a tool, 64 at most; ours may be `server/tool` or longer. Each
-// request has its own table, made from its tools and its history in order: the same conversation gives the same names.
+// Maps tool names to names that every provider accepts: letters, digits, _ and -, at most 64 characters.
 
 export interface ToolNames {
   toWire(name: string): string;
@@ -15,7 +14,7 @@ export function toolNames(names: Iterable<string>): ToolNames {
     const known = toWire.get(name);
     if (known !== undefined) return known;
     const plain = name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, limit) || "_";
-    // Gemini wants a letter or an underscore first.
+    // Gemini requires a letter or an underscore first
     const base = /^[0-9-]/.test(plain) ? `_${plain}`.slice(0, limit) : plain;
     let wire = base;
     for (let count = 2; fromWire.has(wire); count++) {

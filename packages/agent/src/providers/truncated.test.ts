@@ -1,5 +1,4 @@
-// An answer that ends too early is never taken for a whole one, wherever it ends and however: the stream or the
-// connection. A tool that runs on half of its arguments would be the worst that can happen here.
+// Tests that an answer cut anywhere is never taken for a complete one.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

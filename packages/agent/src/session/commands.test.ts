@@ -11,13 +11,13 @@ import {
   scriptedModel,
   talk,
 } from "../../test/support/agent-probe.ts";
-import { tinyRead, tinyWrite } from "../../test/support/tiny-tools.ts";
+import { stubRead, stubWrite } from "../../test/support/stub-tools.ts";
 
-const tools = [tinyRead, tinyWrite];
+const tools = [stubRead, stubWrite];
 const all = ["help", "plan", "test", "clear", "compact", "model", "permissions"];
 
-inEveryVersion("the commands are announced with hints, and the list follows the mode", {}, async (place) => {
-  const { session } = await talk({ ...place, tools, models: [scriptedModel([])] });
+inEveryVersion("the commands are announced with hints, and the list follows the mode", {}, async (setup) => {
+  const { session } = await talk({ ...setup, tools, models: [scriptedModel([])] });
   await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(
     session.commands.map(({ name }) => name),
@@ -32,9 +32,9 @@ inEveryVersion("the commands are announced with hints, and the list follows the 
   );
 });
 
-inEveryVersion("/help says what there is, without asking the model", {}, async (place) => {
+inEveryVersion("/help says what there is, without asking the model", {}, async (setup) => {
   const model = scriptedModel([]);
-  const { session, updates } = await talk({ ...place, tools, models: [model] });
+  const { session, updates } = await talk({ ...setup, tools, models: [model] });
   assert.equal((await session.prompt("/help").outcome).stopReason, "end_turn");
   for (const name of all) assert.match(said(updates), new RegExp(`\`/${name}\``));
   assert.equal(model.requests.length, 0);
@@ -43,9 +43,9 @@ inEveryVersion("/help says what there is, without asking the model", {}, async (
 inEveryVersion(
   "/plan changes nothing, whatever the mode, and other content may come with it",
   {},
-  async (place) => {
+  async (setup) => {
     const model = scriptedModel([calls(["write", { path: "b", content: "x" }]), says("A plan.")]);
-    const { session } = await talk({ ...place, tools, models: [model], mode: "code" });
+    const { session } = await talk({ ...setup, tools, models: [model], mode: "code" });
     await session.prompt([
       { type: "text", text: "/plan a blue button" },
       { type: "resource_link", uri: "file:///project/button.css", name: "button.css" },
@@ -59,29 +59,29 @@ inEveryVersion(
       JSON.stringify(request?.messages),
       /change nothing:\\na blue button.*file:\/\/\/project\/button.css/,
     );
-    assert.equal(existsSync(join(place.cwd, "b")), false);
+    assert.equal(existsSync(join(setup.cwd, "b")), false);
   },
 );
 
-inEveryVersion("/test asks the model to run the tests", {}, async (place) => {
+inEveryVersion("/test asks the model to run the tests", {}, async (setup) => {
   const model = scriptedModel([says("They pass.")]);
-  const { session } = await talk({ ...place, tools, models: [model] });
+  const { session } = await talk({ ...setup, tools, models: [model] });
   await session.prompt("/test the parser").outcome;
   assert.match(JSON.stringify(model.requests[0]?.messages), /Run the project's tests.* the parser/);
 });
 
-inEveryVersion("/clear forgets the conversation, also after a load", {}, async (place) => {
+inEveryVersion("/clear forgets the conversation, also after a load", {}, async (setup) => {
   const store = memoryStore();
   const model = scriptedModel([says("one"), says("two")]);
-  const first = await talk({ ...place, tools, models: [model], store });
+  const first = await talk({ ...setup, tools, models: [model], store });
   await first.session.prompt("my secret is 42").outcome;
   await first.session.prompt("/clear").outcome;
   await first.session.prompt("hello").outcome;
   assert.equal(model.requests[1]?.messages.length, 1);
   await first.end();
   const later = scriptedModel([says("three")]);
-  const again = await connected({ ...place, tools, models: [later], store });
-  const session = await again.agent.load(first.session.sessionId, { cwd: place.cwd });
+  const again = await connected({ ...setup, tools, models: [later], store });
+  const session = await again.agent.load(first.session.sessionId, { cwd: setup.cwd });
   await session.prompt("and?").outcome;
   assert.deepEqual(
     later.requests[0]?.messages.map(({ role }) => role),
@@ -90,16 +90,16 @@ inEveryVersion("/clear forgets the conversation, also after a load", {}, async (
   assert.doesNotMatch(JSON.stringify(later.requests[0]?.messages), /42/);
 });
 
-inEveryVersion("A83 the options that matter most come first: mode, then model", {}, async (place) => {
-  const { session } = await talk({ ...place, models: [scriptedModel([])] });
+inEveryVersion("A83 the options that matter most come first: mode, then model", {}, async (setup) => {
+  const { session } = await talk({ ...setup, models: [scriptedModel([])] });
   const ids = session.options.map(({ configId }) => configId);
   assert.deepEqual(ids.slice(0, 2), ["mode", "model"]);
 });
 
-inEveryVersion("/model lists and switches, and the option follows", {}, async (place) => {
+inEveryVersion("/model lists and switches, and the option follows", {}, async (setup) => {
   const one = scriptedModel([], { id: "one", name: "One" });
   const two = scriptedModel([says("I am two.")], { id: "two", name: "Two" });
-  const { session, updates } = await talk({ ...place, tools, models: [one, two] });
+  const { session, updates } = await talk({ ...setup, tools, models: [one, two] });
   await session.prompt("/model").outcome;
   assert.match(said(updates), /`one` One \(chosen\)\n- `two` Two\n- `offline`/);
   await session.prompt("/model three").outcome;
@@ -112,9 +112,9 @@ inEveryVersion("/model lists and switches, and the option follows", {}, async (p
   assert.equal(said(updates), "I am two.");
 });
 
-inEveryVersion("a path at the beginning of a message is no command", {}, async (place) => {
+inEveryVersion("a path at the beginning of a message is no command", {}, async (setup) => {
   const model = scriptedModel([says("Yes.")]);
-  const { session } = await talk({ ...place, tools, models: [model] });
+  const { session } = await talk({ ...setup, tools, models: [model] });
   await session.prompt("/etc/hosts is what?").outcome;
   assert.match(JSON.stringify(model.requests[0]?.messages), /\/etc\/hosts is what/);
 });

@@ -1,14 +1,14 @@
-// Slash commands: what there is, and what a prompt that begins with one means. The same reading is used when the
-// session comes back, so that the model's transcript is the same then.
+// Defines the slash commands and parses prompts that begin with one.
 
 import type { AvailableCommand, ContentBlock } from "@parley/acp";
+import { planRequest, testRequest } from "../model/agent-requests.ts";
 import type { Mode } from "../permissions/modes.ts";
 
 interface CommandRow {
   readonly name: string;
   readonly description: string;
   readonly hint?: string;
-  /** Modes in which it makes sense. Default all. */
+  /** The modes that offer it. Default: all. */
   readonly modes?: readonly Mode[];
 }
 
@@ -47,19 +47,19 @@ export function commandList(mode: Mode): AvailableCommand[] {
       type: "command",
       name,
       description,
-      ...(hint === undefined ? {} : { input: { type: "text", hint } }),
+      ...(hint !== undefined && { input: { type: "text" as const, hint } }),
     }));
 }
 
 export type LocalCommand = "help" | "model" | "permissions" | "compact" | "clear";
 
 export type Reading =
-  /** For the model. */
+  /** Sent to the model. */
   | { readonly type: "prompt"; readonly prompt: readonly ContentBlock[]; readonly mode?: Mode }
-  /** The agent answers by itself; the model does not see it. */
+  /** Answered by the agent itself; the model does not see it. */
   | { readonly type: "local"; readonly command: LocalCommand; readonly argument: string };
 
-/** A command is the beginning of the first text; other content may come with it. */
+/** A command stands at the start of the first text block; other content may follow. */
 export function readPrompt(prompt: readonly ContentBlock[]): Reading {
   const at = prompt.findIndex(({ type }) => type === "text");
   const first = prompt[at];
@@ -82,6 +82,3 @@ export function readPrompt(prompt: readonly ContentBlock[]): Reading {
       return { type: "prompt", prompt };
   }
 }
-
-export const planRequest = "Make a plan for the following, show it with the todo tool, and change nothing:";
-export const testRequest = "Run the project's tests and explain what fails.";

@@ -11,7 +11,7 @@ import {
   talk,
   thought,
 } from "../../test/support/agent-probe.ts";
-import { customTool } from "../../test/support/tiny-tools.ts";
+import { customTool } from "../../test/support/stub-tools.ts";
 import { ModelError, type ModelMessage } from "../model/model.ts";
 
 /** A model that cannot take what it is told. */
@@ -35,7 +35,7 @@ function assertPaired(messages: readonly ModelMessage[]): void {
   }
 }
 
-inEveryVersion("a conversation that grows too long is compacted, visibly, and goes on", {}, async (place) => {
+inEveryVersion("a conversation that grows too long is compacted, visibly, and goes on", {}, async (setup) => {
   const big = customTool("big", async () => long("output", 3_000));
   const model = scriptedModel(
     [
@@ -50,7 +50,7 @@ inEveryVersion("a conversation that grows too long is compacted, visibly, and go
     ),
     { contextWindow: 10_000 },
   );
-  const { session, updates } = await talk({ ...place, tools: [big], models: [model] });
+  const { session, updates } = await talk({ ...setup, tools: [big], models: [model] });
   await session.prompt(long("my cat is called Tom", 1_500)).outcome;
   await session.prompt("work").outcome;
   assert.deepEqual(compactions(updates), ["in_progress", "completed"]);
@@ -64,7 +64,7 @@ inEveryVersion("a conversation that grows too long is compacted, visibly, and go
   assert.doesNotMatch(said(updates), /cats/, "the summary is not an answer");
 });
 
-inEveryVersion("a request that overflows is made again with a summary, once", {}, async (place) => {
+inEveryVersion("a request that overflows is made again with a summary, once", {}, async (setup) => {
   const overflow = overflows("the prompt is too long");
   const model = scriptedModel([
     says("one"),
@@ -75,7 +75,7 @@ inEveryVersion("a request that overflows is made again with a summary, once", {}
     says("x"),
     overflow,
   ]);
-  const { session, updates } = await talk({ ...place, models: [model], tools: [] });
+  const { session, updates } = await talk({ ...setup, models: [model], tools: [] });
   await session.prompt("first").outcome;
   assert.equal((await session.prompt("second").outcome).stopReason, "end_turn");
   assert.equal(said(updates), "onetwo");
@@ -88,10 +88,10 @@ inEveryVersion("a request that overflows is made again with a summary, once", {}
   assert.equal(error?.message, "the prompt is too long");
 });
 
-inEveryVersion("/compact makes a summary now, and the summary is there after a load", {}, async (place) => {
+inEveryVersion("/compact makes a summary now, and the summary is there after a load", {}, async (setup) => {
   const store = memoryStore();
   const model = scriptedModel([says("one"), says("Tom is a cat."), says("two")]);
-  const first = await talk({ ...place, models: [model], tools: [], store });
+  const first = await talk({ ...setup, models: [model], tools: [], store });
   await first.session.prompt(long("my cat is called Tom", 21_000)).outcome;
   await first.session.prompt("/compact the cat").outcome;
   assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /keep what concerns: the cat/);
@@ -99,26 +99,26 @@ inEveryVersion("/compact makes a summary now, and the summary is there after a l
   assert.match(said(first.updates), /is now a summary/);
   await first.end();
   const later = scriptedModel([says("three")]);
-  const again = await connected({ ...place, models: [later], tools: [], store });
-  const session = await again.agent.load(first.session.sessionId, { cwd: place.cwd });
+  const again = await connected({ ...setup, models: [later], tools: [], store });
+  const session = await again.agent.load(first.session.sessionId, { cwd: setup.cwd });
   await session.prompt("and?").outcome;
   const before = model.requests[2]?.messages ?? [];
   const after = later.requests[0]?.messages ?? [];
   assert.deepEqual(after.slice(0, before.length), before);
 });
 
-inEveryVersion("a summary that fails is replaced by one without the model", {}, async (place) => {
+inEveryVersion("a summary that fails is replaced by one without the model", {}, async (setup) => {
   const model = scriptedModel([says("one"), overflows("too long"), says("two")]);
-  const { session } = await talk({ ...place, models: [model], tools: [] });
+  const { session } = await talk({ ...setup, models: [model], tools: [] });
   await session.prompt(long("my cat is called Tom", 21_000)).outcome;
   await session.prompt("/compact").outcome;
   await session.prompt("go on").outcome;
   assert.match(JSON.stringify(model.requests[2]?.messages[0]), /Asked:\\n- my cat is called Tom/);
 });
 
-inEveryVersion("/compact leaves nothing as it was, however short it is", {}, async (place) => {
+inEveryVersion("/compact summarises even a short conversation", {}, async (setup) => {
   const model = scriptedModel([says("one"), says("two"), says("We counted."), says("three")]);
-  const { session, updates } = await talk({ ...place, models: [model], tools: [] });
+  const { session, updates } = await talk({ ...setup, models: [model], tools: [] });
   await session.prompt("first").outcome;
   await session.prompt("second").outcome;
   updates.length = 0;

@@ -1,34 +1,34 @@
-// When the conversation no longer fits, its older part gives way to a summary. The cut is never between a call and
-// its outcome, and the user sees that it happened.
+// Replaces the older part of a long conversation by a summary, and never separates a tool call from its outcome.
 
 import { randomUUID } from "node:crypto";
 import type { Turn, Update } from "@parley/acp";
+import { summaryRequest } from "../model/agent-requests.ts";
 import { type Model, ModelError, type ModelMessage } from "../model/model.ts";
-import type { SessionWork } from "./session-work.ts";
-import { plainSummary, summaryRequest } from "./summary.ts";
-import { tokensOfMessage, tokensOfMessages, tokensOfText } from "./tokens.ts";
+import { plainSummary } from "../model/summary.ts";
+import { tokensOfMessage, tokensOfMessages, tokensOfText } from "../model/tokens.ts";
+import type { SessionState } from "./session-state.ts";
 
-/** Room for the answer and for what the estimate gets wrong. */
+/** Leaves room for the answer and for estimation errors. */
 const reserveTokens = 16_000;
 const keepTokens = 20_000;
 const summaryTitle = "Summary of the conversation so far:";
 
 export interface Compaction {
   readonly turn: Turn;
-  readonly work: SessionWork;
+  readonly state: SessionState;
   readonly model: Model;
-  /** What the user wants the summary to be about. */
+  /** The topic that the summary should preserve above all. */
   readonly focus?: string;
-  /** The user wants it: nothing is kept as it was. */
+  /** The user asked for it: summarise everything. */
   readonly isWhole?: boolean;
-  /** The provider has said that it is too long, so our estimate is not to be trusted. */
+  /** The provider rejected the request as too long, so our estimate was too low. */
   readonly isUrgent?: boolean;
 }
 
-/** Where a stored compaction says how many messages it kept. */
+/** The `_meta` key with the number of messages that a compaction kept. */
 export const keptKey = "parley/keptMessages";
 
-export function isFull({ transcript, counted }: SessionWork, { facts }: Model, system: string): boolean {
+export function isFull({ transcript, counted }: SessionState, { facts }: Model, system: string): boolean {
   const { messages } = transcript;
   const used =
     counted === undefined
@@ -37,15 +37,15 @@ export function isFull({ transcript, counted }: SessionWork, { facts }: Model, s
   return used > facts.contextWindow - Math.min(reserveTokens, facts.contextWindow / 4);
 }
 
-/** Resolves to whether there was anything to leave out. */
-export async function compact({ turn, work, model, focus, ...how }: Compaction): Promise<boolean> {
-  const { transcript } = work;
+/** False when there was nothing to summarise. */
+export async function compact({ turn, state, model, focus, ...how }: Compaction): Promise<boolean> {
+  const { transcript } = state;
   const { messages } = transcript;
   const budget = Math.min(keepTokens, model.facts.contextWindow / 4);
   const kept = how.isWhole === true ? 0 : keptMessages(messages, how.isUrgent === true ? budget / 4 : budget);
   const older = messages.slice(0, messages.length - kept);
   if (older.length === 0) return false;
-  // the request that is worked on is no conversation; without it nobody would know what to do
+  // the current request must stay: without it the model would not know what to do
   if (how.isWhole !== true && how.isUrgent !== true && isOnlyRequest(older, messages)) return false;
   const compactionId = randomUUID();
   const show = (
@@ -57,27 +57,23 @@ export async function compact({ turn, work, model, focus, ...how }: Compaction):
     summary = await summarise(model, older, focus, turn.signal);
   } catch (error) {
     await show(
-      turn.signal.aborted ? { status: "cancelled" } : { status: "failed", error: "there is no summary" },
+      turn.signal.aborted ? { status: "cancelled" } : { status: "failed", error: "the summary failed" },
     );
     throw error;
   }
   transcript.compact(summary, kept);
-  work.counted = undefined;
-  await show({
-    status: "completed",
-    summary: [{ type: "text", text: summary }],
-    _meta: { [keptKey]: kept },
-  });
+  state.counted = undefined;
+  await show({ status: "completed", summary: [{ type: "text", text: summary }], _meta: { [keptKey]: kept } });
   const { features } = turn.client;
   const { length } = older;
   const note = `The conversation was getting long: its first ${length === 1 ? "message is" : `${length} messages are`} now a summary.`;
-  // whoever asked for it is answered
+  // `/compact` answers by itself
   if (!features.compaction && how.isWhole !== true)
     await (features.notices ? turn.notice("info", note) : turn.think(`${note}\n`));
   return true;
 }
 
-/** Whether nothing but the user's last message would be left out, beside what is a summary already. */
+/** Whether only the user's last message and earlier summaries would be left out. */
 function isOnlyRequest(older: readonly ModelMessage[], messages: readonly ModelMessage[]): boolean {
   const request = messages.findLast(({ role }) => role === "user");
   return older.every((message) => message === request || isSummary(message));
@@ -88,7 +84,7 @@ function isSummary(message: ModelMessage): boolean {
   return first?.type === "text" && first.text.startsWith(summaryTitle);
 }
 
-/** How many of the last messages stay: as many as are cheap, beginning anywhere but at an outcome. */
+/** How many of the last messages fit the budget, not starting with an outcome. */
 function keptMessages(messages: readonly ModelMessage[], budget: number): number {
   let tokens = 0;
   let kept = 0;
@@ -96,7 +92,7 @@ function keptMessages(messages: readonly ModelMessage[], budget: number): number
     const message = messages[i];
     if (message === undefined) break;
     tokens += tokensOfMessage(message);
-    // what the user wants now stays, however long it is
+    // the current request stays, however long it is
     const isCurrent = i === messages.length - 1 && message.role === "user";
     if (tokens > budget && !isCurrent) break;
     if (message.role !== "tool") kept = messages.length - i;
@@ -128,7 +124,7 @@ async function summarise(
     }
   } catch (error) {
     signal.throwIfAborted();
-    // what does not fit can still be told in a few words of our own
+    // fall back to a summary without a model
     if (!(error instanceof ModelError) || error.kind === "auth") throw error;
     summary = "";
   }

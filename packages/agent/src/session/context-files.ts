@@ -1,5 +1,4 @@
-// AGENTS.md: what a project tells agents. Those of the additional directories, then all from the root of the project down
-// to the working directory: what counts most comes last.
+// Reads AGENTS.md files: those of the additional directories first, then from the project root down to `cwd`.
 
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -7,7 +6,7 @@ import { dirname, join } from "node:path";
 import type { Vetoes } from "../tools/base/tool.ts";
 
 const fileName = "AGENTS.md";
-/** A longer one is cut; it would cost every request. */
+/** A longer file is cut, since every request carries it. */
 const maxCharacters = 32_000;
 
 export interface ContextFile {
@@ -31,12 +30,12 @@ async function contextFile(path: string): Promise<ContextFile | undefined> {
     const isCut = text.length > maxCharacters;
     return { path, text: isCut ? `${text.slice(0, maxCharacters)}\n[cut: the file is longer]` : text };
   } catch {
-    // most folders have none
+    // removed or unreadable
     return undefined;
   }
 }
 
-/** From the folder that has the repository; where there is none, only the working directory. */
+/** From the repository root down; without a repository only the working directory. */
 function foldersDownTo(cwd: string): string[] {
   const folders = [cwd];
   for (let folder = cwd; !existsSync(join(folder, ".git")); folder = dirname(folder)) {

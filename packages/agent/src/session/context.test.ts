@@ -11,12 +11,12 @@ import {
   talk,
   temporaryFolder,
 } from "../../test/support/agent-probe.ts";
-import { tinyRead } from "../../test/support/tiny-tools.ts";
+import { stubRead } from "../../test/support/stub-tools.ts";
 
-const tools = [tinyRead];
+const tools = [stubRead];
 
 inEveryVersion(
-  "AGENTS.md is told from the root of the repository down to the working directory",
+  "AGENTS.md files are read from the repository root down to the working directory",
   {
     "repo/AGENTS.md": "Use tabs.",
     "repo/app/AGENTS.md": "No, spaces.",
@@ -37,7 +37,7 @@ inEveryVersion(
 );
 
 inEveryVersion(
-  "A45 additional directories have their AGENTS.md told too, and that of an earlier root counts more",
+  "A45 the AGENTS.md files of additional directories are read too; an earlier root takes precedence",
   { "one/AGENTS.md": "Use tabs.", "two/AGENTS.md": "Use spaces.", "three/AGENTS.md": "Use both." },
   async ({ version, cwd }) => {
     const model = scriptedModel([says("ok")]);
@@ -74,9 +74,9 @@ for (const mode of ["append", "override"] as const) {
 inEveryVersion(
   "links and embedded files reach the model, and what is for the user alone does not",
   {},
-  async (place) => {
+  async (setup) => {
     const model = scriptedModel([says("ok")]);
-    const { session } = await talk({ ...place, tools, models: [model] });
+    const { session } = await talk({ ...setup, tools, models: [model] });
     await session.prompt([
       { type: "text", text: "Look at this" },
       { type: "text", text: "only for my eyes", annotations: { audience: ["user"] } },
@@ -108,9 +108,9 @@ const media: readonly (readonly [string, ContentBlock])[] = [
 ];
 
 for (const [what, block] of media) {
-  inEveryVersion(`${what}: refused in words where the model does not take it`, {}, async (place) => {
+  inEveryVersion(`${what}: refused in words where the model does not take it`, {}, async (setup) => {
     const model = scriptedModel([says("ok")]);
-    const { session } = await talk({ ...place, tools, models: [model] });
+    const { session } = await talk({ ...setup, tools, models: [model] });
     const { stopReason, error } = await session.prompt([{ type: "text", text: "see" }, block]).outcome;
     assert.equal(stopReason, "error");
     assert.match(error?.message ?? "", new RegExp(`Scripted does not take ${what.replaceAll("/", "\\/")}`));
@@ -120,58 +120,50 @@ for (const [what, block] of media) {
   });
 }
 
-inEveryVersion(
-  "images and sound reach a model that takes them, and not the next one that does not",
-  {},
-  async (place) => {
-    const seeing = scriptedModel([says("A cat.")], { id: "seeing", takesImages: true, takesAudio: true });
-    const blind = scriptedModel([says("What cat?")], { id: "blind" });
-    const { session } = await talk({ ...place, tools, models: [seeing, blind] });
-    await session.prompt([{ type: "text", text: "see" }, ...media.slice(0, 2).map(([, block]) => block)])
-      .outcome;
-    const [first] = seeing.requests[0]?.messages ?? [];
-    assert.deepEqual(first?.role === "user" && first.content.slice(1), [
-      { type: "image", mediaType: "image/png", data: "AAAA" },
-      { type: "audio", mediaType: "audio/wav", data: "AAAA" },
-    ]);
-    await session.setOption("model", "blind");
-    await session.prompt("and now?").outcome;
-    assert.match(JSON.stringify(blind.requests[0]?.messages), /image left out/);
-    assert.doesNotMatch(JSON.stringify(blind.requests[0]?.messages), /AAAA/);
-  },
-);
+inEveryVersion("images and audio reach only models that accept them", {}, async (setup) => {
+  const seeing = scriptedModel([says("A cat.")], { id: "seeing", takesImages: true, takesAudio: true });
+  const blind = scriptedModel([says("What cat?")], { id: "blind" });
+  const { session } = await talk({ ...setup, tools, models: [seeing, blind] });
+  await session.prompt([{ type: "text", text: "see" }, ...media.slice(0, 2).map(([, block]) => block)])
+    .outcome;
+  const [first] = seeing.requests[0]?.messages ?? [];
+  assert.deepEqual(first?.role === "user" && first.content.slice(1), [
+    { type: "image", mediaType: "image/png", data: "AAAA" },
+    { type: "audio", mediaType: "audio/wav", data: "AAAA" },
+  ]);
+  await session.setOption("model", "blind");
+  await session.prompt("and now?").outcome;
+  assert.match(JSON.stringify(blind.requests[0]?.messages), /image left out/);
+  assert.doesNotMatch(JSON.stringify(blind.requests[0]?.messages), /AAAA/);
+});
 
-inEveryVersion("a prompt with nothing for the model is refused, and forgotten", {}, async (place) => {
+inEveryVersion("an empty prompt is refused and forgotten", {}, async (setup) => {
   const model = scriptedModel([says("ok")]);
-  const { session } = await talk({ ...place, models: [model], tools: [] });
+  const { session } = await talk({ ...setup, models: [model], tools: [] });
   const forUser = { type: "text", text: "for your eyes", annotations: { audience: ["user"] } } as const;
   for (const nothing of ["", " \n", [forUser]] as const) {
     const { stopReason, error } = await session.prompt(nothing as string).outcome;
     assert.equal(stopReason, "error");
     assert.equal(error?.code, -32_602);
-    assert.match(error?.message ?? "", /^the prompt has nothing for the model: write something/);
+    assert.match(error?.message ?? "", /^The prompt is empty\. Write something/);
   }
   await session.prompt("hello").outcome;
   assert.equal(model.requests.length, 1);
   assert.equal(model.requests[0]?.messages.length, 1);
 });
 
-inEveryVersion(
-  "a session begins where there is a directory, and nowhere else",
-  { "a.txt": "1" },
-  async (place) => {
-    const { agent, end } = await connected({ ...place, tools: [] });
-    const gone = join(place.cwd, "gone");
-    await assert.rejects(agent.open({ cwd: gone }), {
-      code: -32_602,
-      message: `the working directory "${gone}" does not exist: open a session where there is one`,
-    });
-    await assert.rejects(agent.open({ cwd: join(place.cwd, "a.txt") }), /is no directory/);
-    await assert.rejects(
-      agent.open({ cwd: place.cwd, additionalDirectories: [gone] }),
-      /the additional directory .* does not exist/,
-    );
-    assert.deepEqual((await agent.list()).sessions, []);
-    await end();
-  },
-);
+inEveryVersion("a session needs an existing directory", { "a.txt": "1" }, async (setup) => {
+  const { agent, end } = await connected({ ...setup, tools: [] });
+  const gone = join(setup.cwd, "gone");
+  await assert.rejects(agent.open({ cwd: gone }), {
+    code: -32_602,
+    message: `the working directory "${gone}" does not exist: choose an existing directory`,
+  });
+  await assert.rejects(agent.open({ cwd: join(setup.cwd, "a.txt") }), /is not a directory/);
+  await assert.rejects(
+    agent.open({ cwd: setup.cwd, additionalDirectories: [gone] }),
+    /the additional directory .* does not exist/,
+  );
+  assert.deepEqual((await agent.list()).sessions, []);
+  await end();
+});

@@ -1,51 +1,54 @@
-// Commands that the agent answers by itself.
+// Runs the slash commands that the agent answers without a model.
 
 import type { Turn, TurnEnd } from "@parley/acp";
 import type { Model } from "../model/model.ts";
 import type { LocalCommand } from "./commands.ts";
 import { compact } from "./compaction.ts";
 import { choose, modelOf, modeOf } from "./options.ts";
-import type { SessionWork } from "./session-work.ts";
+import type { SessionState } from "./session-state.ts";
 
-export interface LocalSetting {
+export interface LocalCommandOptions {
   readonly turn: Turn;
-  readonly work: SessionWork;
+  readonly state: SessionState;
   readonly models: readonly [Model, ...Model[]];
-  /** Whether there is a model that thinks for itself. */
+  /** Whether the offline model is chosen. */
   readonly isOffline: boolean;
 }
 
 export async function runLocalCommand(
   command: LocalCommand,
   argument: string,
-  setting: LocalSetting,
+  options: LocalCommandOptions,
 ): Promise<TurnEnd> {
-  const { turn } = setting;
+  await options.turn.say(await answerTo(command, argument, options));
+  return "end_turn";
+}
+
+function answerTo(
+  command: LocalCommand,
+  argument: string,
+  options: LocalCommandOptions,
+): string | Promise<string> {
+  const { state } = options;
   switch (command) {
     case "help":
-      await turn.say(help(setting));
-      return "end_turn";
+      return help(options);
     case "clear":
-      setting.work.transcript.clear();
-      setting.work.counted = undefined;
-      await turn.say(
-        "The conversation so far is forgotten. Files and remembered permissions are as they were.",
-      );
-      return "end_turn";
+      state.transcript.clear();
+      state.counted = undefined;
+      return "The conversation so far is forgotten. Files and remembered permissions are as they were.";
     case "compact":
-      return compactNow(argument, setting);
+      return compactNow(argument, options);
     case "model":
-      await turn.say(chooseModel(argument, setting));
-      return "end_turn";
+      return chooseModel(argument, options);
     case "permissions":
-      await turn.say(permissions(argument, setting.work));
-      return "end_turn";
+      return permissions(argument, state);
   }
 }
 
-function help({ turn, work, isOffline }: LocalSetting): string {
+function help({ turn, state, isOffline }: LocalCommandOptions): string {
   const mode = modeOf(turn.session);
-  const commands = work.commands(mode).map(({ name, description }) => `- \`/${name}\` ${description}`);
+  const commands = state.commands(mode).map(({ name, description }) => `- \`/${name}\` ${description}`);
   const model = isOffline
     ? "The model is offline: fixed rules that understand plain requests, such as " +
       '`look around`, `read README.md`, `replace "a" with "b" in src/a.ts` or `run the tests`. ' +
@@ -54,14 +57,13 @@ function help({ turn, work, isOffline }: LocalSetting): string {
   return [`I am Parley, a coding agent, in mode ${mode}.`, model, "", ...commands].join("\n");
 }
 
-async function compactNow(focus: string, { turn, work, models }: LocalSetting): Promise<TurnEnd> {
+async function compactNow(focus: string, { turn, state, models }: LocalCommandOptions): Promise<string> {
   const model = modelOf(turn.session, models);
-  const isDone = await compact({ turn, work, model, isWhole: true, ...(focus === "" ? {} : { focus }) });
-  await turn.say(isDone ? "The conversation is now a summary." : "There is nothing to leave out yet.");
-  return "end_turn";
+  const isDone = await compact({ turn, state, model, isWhole: true, ...(focus !== "" && { focus }) });
+  return isDone ? "The conversation is now a summary." : "There is nothing to leave out yet.";
 }
 
-function chooseModel(id: string, { turn, models }: LocalSetting): string {
+function chooseModel(id: string, { turn, models }: LocalCommandOptions): string {
   const { session } = turn;
   const list = models.map(({ facts }) => {
     const mark = facts.id === modelOf(session, models).facts.id ? " (chosen)" : "";
@@ -74,7 +76,7 @@ function chooseModel(id: string, { turn, models }: LocalSetting): string {
   return `The model is now ${found.facts.name}.`;
 }
 
-function permissions(argument: string, { grants }: SessionWork): string {
+function permissions(argument: string, { grants }: SessionState): string {
   if (argument === "clear") {
     grants.clear();
     return "Nothing is remembered any more: you will be asked again.";

@@ -1,5 +1,4 @@
-// The options of a session: mode, model, thinking effort, what is approved automatically, how long an answer may be.
-// The library shows the mode to version 1 clients as their modes; there is one list, so both are always in step.
+// Defines the session options (mode, model, effort, automatic approval, answer length) and reads their values.
 
 import type { AgentSession, SessionConfigOption } from "@parley/acp";
 import type { Effort, Model } from "../model/model.ts";
@@ -36,13 +35,8 @@ export interface OptionDefaults {
   readonly autoApprove: AutoApproval;
 }
 
-export function sessionOptions({
-  mode,
-  models,
-  model,
-  effort,
-  autoApprove,
-}: OptionDefaults): SessionConfigOption[] {
+export function sessionOptions(defaults: OptionDefaults): SessionConfigOption[] {
+  const { mode, models, model, effort, autoApprove } = defaults;
   return [
     {
       configId: "mode",
@@ -114,7 +108,7 @@ export function modelOf(session: AgentSession, models: OptionDefaults["models"])
   return models.find(({ facts }) => facts.id === id) ?? models[0];
 }
 
-/** Chooses a value as if the client had; every client is told. */
+/** Sets an option as if the client had, and notifies every client. */
 export function choose(session: AgentSession, configId: string, value: string): void {
   session.setOptions(
     session.options.map((option) =>

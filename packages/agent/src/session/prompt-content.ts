@@ -1,21 +1,20 @@
-// What of a prompt reaches the model. Content that is annotated for the user alone does not.
+// Converts prompt content to model message parts, and rejects content that the model does not accept.
 
 import { type ContentBlock, errorCodes, RequestError } from "@parley/acp";
 import { imageProblem } from "../model/image-limits.ts";
 import type { MediaPart, ModelFacts, ModelMessage, TextPart } from "../model/model.ts";
 
-/** Throws -32602, in words for the user, for what the model cannot take. */
-export function userParts(
-  prompt: readonly ContentBlock[],
-  facts: Pick<ModelFacts, "name" | "takesImages" | "takesAudio">,
-): (TextPart | MediaPart)[] {
+type MediaSupport = Pick<ModelFacts, "name" | "takesImages" | "takesAudio">;
+
+/** Throws -32602 for content that the model does not accept. */
+export function userParts(prompt: readonly ContentBlock[], facts: MediaSupport): (TextPart | MediaPart)[] {
   const parts: (TextPart | MediaPart)[] = [];
   let before: ContentBlock["type"] | undefined;
   for (const block of prompt) {
     if (!isForModel(block)) continue;
     const part = partOf(block, facts);
     const last = parts.at(-1);
-    // words next to words; what is attached stays apart from them
+    // joins adjacent text blocks, but keeps attachments apart
     if (part.type === "text" && last?.type === "text" && block.type === "text" && before === "text") {
       parts[parts.length - 1] = { type: "text", text: `${last.text}\n\n${part.text}` };
     } else parts.push(part);
@@ -24,17 +23,14 @@ export function userParts(
   return parts;
 }
 
-/** Not where it is annotated for the user only. */
+/** False for content annotated for the user only. */
 export function isForModel(block: ContentBlock): boolean {
   const audience = (block as { annotations?: { audience?: readonly string[] | null } | null }).annotations
     ?.audience;
   return audience == null || audience.length === 0 || audience.includes("assistant");
 }
 
-function partOf(
-  block: ContentBlock,
-  { name, takesImages, takesAudio }: Pick<ModelFacts, "name" | "takesImages" | "takesAudio">,
-): TextPart | MediaPart {
+function partOf(block: ContentBlock, { name, takesImages, takesAudio }: MediaSupport): TextPart | MediaPart {
   switch (block.type) {
     case "text":
       return { type: "text", text: String(block.text) };
@@ -63,20 +59,13 @@ interface EmbeddedResource {
   readonly blob?: unknown;
 }
 
-function embedded(
-  block: ContentBlock,
-  facts: Pick<ModelFacts, "name" | "takesImages" | "takesAudio">,
-): TextPart | MediaPart {
+function embedded(block: ContentBlock, facts: MediaSupport): TextPart | MediaPart {
   const { uri, text, blob, mimeType } = (block as unknown as { resource: EmbeddedResource }).resource; // type "resource"
   if (typeof text === "string") {
     return { type: "text", text: `<resource uri=${JSON.stringify(String(uri))}>\n${text}\n</resource>` };
   }
   const mediaType = String(mimeType ?? "");
-  const kind = mediaType.startsWith("image/")
-    ? "image"
-    : mediaType.startsWith("audio/")
-      ? "audio"
-      : undefined;
+  const kind = (["image", "audio"] as const).find((each) => mediaType.startsWith(`${each}/`));
   const takes = kind === "image" ? facts.takesImages : kind === "audio" && facts.takesAudio;
   if (kind === undefined || !takes) throw refused(facts.name, `${String(uri)} (${mediaType || "binary"})`);
   return { type: kind, mediaType, data: String(blob) };
@@ -90,7 +79,7 @@ function refused(model: string, what: string): RequestError {
   });
 }
 
-/** Throws -32602, in words for the user, where the prompt has an image that no provider takes. */
+/** Throws -32602 for an image that is too large for every provider. */
 export function checkImages(prompt: readonly ContentBlock[]): void {
   for (const [i, block] of prompt.entries()) {
     const data = block.type === "image" && isForModel(block) ? String(block.data) : undefined;
@@ -103,8 +92,8 @@ export function checkImages(prompt: readonly ContentBlock[]): void {
   }
 }
 
-/** Messages without the media that this model does not take: another one, or nobody, may have been given them. */
-export function withoutForeignMedia(
+/** Replaces media that this model does not accept by a note; they may have been sent to another model. */
+export function withoutUnsupportedMedia(
   messages: readonly ModelMessage[],
   { takesImages, takesAudio }: Pick<ModelFacts, "takesImages" | "takesAudio">,
 ): readonly ModelMessage[] {

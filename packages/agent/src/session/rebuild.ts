@@ -1,6 +1,4 @@
-// The model's transcript from the history of a session, and what the user has allowed for all of it. What the model was told is in the history: prompts, what it
-// said, its calls with their input, and in their raw output the words of their outcome. Thoughts are left out, since
-// only the provider that signed them could take them back.
+// Rebuilds the model's transcript and the remembered permissions from a session's history.
 
 import type {
   ContentBlock,
@@ -10,46 +8,50 @@ import type {
   ToolCallContent,
   Update,
 } from "@parley/acp";
+import type { AssistantPart } from "../model/assistant-message.ts";
 import type { MediaPart, TextPart, ToolOutcome } from "../model/model.ts";
 import { remembered } from "../permissions/question.ts";
 import { readPrompt } from "./commands.ts";
 import { keptKey } from "./compaction.ts";
 import { isForModel, userParts } from "./prompt-content.ts";
-import type { SessionWork } from "./session-work.ts";
-import type { SpokenPart, Transcript } from "./transcript.ts";
+import type { SessionState } from "./session-state.ts";
+import type { Transcript } from "./transcript.ts";
 
-/** Whether the model takes media is decided when it is asked. */
+/** Unsupported media are filtered later, when the model is known. */
 const takesAll = { name: "the model", takesImages: true, takesAudio: true } as const;
 
-/** `until`: the id of the message that is being answered; it and what follows are not history yet. */
+/**
+ * `until` is the id of the message being answered: it and all later entries are not history yet.
+ * Thinking is left out, since only the provider that signed it could accept it.
+ */
 export async function rebuild(
   entries: AsyncIterable<Entry>,
-  work: SessionWork,
+  state: SessionState,
   until: string,
 ): Promise<void> {
-  work.transcript.clear();
-  work.grants.clear();
-  const rebuilding = new Rebuilding(work.transcript);
+  state.transcript.clear();
+  state.grants.clear();
+  const rebuilding = new Rebuilding(state.transcript);
   const asks = new Map<string, PermissionAsk>();
   for await (const entry of entries) {
     if (entry.kind === "prompt" && entry.messageId === until) break;
     if (entry.kind === "prompt") {
       rebuilding.prompt(entry.prompt, entry.messageId);
-      if (forgetsGrants(entry.prompt)) work.grants.clear();
+      if (forgetsGrants(entry.prompt)) state.grants.clear();
     } else if (entry.kind === "ask" && "permission" in entry) asks.set(entry.askId, entry.permission);
     else if (entry.kind === "answer" && "permission" in entry) {
-      keepGrant(asks.get(entry.askId), entry.permission, work);
+      keepGrant(asks.get(entry.askId), entry.permission, state);
       asks.delete(entry.askId);
     } else if (entry.kind === "outcome") rebuilding.outcome(entry.messageId);
     else if (entry.kind === "update") {
       rebuilding.update(entry.update);
-      keepFacts(entry.update, work);
+      keepFacts(entry.update, state);
     }
   }
   rebuilding.end();
 }
 
-function keepGrant(ask: PermissionAsk | undefined, answer: PermissionAnswer, { grants }: SessionWork): void {
+function keepGrant(ask: PermissionAsk | undefined, answer: PermissionAnswer, { grants }: SessionState): void {
   if (answer.outcome !== "selected") return;
   const chosen = ask?.options.find(({ optionId }) => optionId === answer.optionId);
   if (chosen !== undefined) grants.remember(remembered(chosen), chosen.kind === "allow_always");
@@ -60,32 +62,34 @@ function forgetsGrants(prompt: readonly ContentBlock[]): boolean {
   return reading.type === "local" && reading.command === "permissions" && reading.argument === "clear";
 }
 
-function keepFacts(update: Update, work: SessionWork): void {
-  if (update.sessionUpdate === "session_info_update" && update.title != null) work.isTitled = true;
-  if (update.sessionUpdate === "usage_update" && update.cost != null) work.cost = update.cost.amount;
+function keepFacts(update: Update, state: SessionState): void {
+  if (update.sessionUpdate === "session_info_update" && update.title != null) state.isTitled = true;
+  if (update.sessionUpdate === "usage_update" && update.cost != null) state.cost = update.cost.amount;
 }
 
 interface Call {
   readonly id: string;
-  name: string;
+  readonly name: string;
   input: unknown;
   content: readonly ToolCallContent[];
   rawOutput: unknown;
   status: string;
-  /** All of it is known: until then the model is writing it, and it may never be a call. */
+  /** False while the model writes the arguments: such a draft may never become a call. */
   isWhole: boolean;
 }
+
+const newCall = { input: {}, content: [], rawOutput: undefined, status: "pending", isWhole: false } as const;
 
 type ToolPatch = Extract<Update, { sessionUpdate: "tool_call_update" }>;
 
 class Rebuilding {
   readonly #transcript: Transcript;
-  /** What the model says now: text, then calls. */
+  /** The current answer: text, then calls. */
   #text = "";
   #calls = new Map<string, Call>();
-  /** The agent speaks for itself. */
+  /** The agent itself answers this prompt, not the model. */
   #isLocal = false;
-  /** Prompts whose work has not ended: another one joins it. */
+  /** Prompts whose turn has not ended; a further prompt joins that turn. */
   readonly #open = new Set<string>();
 
   constructor(transcript: Transcript) {
@@ -109,12 +113,12 @@ class Rebuilding {
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
         if (this.#isLocal || update.content.type !== "text" || !isForModel(update.content)) return;
-        // words behind calls are the next answer
+        // text after calls begins the next answer
         if (this.#hasCalls()) this.end();
         this.#text += update.content.text;
         return;
       case "usage_update":
-        // said once for each answer, before its calls: calls that are here belong to the answer before
+        // sent once per answer before its calls, so these calls belong to the previous answer
         if (this.#hasCalls()) this.end();
         return;
       case "tool_call_update":
@@ -125,15 +129,15 @@ class Rebuilding {
     }
   }
 
-  /** The answer that is under way has made calls; those that it is writing do not count. */
+  /** Whether the current answer has finished calls. */
   #hasCalls(): boolean {
     return [...this.#calls.values()].some(({ isWhole }) => isWhole);
   }
 
-  /** The answer that is under way is over. */
+  /** Ends the current answer. */
   end(): void {
     const calls = [...this.#calls.values()].filter(({ isWhole }) => isWhole);
-    const parts: SpokenPart[] = [
+    const parts: AssistantPart[] = [
       ...(this.#text === "" ? [] : [{ type: "text" as const, text: this.#text }]),
       ...calls.map(({ id, name, input }) => ({ type: "tool_call" as const, id, name, input })),
     ];
@@ -144,27 +148,18 @@ class Rebuilding {
   }
 
   #call(patch: ToolPatch): void {
-    const known = this.#calls.get(patch.toolCallId);
-    if (known === undefined) {
-      if (patch.name == null) return;
-      this.#calls.set(patch.toolCallId, {
-        id: patch.toolCallId,
-        name: patch.name,
-        input: patch.rawInput ?? {},
-        content: patch.content ?? [],
-        rawOutput: patch.rawOutput,
-        status: patch.status ?? "pending",
-        isWhole: patch.rawInput !== undefined,
-      });
-      return;
-    }
+    const { toolCallId: id, name } = patch;
+    const known = this.#calls.get(id);
+    if (known === undefined && name == null) return;
+    const call: Call = known ?? { ...newCall, id, name: name ?? "" };
+    this.#calls.set(id, call);
     if (patch.rawInput !== undefined) {
-      known.input = patch.rawInput;
-      known.isWhole = true;
+      call.input = patch.rawInput ?? {};
+      call.isWhole = true;
     }
-    if (patch.content != null) known.content = patch.content;
-    if (patch.rawOutput !== undefined) known.rawOutput = patch.rawOutput;
-    if (patch.status != null) known.status = patch.status;
+    if (patch.content != null) call.content = patch.content;
+    if (patch.rawOutput !== undefined) call.rawOutput = patch.rawOutput;
+    if (patch.status != null) call.status = patch.status;
   }
 
   #compaction(update: Extract<Update, { sessionUpdate: "compaction_update" }>): void {
@@ -181,8 +176,8 @@ function outcomeOf({ id, name, content, rawOutput, status }: Call): ToolOutcome 
   const { told, advice } = (typeof rawOutput === "string" ? { told: rawOutput } : (rawOutput ?? {})) as {
     readonly told?: unknown;
     readonly advice?: unknown;
-  }; // any JSON
-  const text = typeof told === "string" ? told : "It was interrupted, and nobody knows how far it came.";
+  }; // rawOutput is any JSON
+  const text = typeof told === "string" ? told : "It was interrupted; how far it got is unknown.";
   return {
     callId: id,
     name,

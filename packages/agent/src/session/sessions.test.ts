@@ -13,10 +13,10 @@ import {
   temporaryFolder,
   written,
 } from "../../test/support/agent-probe.ts";
-import { customTool, tinyRead, tinyWrite } from "../../test/support/tiny-tools.ts";
+import { customTool, stubRead, stubWrite } from "../../test/support/stub-tools.ts";
 import type { ModelMessage } from "../model/model.ts";
 
-const tools = [tinyRead, tinyWrite];
+const tools = [stubRead, stubWrite];
 
 /** Without the ids of calls, which are the client's after a load. */
 function plain(messages: readonly ModelMessage[] | undefined): unknown {
@@ -30,7 +30,7 @@ function plain(messages: readonly ModelMessage[] | undefined): unknown {
 inEveryVersion(
   "a session that is loaded by another process tells the model what was said before",
   { "a.txt": "one\n" },
-  async (place) => {
+  async (setup) => {
     const store = memoryStore();
     const script: Answer[] = [
       [
@@ -42,15 +42,15 @@ inEveryVersion(
       says("It says one."),
     ];
     const first = scriptedModel([...script, says("Once more.")]);
-    const before = await talk({ ...place, tools, models: [first], store, answers: ["reject_once"] });
+    const before = await talk({ ...setup, tools, models: [first], store, answers: ["reject_once"] });
     await before.session.prompt("read a.txt").outcome;
     await before.session.prompt("/help").outcome;
     await before.session.prompt("and now?").outcome;
     await before.end();
 
     const second = scriptedModel([says("Welcome back.")]);
-    const again = await connected({ ...place, tools, models: [second], store });
-    const session = await again.agent.load(before.session.sessionId, { cwd: place.cwd });
+    const again = await connected({ ...setup, tools, models: [second], store });
+    const session = await again.agent.load(before.session.sessionId, { cwd: setup.cwd });
     await session.prompt("still there?").outcome;
     const told = second.requests[0]?.messages ?? [];
     const expected = [
@@ -62,15 +62,15 @@ inEveryVersion(
   },
 );
 
-inEveryVersion("what was chosen is chosen again when a session is loaded", {}, async (place) => {
+inEveryVersion("options are restored when a session is loaded", {}, async (setup) => {
   const store = memoryStore();
-  const first = await talk({ ...place, tools, models: [scriptedModel([])], store });
+  const first = await talk({ ...setup, tools, models: [scriptedModel([])], store });
   await first.session.setMode("chat");
   await first.session.setOption("effort", "high");
   await first.end();
   const model = scriptedModel([says("ok")]);
-  const again = await connected({ ...place, tools, models: [model], store });
-  const session = await again.agent.load(first.session.sessionId, { cwd: place.cwd });
+  const again = await connected({ ...setup, tools, models: [model], store });
+  const session = await again.agent.load(first.session.sessionId, { cwd: setup.cwd });
   await session.prompt("hi").outcome;
   assert.equal(model.requests[0]?.effort, "high");
   assert.match(model.requests[0]?.system ?? "", /Mode chat/);
@@ -78,7 +78,7 @@ inEveryVersion("what was chosen is chosen again when a session is loaded", {}, a
   assert.equal(names.includes("test"), false, "commands follow from the mode");
 });
 
-test("a forked session begins where the other one is, and goes its own way", {
+test("a forked session continues independently", {
   timeout: 20_000,
 }, async (context) => {
   const cwd = temporaryFolder(context, {});
@@ -182,12 +182,12 @@ test("A104 commands while the agent works are answered, and the work goes on", {
   assert.match(JSON.stringify(later.requests[0]?.messages), /"go".*gate.*look.*Done.*and\?/);
 });
 
-inEveryVersion("two sessions of one agent know nothing of one another", {}, async (place) => {
+inEveryVersion("two sessions of one agent know nothing of one another", {}, async (setup) => {
   const model = scriptedModel([says("one"), says("two")]);
-  const { session, agent } = await talk({ ...place, tools, models: [model] });
+  const { session, agent } = await talk({ ...setup, tools, models: [model] });
   await session.prompt("my secret is 42").outcome;
   const updates: Update[] = [];
-  const other = await agent.open({ cwd: place.cwd, onUpdate: (update) => void updates.push(update) });
+  const other = await agent.open({ cwd: setup.cwd, onUpdate: (update) => void updates.push(update) });
   await other.prompt("hello").outcome;
   assert.equal(model.requests[1]?.messages.length, 1);
   assert.equal(said(updates), "two");

@@ -1,10 +1,9 @@
-// What was attached to the request that is worked on and does not fit into the model is shortened. The user's own words are
-// never touched, and the user is told.
+// Shortens attachments that do not fit the model's context window, and tells the user; never the user's own text.
 
 import type { Turn } from "@parley/acp";
 import type { MediaPart, Model, ModelMessage, TextPart } from "../model/model.ts";
-import type { SessionWork } from "./session-work.ts";
-import { charactersPerToken } from "./tokens.ts";
+import { charactersPerToken } from "../model/tokens.ts";
+import type { SessionState } from "./session-state.ts";
 
 interface Shortened {
   readonly uri: string;
@@ -14,23 +13,23 @@ interface Shortened {
 
 const attached = /^<resource uri=("(?:[^"\\]|\\.)*")>\n/;
 
-/** `part`: which part of the model's window attachments may take. */
+/** `part` is the fraction of the context window that attachments may take. */
 export async function shortenAttachments(
-  { turn, work, model }: { readonly turn: Turn; readonly work: SessionWork; readonly model: Model },
+  { turn, state, model }: { readonly turn: Turn; readonly state: SessionState; readonly model: Model },
   part: number,
 ): Promise<void> {
   const budget = Math.floor(model.facts.contextWindow * charactersPerToken * part);
   const shortened: Shortened[] = [];
-  const isChanged = work.transcript.changeRequest((message) => fitted(message, budget, shortened));
+  const isChanged = state.transcript.changeRequest((message) => fitted(message, budget, shortened));
   if (!isChanged) return;
-  work.counted = undefined;
+  state.counted = undefined;
   for (const { uri, from, to } of shortened) {
     const note = `${uri} does not fit into the model: it gets ${size(to)} of ${size(from)}, the beginning and the end.`;
     await (turn.client.features.notices ? turn.notice("warning", note) : turn.think(`${note}\n`));
   }
 }
 
-/** The same message where nothing is too long. */
+/** Returns the message itself if nothing is too long. */
 function fitted(message: UserMessage, budget: number, shortened: Shortened[]): UserMessage {
   const long = message.content.filter((part) => part.type === "text" && attached.test(part.text));
   const share = Math.floor(budget / Math.max(1, long.length));
@@ -56,7 +55,7 @@ function uriOf(text: string): string {
   }
 }
 
-/** More of the beginning than of the end, which closes the tag. */
+/** Keeps more of the beginning than of the end, which closes the tag. */
 function cut(text: string, length: number): string {
   const head = Math.floor((length * 2) / 3);
   const tail = length - head;

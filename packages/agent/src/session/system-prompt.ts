@@ -1,4 +1,4 @@
-// What the model is told before the conversation. What changes least comes first, so that providers can cache it.
+// Builds the system prompt, most stable parts first so that providers can cache it.
 
 import type { AgentSession, ContentBlock } from "@parley/acp";
 import type { Mode } from "../permissions/modes.ts";
@@ -21,14 +21,13 @@ const modeRules: Readonly<Record<Mode, string>> = {
   chat: "Mode chat: answer questions. There are no tools that touch anything.",
 };
 
-export interface Situation {
+export interface SystemPromptOptions {
   readonly mode: Mode;
   readonly context: readonly ContextFile[];
-  /** What runs beside the conversation. */
   readonly jobs: readonly Job[];
 }
 
-export function systemPrompt(session: AgentSession, { mode, context, jobs }: Situation): string {
+export function systemPrompt(session: AgentSession, { mode, context, jobs }: SystemPromptOptions): string {
   const { systemPrompt: given, roots, cwd } = session;
   const theirs = given === undefined ? "" : textOf(given.content);
   const ours = given?.mode === "override" ? [] : [identity];

@@ -1,4 +1,4 @@
-// A title for lists and windows, from the first words of the user.
+// Derives a session title from the user's first words.
 
 const maxLength = 60;
 

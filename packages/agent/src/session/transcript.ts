@@ -1,16 +1,7 @@
-// What the model has been told and has said. Whatever happens to a turn, it stays a conversation that every model
-// takes: each call of a tool has exactly one outcome, before anything else is said.
+// Keeps the conversation as the model sees it; every tool call has exactly one outcome before the next message.
 
-import type {
-  MediaPart,
-  ModelMessage,
-  TextPart,
-  ThinkingPart,
-  ToolCallPart,
-  ToolOutcome,
-} from "../model/model.ts";
-
-export type SpokenPart = TextPart | ThinkingPart | ToolCallPart;
+import type { AssistantPart } from "../model/assistant-message.ts";
+import type { MediaPart, ModelMessage, TextPart, ToolCallPart, ToolOutcome } from "../model/model.ts";
 
 export class Transcript {
   #messages: ModelMessage[] = [];
@@ -18,7 +9,7 @@ export class Transcript {
   #open: readonly ToolCallPart[] = [];
   readonly #outcomes = new Map<string, ToolOutcome>();
 
-  /** As a model takes it. Calls that still run are not part of it. */
+  /** The messages to send. Running calls are not included. */
   get messages(): readonly ModelMessage[] {
     return this.#messages;
   }
@@ -27,7 +18,7 @@ export class Transcript {
     return this.#messages.length === 0;
   }
 
-  /** False where nothing was said: no provider takes an empty message. */
+  /** False when there is nothing to send: providers reject empty messages. */
   addUser(content: readonly (TextPart | MediaPart)[]): boolean {
     if (!content.some((part) => part.type !== "text" || part.text.trim() !== "")) return false;
     this.settle("It was not run: the user spoke first.");
@@ -35,29 +26,29 @@ export class Transcript {
     return true;
   }
 
-  /** What the model said in one go, also when it was cut short. */
-  addAssistant(content: readonly SpokenPart[]): void {
+  /** Adds one answer of the model, complete or cut short. */
+  addAssistant(content: readonly AssistantPart[]): void {
     this.settle("It was not run.");
     if (content.length === 0) return;
     this.#messages.push({ role: "assistant", content });
     this.#open = content.filter((part) => part.type === "tool_call");
   }
 
-  /** The first outcome of a call counts. */
+  /** The first outcome of a call counts; later ones are ignored. */
   addOutcome(outcome: ToolOutcome): void {
     if (!this.#open.some(({ id }) => id === outcome.callId) || this.#outcomes.has(outcome.callId)) return;
     this.#outcomes.set(outcome.callId, outcome);
     if (this.#outcomes.size === this.#open.length) this.#close();
   }
 
-  /** Gives every call that has no outcome this one. */
+  /** Ends every open call with this error. */
   settle(reason: string): void {
     for (const { id, name } of this.#open) {
       this.addOutcome({ callId: id, name, content: [{ type: "text", text: reason }], isError: true });
     }
   }
 
-  /** Puts another message in the place of the user's last one. False where `change` gives the same. */
+  /** Replaces the user's last message. False when `change` returns it unchanged. */
   changeRequest(change: (message: Extract<ModelMessage, { role: "user" }>) => ModelMessage): boolean {
     const at = this.#messages.findLastIndex(({ role }) => role === "user");
     const message = this.#messages[at];
@@ -74,11 +65,11 @@ export class Transcript {
     this.#outcomes.clear();
   }
 
-  /** Puts a summary in the place of everything before the last `kept` messages. */
+  /** Replaces everything before the last `kept` messages by a summary. */
   compact(summary: string, kept: number): void {
     this.settle("It was not run.");
     const tail = kept === 0 ? [] : this.#messages.slice(-kept);
-    // an outcome without its call is no conversation
+    // an outcome needs its call before it
     while (tail[0]?.role === "tool") tail.shift();
     this.#messages = [{ role: "user", content: [{ type: "text", text: summary }] }, ...tail];
   }

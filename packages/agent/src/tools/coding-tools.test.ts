@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { probe } from "../../test/support/tool-probe.ts";
 import { tools } from "./coding-tools.ts";
 
-test("every tool has a name of its own, words for the model, and a closed schema", () => {
+test("every tool has a unique name, a description and a closed schema", () => {
   const names = tools.map(({ name }) => name);
   assert.equal(new Set(names).size, names.length);
   for (const { name, description, inputSchema } of tools) {

@@ -1,4 +1,4 @@
-// The tools of the agent, in the order in which a model is told of them.
+// Lists the built-in tools in the order in which they are described to a model.
 
 import type { Tool } from "./base/tool.ts";
 import { bashTool } from "./commands/bash.ts";

@@ -1,5 +1,4 @@
-// What the tools of one session stand on: opened with the session, closed with it. The client's files and
-// terminals belong to a turn, and are put on top for it.
+// Opens the files, commands and outputs that the tools of one session share.
 
 import { sep } from "node:path";
 import type { Files, Terminals } from "@parley/acp";
@@ -8,15 +7,14 @@ import type { SeenFiles, ToolContext } from "./base/tool.ts";
 import { clientCommands, localCommands } from "./commands/agent-terminals.ts";
 import { SessionJobs } from "./commands/jobs.ts";
 import { SessionOutputs } from "./commands/output-folder.ts";
-import { agentFiles } from "./files/agent-files.ts";
+import { SessionFiles } from "./files/agent-files.ts";
 import { seenFiles } from "./files/seen-files.ts";
 
 export interface WorkspaceOptions {
   /** Absolute. */
   readonly cwd: string;
-  /** Of the session. Default: none. */
   readonly additionalDirectories?: readonly string[];
-  /** Where output that is too long is kept. Default: the system's folder for what is temporary. */
+  /** The parent directory of long outputs. Default: the system's temporary directory. */
   readonly outputParent?: string;
 }
 
@@ -24,20 +22,20 @@ export type WorkspaceServices = Omit<ToolContext, "signal" | "web" | "vetoes">;
 
 export interface Workspace {
   readonly seen: SeenFiles;
-  /** For one turn, with what its client offers. */
+  /** The services for one turn; the client's files and terminals belong to the turn. */
   services(client?: {
     readonly files?: Files | undefined;
     readonly terminals?: Terminals | undefined;
   }): WorkspaceServices;
-  /** Ends the commands that still run, removes what they printed, and lets go of the roots. */
+  /** Ends running commands, removes their stored output and closes the roots. */
   close(): Promise<void>;
 }
 
-/** Throws where a root cannot be opened. */
+/** Throws when a root cannot be opened. */
 export function openWorkspace(options: WorkspaceOptions): Workspace {
   const { cwd, additionalDirectories = [], outputParent } = options;
   const roots = [cwd, ...additionalDirectories];
-  // Versions are compared by the tools, on what the model has seen.
+  // the tools compare versions with what the model has read
   const local = localFiles({ roots, expectUnchanged: false });
   const outputs = new SessionOutputs(outputParent);
   const commands = localCommands({ cwd });
@@ -55,7 +53,7 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
     services: (client = {}) => ({
       cwd,
       roots,
-      files: agentFiles({ local, client: client.files, readable }),
+      files: new SessionFiles({ local, client: client.files, readable }),
       terminals: client.terminals === undefined ? commands : clientCommands(client.terminals),
       seen,
       outputs,

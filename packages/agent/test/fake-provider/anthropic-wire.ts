@@ -1,4 +1,4 @@
-// Anthropic's Messages API, as its servers stream it and as they complain.
+// Builds streamed answers and errors of Anthropic's Messages API.
 
 import { sse } from "./fake-provider.ts";
 

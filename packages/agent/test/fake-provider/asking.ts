@@ -1,13 +1,13 @@
-// What the tests of all providers do: ask once, and look at what came.
+// Sends single requests to a model in provider tests.
 
 import assert from "node:assert/strict";
 import { type Model, ModelError, type ModelEvent, type ModelRequest } from "../../src/model/model.ts";
-import type { Clock } from "../../src/model/retry.ts";
+import type { RetryClock } from "../../src/model/retry.ts";
 import { type ChooseOptions, chooseModel } from "../../src/providers/choose-model.ts";
 import type { ProviderConfig } from "../../src/providers/provider-config.ts";
 import { type Answer, type FakeProvider, fakeProvider } from "./fake-provider.ts";
 
-/** A provider for as long as `use` takes. */
+/** Runs `use` with a fake provider. */
 export async function withFake(
   answers: readonly Answer[],
   use: (fake: FakeProvider) => Promise<void>,
@@ -21,8 +21,8 @@ export async function withFake(
   }
 }
 
-/** A clock whose waits are noted and over at once. */
-export interface TestClock extends Clock {
+/** A clock that records its waits and ends them at once. */
+export interface TestClock extends RetryClock {
   readonly waits: number[];
 }
 
@@ -73,7 +73,7 @@ export async function ask(model: Model, given: Partial<ModelRequest> = {}): Prom
   return events;
 }
 
-/** What came before the failure, and the failure. */
+/** The events before the failure, and the failure. */
 export async function askInVain(
   model: Model,
   given: Partial<ModelRequest> = {},
@@ -92,7 +92,7 @@ export function textOf(events: readonly ModelEvent[], type: "text" | "thinking" 
   return events.map((event) => (event.type === type ? event.text : "")).join("");
 }
 
-/** A promise and what resolves it: the gates with which a test and a server take turns. */
+/** A promise and its resolver, so that a test and a server can take turns. */
 export function gate(): { readonly opened: Promise<void>; open(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { opened: promise, open: resolve };

@@ -1,4 +1,4 @@
-// OpenAI's Chat Completions, as OpenAI, Ollama, vLLM and LM Studio stream it.
+// Builds streamed Chat Completions answers as OpenAI, Ollama, vLLM and LM Studio send them.
 
 import { sse } from "./fake-provider.ts";
 

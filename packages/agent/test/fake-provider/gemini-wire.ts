@@ -1,4 +1,4 @@
-// Gemini's streamGenerateContent: the main path.
+// Builds streamed answers of Gemini's streamGenerateContent.
 
 import { sse } from "./fake-provider.ts";
 

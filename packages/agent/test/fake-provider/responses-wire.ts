@@ -1,4 +1,4 @@
-// OpenAI's Responses API: the main path.
+// Builds streamed answers of OpenAI's Responses API.
 
 import { sse } from "./fake-provider.ts";
 

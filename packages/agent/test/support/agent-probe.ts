@@ -1,6 +1,6 @@
 // biome-ignore-all lint/style/noRestrictedImports: only tests load this file
 
-// For the tests of this package: the coding agent with a scripted model behind our client, in memory.
+// Connects the coding agent, with a scripted model, to our client in memory.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,11 +21,11 @@ import { type CodingAgentOptions, codingAgent } from "../../src/agent.ts";
 import type { Model, ModelEvent, ModelFacts, ModelRequest } from "../../src/model/model.ts";
 import { ModelError } from "../../src/model/model.ts";
 
-/** What a scripted model answers to one request: events, or a call of what it was asked. */
+/** The answer to one request: events, or a function of the request. */
 export type Answer = readonly ModelEvent[] | ((request: ModelRequest) => AsyncIterable<ModelEvent>);
 
 export interface ScriptedModel extends Model {
-  /** What it was asked, in order. */
+  /** The requests so far. */
   readonly requests: ModelRequest[];
 }
 
@@ -64,7 +64,7 @@ export const calls = (...wanted: readonly (readonly [name: string, input: unknow
   { type: "end", cause: "tool_calls", usage: { input: 100, output: 10 } },
 ];
 
-/** The same, as a model writes it that is heard while it writes. */
+/** The same calls, with their arguments streamed. */
 export const written = (...wanted: readonly (readonly [name: string, input: unknown])[]): ModelEvent[] => [
   ...wanted.flatMap(([name, input], i) => {
     const text = JSON.stringify(input);
@@ -88,17 +88,17 @@ export interface Talk {
 export interface TalkOptions extends Partial<Omit<CodingAgentOptions, "version">> {
   readonly version: ProtocolVersion;
   readonly cwd: string;
-  /** Option ids, question after question; then no. */
+  /** Option ids, one per question; then a rejection. */
   readonly answers?: readonly string[];
   readonly clientDefinition?: Partial<ClientDefinition>;
   readonly mcpServers?: readonly McpServer[];
 }
 
-/** The same test in both versions, each in a folder of its own with these files. */
+/** Runs a test in both versions, each in its own folder with these files. */
 export function inEveryVersion(
   name: string,
   files: Readonly<Record<string, string>>,
-  run: (place: { version: ProtocolVersion; cwd: string; context: TestContext }) => Promise<void>,
+  run: (setup: { version: ProtocolVersion; cwd: string; context: TestContext }) => Promise<void>,
 ): void {
   for (const version of [1, 2] as const) {
     test(`${name} (v${version})`, { timeout: 20_000 }, (context) => {

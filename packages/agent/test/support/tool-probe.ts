@@ -1,5 +1,4 @@
-// For the tests of this folder: a tool called in a turn of a real agent, with a real client, in a workspace of its
-// own. What the model is told and what the client sees come back.
+// Calls a tool in a turn of a real agent with a real client, in a temporary workspace.
 
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
@@ -18,7 +17,7 @@ import {
   type Update,
 } from "@parley/acp";
 import {
-  type ModeId,
+  type Mode,
   type PreparedCall,
   type RunContext,
   type Tool,
@@ -36,7 +35,7 @@ export interface ProbeOptions {
   readonly additionalDirectories?: readonly string[];
   /** What the user answers to `ask`. */
   readonly answer?: string;
-  readonly mode?: ModeId;
+  readonly mode?: Mode;
   readonly web?: WebAccess;
 }
 
@@ -65,7 +64,7 @@ export interface Probe {
   readonly wire: string[];
   readonly plans: (readonly PlanEntry[])[];
   readonly asked: { readonly question: string; readonly options: readonly string[] }[];
-  readonly modes: ModeId[];
+  readonly modes: Mode[];
 }
 
 export async function probe(t: TestContext, options: ProbeOptions = {}): Promise<Probe> {
@@ -78,13 +77,13 @@ export async function probe(t: TestContext, options: ProbeOptions = {}): Promise
   const wire: string[] = [];
   const plans: (readonly PlanEntry[])[] = [];
   const asked: { readonly question: string; readonly options: readonly string[] }[] = [];
-  const modes: ModeId[] = [];
+  const modes: Mode[] = [];
   const jobs: ((turn: Turn) => Promise<void>)[] = [];
   const [near, far] = memoryPair();
   const contextOf = (turn: Turn, signal: AbortSignal = turn.signal): ToolContext => ({
     ...workspace.services(turn.client),
     signal,
-    ...(options.web === undefined ? {} : { web: options.web }),
+    ...(options.web && { web: options.web }),
   });
   const runContext = (turn: Turn, call: ToolCall, signal: AbortSignal): RunContext => ({
     ...contextOf(turn, signal),

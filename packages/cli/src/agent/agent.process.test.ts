@@ -166,7 +166,7 @@ test("what cannot be understood is refused with what is wanted", patience, () =>
   for (const [args, wanted] of [
     [["--mode", "yolo"], /--mode takes one of ask, code, architect, chat, got yolo/],
     [["--setup", "ed"], /--setup takes one of zed, jetbrains, neovim, emacs, vscode, got ed/],
-    [["--model", "none"], /The model "none" names no provider that is known/],
+    [["--model", "none"], /The model "none" has an unknown provider/],
   ] as const) {
     const { status, stdout, stderr } = parley(...args);
     assert.equal(status, 2);

@@ -1,9 +1,9 @@
 // What is told to somebody whose words are no command, or no arguments of one. Loaded only then.
 
+import { nearestWord } from "@parley/acp/internal";
 import { printable } from "../terminal/printable.ts";
 import type { Command, Option } from "./command.ts";
 import { type CommandError, usageError } from "./command-error.ts";
-import { nearestWord } from "./nearest-word.ts";
 
 /** The commands of two words that begin with this one. */
 export function familyOf(name: string, commands: readonly Command[]): readonly Command[] {

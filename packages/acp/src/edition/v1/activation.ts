@@ -1,8 +1,10 @@
-// Working directories, MCP servers, authentication methods and commands between version 1 and the model.
+// Translates directories, MCP servers, login methods and commands between version 1 and the model.
 
+import { optional } from "../../base/optional.ts";
 import type { AuthMethod, AvailableCommand, McpServer } from "../../model/content.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Activation } from "../agent-ops.ts";
+import { metaOf, nonEmpty } from "../wire-fields.ts";
 
 interface V1Activation {
   cwd: string;
@@ -17,8 +19,8 @@ export function activationFromV1(params: V1Activation): Activation {
     cwd: params.cwd,
     additionalDirectories: params.additionalDirectories ?? [],
     mcpServers: (params.mcpServers ?? []).map(serverFromV1),
-    ...(params.systemPrompt ? { systemPrompt: params.systemPrompt } : {}),
-    ...(params._meta ? { meta: params._meta } : {}),
+    ...optional({ systemPrompt: params.systemPrompt ?? undefined }),
+    ...metaOf(params),
   };
 }
 
@@ -26,14 +28,12 @@ export function activationToV1(activation: Activation): V1Activation & { mcpServ
   return {
     cwd: activation.cwd,
     mcpServers: activation.mcpServers.map(serverToV1),
-    ...(activation.additionalDirectories.length === 0
-      ? {}
-      : { additionalDirectories: [...activation.additionalDirectories] }),
-    // the content of a system prompt is text, which both versions write alike
-    ...(activation.systemPrompt === undefined
-      ? {}
-      : { systemPrompt: activation.systemPrompt as wire.SystemPrompt }),
-    ...(activation.meta === undefined ? {} : { _meta: activation.meta }),
+    ...optional({
+      additionalDirectories: nonEmpty(activation.additionalDirectories),
+      // the content of a system prompt is text, which both versions write alike
+      systemPrompt: activation.systemPrompt as wire.SystemPrompt | undefined,
+      _meta: activation.meta,
+    }),
   };
 }
 
@@ -62,15 +62,18 @@ export function authMethodFromV1(method: wire.AuthMethod): AuthMethod {
   return { ...rest, methodId: id, env };
 }
 
+/** What methods of every type have. */
+interface KnownFields {
+  readonly methodId: string;
+  readonly name: string;
+  readonly description?: string | null;
+  readonly _meta?: wire.Meta | null;
+}
+
 export function authMethodToV1(method: AuthMethod): wire.AuthMethod {
-  const { methodId, name, _meta } = method as { methodId: string; name: string; _meta?: wire.Meta | null };
-  const description = (method as { description?: string | null }).description;
-  const common = {
-    id: methodId,
-    name,
-    ...(description == null ? {} : { description }),
-    ...(_meta == null ? {} : { _meta }),
-  };
+  const { methodId, name, description, _meta } = method as KnownFields;
+  const more = optional({ description: description ?? undefined, _meta: _meta ?? undefined });
+  const common = { id: methodId, name, ...more };
   if (method.type !== "terminal") return common;
   const env = Object.fromEntries((method.env ?? []).map((variable) => [variable.name, variable.value]));
   return { ...common, type: "terminal", args: method.args ?? [], env };
@@ -88,14 +91,7 @@ export function commandsToV1(commands: readonly AvailableCommand[]): wire.Availa
   return commands.flatMap((command): wire.AvailableCommand[] => {
     if (command.type !== "command") return [];
     const { name, description, input, _meta } = command;
-    const hint = input?.type === "text" ? input.hint : undefined;
-    return [
-      {
-        name,
-        description,
-        ...(hint === undefined ? {} : { input: { hint } }),
-        ...(_meta == null ? {} : { _meta }),
-      },
-    ];
+    const hint = input?.type === "text" ? { hint: input.hint } : undefined;
+    return [{ name, description, ...optional({ input: hint, _meta: _meta ?? undefined }) }];
   });
 }

@@ -1,6 +1,8 @@
-// The agent's end in version 1.
+// The agent's side of version 1.
 
+import { optional } from "../../base/optional.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
+import { invalidParams } from "../../jsonrpc/invalid-params.ts";
 import type { PermissionAsk } from "../../model/ask.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
 import type { Outcome } from "../../model/update.ts";
@@ -16,17 +18,19 @@ import type {
 import {
   elicitationAnswerFromWire,
   elicitationToWire,
-  metaOf,
+  markers,
+  pageToWire,
   permissionAnswerFromWire,
-  withMeta,
-} from "../asks.ts";
-import { pageToWire } from "../session-page.ts";
+  sharedOp,
+  systemPromptMarker,
+} from "../agent-shared.ts";
+import { withMeta } from "../wire-fields.ts";
 import { activationFromV1, authMethodToV1 } from "./activation.ts";
 import { modelsToV1, modesToV1, optionsToV1, selectOf, valueForOption } from "./config-options.ts";
 import { permissionOverInV1, permissionToV1 } from "./permission.ts";
 import { V1UpdateEncoder } from "./update-encoder.ts";
 
-export { methods } from "../../wire/v1/methods.gen.ts";
+export { methods } from "./methods.ts";
 
 export const v1AgentEdition: AgentEdition = {
   version: 1,
@@ -36,20 +40,18 @@ export const v1AgentEdition: AgentEdition = {
     inserted: () => ({}),
     ended: promptResult,
   },
-  facesCarryCommands: false,
-  legacyMethods: new Set(["session/set_model"]),
-  legacyFace(face) {
-    const models = modelsToV1(face.configOptions);
-    return models === undefined ? {} : { models };
-  },
+  setupHasCommands: false,
+  reinitializes: false,
+  showsDiffTexts: true,
+  initializeParams: (params) => params,
   authMethods: (methods) => methods.map(authMethodToV1),
   client,
   introduce,
   decode,
   encode,
-  session(face, features) {
+  session(setup, features) {
     const encoder = new V1UpdateEncoder(features);
-    encoder.setMode(selectOf(face.configOptions, "mode")?.currentValue);
+    encoder.setMode(selectOf(setup.configOptions, "mode")?.currentValue);
     return encoder;
   },
   permission: (sessionId, ask: PermissionAsk, lost): WireCall => ({
@@ -86,26 +88,18 @@ function introduce(agent: AgentIntroduction): wire.InitializeResponse {
     protocolVersion: 1,
     agentCapabilities: capabilities(agent.features, agent.meta),
     authMethods: agent.authMethods.map(authMethodToV1),
-    ...(agent.info === undefined ? {} : { agentInfo: agent.info }),
+    ...optional({ agentInfo: agent.info }),
   };
 }
 
 function capabilities(can: AgentFeatures, meta: wire.Meta | undefined): wire.AgentCapabilities {
-  const marker = (has: boolean, name: string) => (has ? { [name]: {} } : {});
   return {
     loadSession: can.load,
     promptCapabilities: { image: can.image, audio: can.audio, embeddedContext: can.embeddedContext },
     mcpCapabilities: { http: can.mcpHttp, sse: can.mcpSse },
     sessionCapabilities: {
-      ...marker(can.list, "list"),
-      ...marker(can.resume, "resume"),
-      ...marker(can.close, "close"),
-      ...marker(can.delete, "delete"),
-      ...marker(can.fork, "fork"),
-      ...marker(can.additionalDirectories, "additionalDirectories"),
-      ...(can.systemPrompt
-        ? { systemPrompt: can.systemPromptOverride ? { mode: { override: {} } } : {} }
-        : {}),
+      ...markers(can, "list", "resume", "close", "delete", "fork", "additionalDirectories"),
+      ...systemPromptMarker(can),
     },
     ...(can.logout ? { auth: { logout: {} } } : {}),
     ...withMeta(meta),
@@ -114,16 +108,13 @@ function capabilities(can: AgentFeatures, meta: wire.Meta | undefined): wire.Age
 
 function decode(method: string, given: object, optionsOf: OptionsOf): AgentOp | undefined {
   // validated by the method's row before it comes here
-  const params = given as never as wire.LoadSessionRequest & Record<string, never>;
+  const params = given as wire.LoadSessionRequest;
   const { sessionId } = params;
-  const meta = metaOf(given);
   switch (method) {
     case "authenticate":
-      return { op: "login", methodId: params.methodId as unknown as string, ...meta };
+      return { op: "login", methodId: (given as wire.AuthenticateRequest).methodId };
     case "logout":
-      return { op: "logout", ...meta };
-    case "session/new":
-      return { op: "new", activation: activationFromV1(params) };
+      return { op: "logout" };
     case "session/load":
     case "session/resume":
       return {
@@ -132,18 +123,6 @@ function decode(method: string, given: object, optionsOf: OptionsOf): AgentOp | 
         activation: activationFromV1(params),
         replay: method === "session/load",
       };
-    case "session/fork":
-      return { op: "fork", sessionId, activation: activationFromV1(params) };
-    case "session/list": {
-      const { cwd, cursor } = given as wire.ListSessionsRequest;
-      return { op: "list", ...(cwd == null ? {} : { cwd }), ...(cursor == null ? {} : { cursor }), ...meta };
-    }
-    case "session/close":
-      return { op: "close", sessionId, ...meta };
-    case "session/delete":
-      return { op: "delete", sessionId, ...meta };
-    case "session/prompt":
-      return { op: "prompt", sessionId, prompt: (given as wire.PromptRequest).prompt, ...meta };
     case "session/set_mode":
       return byCategory("mode", given as wire.SetSessionModeRequest, optionsOf(sessionId));
     case "session/set_model": {
@@ -153,10 +132,10 @@ function decode(method: string, given: object, optionsOf: OptionsOf): AgentOp | 
     case "session/set_config_option": {
       const { configId, value } = given as wire.SetSessionConfigOptionRequest;
       const option = optionsOf(sessionId).find((each) => each.configId === configId);
-      return { op: "set_option", sessionId, configId, value: valueForOption(option, value), ...meta };
+      return { op: "set_option", sessionId, configId, value: valueForOption(option, value) };
     }
     default:
-      return undefined;
+      return sharedOp(method, given, () => activationFromV1(params));
   }
 }
 
@@ -166,9 +145,7 @@ function byCategory(
   options: readonly SessionConfigOption[],
 ): AgentOp {
   const option = selectOf(options, category);
-  if (option === undefined) {
-    throw new RequestError(-32602, `this session has no ${category} to set`, { reason: "invalid_params" });
-  }
+  if (option === undefined) throw invalidParams(`this session has no ${category} to set`);
   return {
     op: "set_option",
     sessionId,
@@ -178,26 +155,27 @@ function byCategory(
   };
 }
 
-function encode(op: AgentOp, result: AgentOpResult): object {
+function encode(method: string, result: AgentOpResult): object {
   switch (result.kind) {
     case "none":
       return {};
     case "options":
-      // set_mode and set_model have empty results; only set_config_option shows the list
+      // set_mode and set_model have empty results
+      if (method !== "session/set_config_option") return {};
       return { configOptions: optionsToV1(result.options, result.client.booleanOptions) };
     case "page":
       return pageToWire(result.page);
-    case "face": {
-      const { sessionId, configOptions, meta } = result.face;
-      const modes = modesToV1(configOptions);
-      return {
-        ...(op.op === "activate" ? {} : { sessionId }),
-        ...(modes === undefined ? {} : { modes }),
-        ...(configOptions.length === 0
-          ? {}
-          : { configOptions: optionsToV1(configOptions, result.client.booleanOptions) }),
-        ...withMeta(meta),
-      };
+    case "session": {
+      const { sessionId, configOptions, meta } = result.setup;
+      const { booleanOptions } = result.client;
+      return optional({
+        sessionId: method === "session/new" || method === "session/fork" ? sessionId : undefined,
+        modes: modesToV1(configOptions),
+        // left the schema, and is still in use
+        models: modelsToV1(configOptions),
+        configOptions: configOptions.length === 0 ? undefined : optionsToV1(configOptions, booleanOptions),
+        _meta: meta,
+      });
     }
   }
 }
@@ -212,7 +190,7 @@ function promptResult(outcome: Outcome): wire.PromptResponse {
   }
   return {
     stopReason: stopReasons.has(stopReason) ? (stopReason as wire.StopReason) : "end_turn",
-    ...(usage === undefined ? {} : { usage }),
+    ...optional({ usage }),
     ...withMeta(meta),
   };
 }

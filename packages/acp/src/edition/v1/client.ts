@@ -1,20 +1,21 @@
-// The client's end in version 1.
+// The client's side of version 1.
 
+import { optional } from "../../base/optional.ts";
 import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, SessionConfigOption } from "../../model/content.ts";
 import type { Outcome } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { WireCall } from "../agent-edition.ts";
 import type { AgentIntroduction } from "../agent-ops.ts";
-import { metaOf } from "../asks.ts";
 import type { ClientEdition, ClientSessionEdition, ClientSessionSink, ServiceOp } from "../client-edition.ts";
 import { elicitationFromWire, permissionResultToWire, usageFromWire } from "../client-shared.ts";
+import { metaOf } from "../wire-fields.ts";
 import { activationToV1, authMethodFromV1 } from "./activation.ts";
 import { modeConfigId, modelConfigId, optionsFromResult, optionsFromV1 } from "./config-options.ts";
 import { permissionFromV1 } from "./permission.ts";
 import { V1UpdateDecoder } from "./update-decoder.ts";
 
-export { methods } from "../../wire/v1/methods.gen.ts";
+export { methods } from "./methods.ts";
 
 export const v1ClientEdition: ClientEdition = {
   version: 1,
@@ -27,7 +28,7 @@ export const v1ClientEdition: ClientEdition = {
     method: replay ? "session/load" : "session/resume",
     params: { sessionId, ...activationToV1(activation) },
   }),
-  face: (result, sessionId) => ({
+  setup: (result, sessionId) => ({
     sessionId: (result as { sessionId?: string }).sessionId ?? sessionId ?? "",
     configOptions: optionsFromResult(result),
     availableCommands: [],
@@ -104,10 +105,8 @@ function service(method: string, params: object): { sessionId: string; op: Servi
   switch (method) {
     case "fs/read_text_file": {
       const { path, line, limit } = params as wire.ReadTextFileRequest;
-      return {
-        sessionId,
-        op: { op: "read", path, ...(line == null ? {} : { line }), ...(limit == null ? {} : { limit }) },
-      };
+      const range = optional({ line: line ?? undefined, limit: limit ?? undefined });
+      return { sessionId, op: { op: "read", path, ...range } };
     }
     case "fs/write_text_file": {
       const { path, content } = params as wire.WriteTextFileRequest;
@@ -135,12 +134,11 @@ function createTerminal(params: wire.CreateTerminalRequest): ServiceOp {
     command,
     args,
     env: Object.fromEntries(env.map(({ name, value }) => [name, value])),
-    ...(cwd == null ? {} : { cwd }),
-    ...(outputByteLimit == null ? {} : { outputByteLimit }),
+    ...optional({ cwd: cwd ?? undefined, outputByteLimit: outputByteLimit ?? undefined }),
   };
 }
 
-/** Version 1 has no states and does not echo: both are made up here, so that apps see one machine. */
+/** Makes up the states and echoes that version 1 does not have. */
 class V1ClientSession implements ClientSessionEdition {
   readonly #decoder = new V1UpdateDecoder();
   #open: number | undefined;
@@ -204,9 +202,9 @@ class V1ClientSession implements ClientSessionEdition {
     out.outcome(prompt, outcome);
   }
 
-  /** Nothing works on the prompt any more; said once. */
+  /** Reports once that the work on the prompt has ended. */
   #rest(prompt: number, outcome: Outcome, out: ClientSessionSink): void {
-    // what is said about a turn that did not end well is no part of what was said in it
+    // text after a turn that failed is another message
     if (outcome.stopReason === "end_turn") this.#decoder.endTurn();
     else this.#decoder.endRun();
     if (this.#open !== prompt) return;
@@ -216,13 +214,11 @@ class V1ClientSession implements ClientSessionEdition {
       sessionUpdate: "state_update",
       state: "idle",
       stopReason: stopReason as "end_turn", // an unknown reason is kept as it came
-      ...(error === undefined ? {} : { error }),
-      ...(usage === undefined ? {} : { usage }),
-      ...(meta === undefined ? {} : { _meta: meta }),
+      ...optional({ error, usage, _meta: meta }),
     });
   }
 }
 
 function wireError({ code, message, data }: RequestError): { code: number; message: string; data?: unknown } {
-  return { code, message, ...(data === undefined ? {} : { data }) };
+  return { code, message, ...optional({ data }) };
 }

@@ -1,14 +1,14 @@
-// Options, modes and models of version 1, and what they are in the model: options. Version 1 says the same
-// thing up to three times: config options, session modes, and the legacy models that six agents still send.
+// Translates the options, modes and models of version 1, which are all options in the model.
 
+import { optional } from "../../base/optional.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 
-/** The ids of options that stand for what version 1 says elsewhere. */
+/** The ids of the options that stand for modes and models. */
 export const modeConfigId = "_mode";
 export const modelConfigId = "_model";
 
-/** Not in the schema any more, but on many wires. */
+/** No longer in the schema, and still in use. */
 export interface LegacyModels {
   currentModelId: string;
   availableModels: { modelId: string; name: string; description?: string | null }[];
@@ -59,7 +59,7 @@ export function modeOption(currentModeId: string, modes: readonly wire.SessionMo
   const choices: Choice[] = modes.map(({ id, name, description }) => ({
     value: id,
     name,
-    ...(description == null ? {} : { description }),
+    ...optional({ description: description ?? undefined }),
   }));
   if (!choices.some(({ value }) => value === currentModeId)) {
     choices.push({ value: currentModeId, name: currentModeId });
@@ -93,13 +93,7 @@ export function optionsToV1(
 ): wire.SessionConfigOption[] {
   return options.flatMap((option): wire.SessionConfigOption[] => {
     const { configId: id, name, description, category, _meta } = option;
-    const common = {
-      id,
-      name,
-      ...(description === undefined ? {} : { description }),
-      ...(category === undefined ? {} : { category }),
-      ...(_meta === undefined ? {} : { _meta }),
-    };
+    const common = { id, name, ...optional({ description, category, _meta }) };
     if (option.type === "boolean") {
       if (knowsBooleans) return [{ ...common, type: "boolean", currentValue: option.currentValue }];
       return [
@@ -143,7 +137,7 @@ export function modesToV1(options: readonly SessionConfigOption[]): wire.Session
   const availableModes = choicesOf(option).map(({ value, name, description }) => ({
     id: value,
     name,
-    ...(description == null ? {} : { description }),
+    ...optional({ description: description ?? undefined }),
   }));
   return { currentModeId: option.currentValue, availableModes };
 }
@@ -154,7 +148,7 @@ export function modelsToV1(options: readonly SessionConfigOption[]): LegacyModel
   const availableModels = choicesOf(option).map(({ value, name, description }) => ({
     modelId: value,
     name,
-    ...(description == null ? {} : { description }),
+    ...optional({ description: description ?? undefined }),
   }));
   return { currentModelId: option.currentValue, availableModels };
 }

@@ -1,5 +1,6 @@
-// Permission requests: version 1 asks about a tool call, the model about anything.
+// Translates permission requests. Version 1 asks about tool calls only, the model about anything.
 
+import { optional } from "../../base/optional.ts";
 import type { PermissionAnswer, PermissionAsk } from "../../model/ask.ts";
 import type { ToolCallUpdate } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
@@ -7,7 +8,7 @@ import type { Lost } from "../agent-edition.ts";
 import { ToolEncoder } from "./tool-encoder.ts";
 import { toolFromV1 } from "./update-decoder.ts";
 
-/** A v1 client shows the tool call; where there is none, the question is dressed up as one. */
+/** A question that is about no tool call becomes one about a made-up call. */
 export function permissionToV1(
   sessionId: string,
   ask: PermissionAsk,
@@ -40,11 +41,11 @@ export function permissionToV1(
     sessionId,
     toolCall: toolCall as wire.ToolCallUpdate, // what the encoder makes of a tool call
     options: options.map((option) => ({ ...option, kind: optionKind(option.kind, lost) })),
-    ...(_meta == null ? {} : { _meta }),
+    ...optional({ _meta: _meta ?? undefined }),
   };
 }
 
-/** The tool call that a question was dressed up as ends with it, or clients show it as pending for ever. */
+/** Ends the made-up call of a question, which clients would show as pending for ever. */
 export function permissionOverInV1(
   ask: PermissionAsk,
   answer: PermissionAnswer,
@@ -65,7 +66,7 @@ function standInId(ask: PermissionAsk): string {
   return `ask-${hash(JSON.stringify(ask))}`;
 }
 
-/** What shows a terminal has been sent with the call; here nobody knows whose terminal it is. */
+/** Leaves out content with terminals: it was sent with the call, and here it is not known whose terminal it is. */
 function withoutTerminals({ content, ...rest }: ToolCallUpdate): ToolCallUpdate {
   const kept = content != null && !content.some(({ type }) => type === "terminal");
   return kept ? { ...rest, content } : rest;
@@ -82,7 +83,7 @@ export function permissionFromV1(
     title: toolCall.title ?? title ?? "Permission required",
     subject: { type: "tool_call", toolCall },
     options,
-    ...(_meta == null ? {} : { _meta }),
+    ...optional({ _meta: _meta ?? undefined }),
   };
 }
 

@@ -1,5 +1,4 @@
-// Tool calls and the agent's own terminals, as version 1 has them: announced once, content always whole,
-// terminals as text.
+// Encodes tool calls and display terminals for version 1: content is always whole, and terminals are text.
 
 import type { ToolCallContent, ToolCallUpdate, Update } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
@@ -25,15 +24,15 @@ interface DisplayTerminal {
 
 type Sendable = wire.ToolCallUpdate & { sessionUpdate: "tool_call" | "tool_call_update" };
 
-/** Version 1 has no display terminals; what a person wants to see is the end of the output. */
+/** How much of a terminal's output is shown: its end. */
 const shownChars = 64 * 1024;
 
-/** Of so many calls that have ended the content is kept, for a late word about one of them. */
+/** How many ended calls keep their content, for late updates. */
 const keptEnded = 64;
 
 export class ToolEncoder {
   readonly #announced = new Set<string>();
-  /** Of those that are open, and of some that have ended: a session may have any number of calls. */
+  /** The content of open calls, and of the last ones that have ended. */
   readonly #contents = new Map<string, readonly ToolCallContent[]>();
   /** In the order in which they ended. */
   readonly #ended = new Set<string>();
@@ -107,7 +106,7 @@ export class ToolEncoder {
       if (update.output) append(terminal, update.output.data, lost);
       if (update.exitStatus) terminal.exited = true;
     }
-    // now and once more at the end: with what was sent before, at most three times what is shown
+    // all sendings together are at most three times the output
     const length = terminal.jsonLength + envelopeLength;
     const due = terminal.exited
       ? terminal.length !== terminal.sentLength

@@ -1,5 +1,4 @@
-// From version 1's updates to the model's, for one session: patched in place before anyone sees them. No
-// clock, no promise.
+// Decodes version 1's updates of one session in place.
 
 import type { SessionConfigOption } from "../../model/content.ts";
 import type { ToolCallContent, ToolCallUpdate, Update } from "../../model/update.ts";
@@ -18,7 +17,7 @@ export class V1UpdateDecoder {
   #runId = "";
   /** The turn is over, and nothing else has come: more of the same goes on with the last message. */
   #isTail = false;
-  /** A session goes on in other processes, and no agent may guess the id of what the user said. */
+  /** Random: a session goes on in other processes, and an agent must not guess the ids of messages. */
   readonly #mark = crypto.randomUUID().slice(0, 8);
   #minted = 0;
   /** How far each tool call has come: a late announcement must not set it back. */
@@ -60,7 +59,7 @@ export class V1UpdateDecoder {
     this.#isTail = false;
   }
 
-  /** The turn is over. Some agents answer before the last of their text, which belongs to what they said. */
+  /** The turn is over. Some agents answer before the last of their text, which belongs to the same message. */
   endTurn(): void {
     this.#isTail = true;
   }

@@ -1,5 +1,4 @@
-// From the model's updates to version 1's, for one session. Text chunks pass as they are; everything that
-// version 1 cannot say is said as nearly as possible or left out. No clock, no promise.
+// Encodes the updates of one session for version 1. What it cannot express becomes the nearest thing, or is left out.
 
 import type { Update } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
@@ -16,13 +15,12 @@ interface PlanEntry {
   readonly status: string;
 }
 
-/** What leaves for one update: usually one, sometimes none or several. */
 export type Encoded = wire.SessionUpdate | readonly wire.SessionUpdate[] | undefined;
 
 export class V1UpdateEncoder {
   readonly #features: ClientFeatures;
   #tools: ToolEncoder | undefined;
-  /** Messages of which something has been sent: they can grow, but not be replaced. */
+  /** Messages that have been sent in part: they can grow, but not be replaced. */
   #sent: Set<string> | undefined;
   #plans: Map<string, wire.PlanEntry[]> | undefined;
   #mode: string | undefined;

@@ -1,19 +1,21 @@
-// The agent's end in version 2, whose JSON is the model's own.
+// The agent's side of version 2, whose JSON is nearly the model's.
 
-import { RequestError } from "../../jsonrpc/errors.ts";
+import { optional } from "../../base/optional.ts";
+import { invalidParams } from "../../jsonrpc/invalid-params.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
-import type { ClientCapabilities, InitializeRequest, InitializeResponse } from "../../wire/v2/types.gen.ts";
 import type { AgentEdition, AgentOpResult } from "../agent-edition.ts";
 import type { Activation, AgentFeatures, AgentOp, ClientFeatures, Introduction } from "../agent-ops.ts";
 import {
   elicitationAnswerFromWire,
   elicitationToWire,
-  metaOf,
+  markers,
+  pageToWire,
   permissionAnswerFromWire,
-  withMeta,
-} from "../asks.ts";
-import { pageToWire } from "../session-page.ts";
-import { askWithoutV1Facts, chunkWithoutV1Facts, withoutV1Facts } from "./update.ts";
+  sharedOp,
+  systemPromptMarker,
+} from "../agent-shared.ts";
+import { metaOf, withMeta } from "../wire-fields.ts";
+import { askToWire, updateToWire } from "./update.ts";
 
 export { methods } from "../../wire/v2/methods.gen.ts";
 
@@ -25,12 +27,13 @@ export const v2AgentEdition: AgentEdition = {
     inserted: (messageId) => ({ messageId }),
     ended: () => ({}),
   },
-  facesCarryCommands: true,
-  legacyMethods: new Set(),
-  legacyFace: () => ({}),
-  authMethods: (methods) => methods,
+  setupHasCommands: true,
+  reinitializes: true,
+  showsDiffTexts: false,
+  initializeParams,
+  authMethods: (methods): readonly wire.AuthMethod[] => methods,
   client,
-  introduce: (agent): InitializeResponse => ({
+  introduce: (agent): wire.InitializeResponse => ({
     protocolVersion: 2,
     info: agent.info ?? { name: "unknown", version: "unknown" },
     capabilities: { ...capabilities(agent.features), ...withMeta(agent.meta) },
@@ -40,18 +43,15 @@ export const v2AgentEdition: AgentEdition = {
   encode,
   session: () => ({
     encode(update, lost) {
-      if (update.sessionUpdate === "tool_call_update") return withoutV1Facts(update);
-      if (update.sessionUpdate === "tool_call_content_chunk") return chunkWithoutV1Facts(update);
-      if (!("unknown" in update)) return update;
-      // of another version: its name may mean something else here
-      lost?.(`the update ${update.sessionUpdate}`);
-      return undefined;
+      const sent = updateToWire(update);
+      if (sent === undefined) lost?.(`the update ${update.sessionUpdate}`);
+      return sent;
     },
     addClientTerminal: () => undefined,
   }),
   permission: (sessionId, ask) => ({
     method: "session/request_permission",
-    params: { sessionId, ...askWithoutV1Facts(ask) },
+    params: { sessionId, ...askToWire(ask) },
   }),
   permissionAnswer: permissionAnswerFromWire,
   permissionOver: () => undefined,
@@ -59,8 +59,15 @@ export const v2AgentEdition: AgentEdition = {
   elicitationAnswer: elicitationAnswerFromWire,
 };
 
+/** A client that asks for a later version may not have said what this one needs. */
+function initializeParams(params: unknown): unknown {
+  const given = params as { protocolVersion: number; info?: unknown };
+  if (given.info !== undefined || given.protocolVersion === 2) return params;
+  return { ...given, info: { name: "unknown", version: "unknown" } };
+}
+
 function client(params: object): Introduction<ClientFeatures> {
-  const { info, capabilities: can = {} as ClientCapabilities } = params as InitializeRequest;
+  const { info, capabilities: can = {} as wire.ClientCapabilities } = params as wire.InitializeRequest;
   return {
     info,
     features: {
@@ -79,21 +86,12 @@ function client(params: object): Introduction<ClientFeatures> {
 }
 
 function capabilities(can: AgentFeatures): wire.AgentCapabilities {
-  const marker = (has: boolean, name: string) => (has ? { [name]: {} } : {});
   return {
     session: {
-      prompt: {
-        ...marker(can.image, "image"),
-        ...marker(can.audio, "audio"),
-        ...marker(can.embeddedContext, "embeddedContext"),
-      },
-      mcp: { ...marker(can.mcpStdio, "stdio"), ...marker(can.mcpHttp, "http") },
-      ...marker(can.delete, "delete"),
-      ...marker(can.fork, "fork"),
-      ...marker(can.additionalDirectories, "additionalDirectories"),
-      ...(can.systemPrompt
-        ? { systemPrompt: can.systemPromptOverride ? { mode: { override: {} } } : {} }
-        : {}),
+      prompt: markers(can, "image", "audio", "embeddedContext"),
+      mcp: optional({ stdio: can.mcpStdio ? {} : undefined, http: can.mcpHttp ? {} : undefined }),
+      ...markers(can, "delete", "fork", "additionalDirectories"),
+      ...systemPromptMarker(can),
     },
   };
 }
@@ -101,14 +99,11 @@ function capabilities(can: AgentFeatures): wire.AgentCapabilities {
 function decode(method: string, given: object): AgentOp | undefined {
   // validated by the method's row before it comes here
   const { sessionId } = given as { sessionId: string };
-  const meta = metaOf(given);
   switch (method) {
     case "auth/login":
-      return { op: "login", methodId: (given as wire.LoginAuthRequest).methodId, ...meta };
+      return { op: "login", methodId: (given as wire.LoginAuthRequest).methodId };
     case "auth/logout":
-      return { op: "logout", ...meta };
-    case "session/new":
-      return { op: "new", activation: activation(given as wire.NewSessionRequest) };
+      return { op: "logout" };
     case "session/resume": {
       const params = given as wire.ResumeSessionRequest;
       return {
@@ -118,21 +113,9 @@ function decode(method: string, given: object): AgentOp | undefined {
         replay: replayed(params.replayFrom),
       };
     }
-    case "session/fork":
-      return { op: "fork", sessionId, activation: activation(given as wire.ForkSessionRequest) };
-    case "session/list": {
-      const { cwd, cursor } = given as wire.ListSessionsRequest;
-      return { op: "list", ...(cwd == null ? {} : { cwd }), ...(cursor == null ? {} : { cursor }), ...meta };
-    }
-    case "session/close":
-      return { op: "close", sessionId, ...meta };
-    case "session/delete":
-      return { op: "delete", sessionId, ...meta };
-    case "session/prompt":
-      return { op: "prompt", sessionId, prompt: (given as wire.PromptRequest).prompt, ...meta };
     case "session/set_config_option": {
       const { configId, value } = given as { configId: string; value: string | boolean };
-      return { op: "set_option", sessionId, configId, value, ...meta };
+      return { op: "set_option", sessionId, configId, value };
     }
     case "tool_call/cancel":
       return { op: "cancel_tool", sessionId, toolCallId: (given as wire.CancelToolCallRequest).toolCallId };
@@ -143,17 +126,17 @@ function decode(method: string, given: object): AgentOp | undefined {
         terminalId: (given as wire.CancelTerminalRequest).terminalId,
       };
     default:
-      return undefined;
+      return sharedOp(method, given, () => activation(given as wire.NewSessionRequest));
   }
 }
 
 /** Another place to replay from is refused, never replaced (A29). */
 function replayed(from: wire.ResumeSessionRequest["replayFrom"]): boolean {
   if (from == null || from.type === "start") return from != null;
-  throw new RequestError(-32602, 'replayFrom must have the type "start": no other place is known here', {
-    reason: "invalid_params",
-    path: "/replayFrom/type",
-  });
+  throw invalidParams(
+    'replayFrom must have the type "start": no other place is known here',
+    "/replayFrom/type",
+  );
 }
 
 function activation(params: wire.NewSessionRequest): Activation {
@@ -161,25 +144,27 @@ function activation(params: wire.NewSessionRequest): Activation {
     cwd: params.cwd,
     additionalDirectories: params.additionalDirectories ?? [],
     mcpServers: params.mcpServers ?? [],
-    ...(params.systemPrompt == null ? {} : { systemPrompt: params.systemPrompt }),
+    ...optional({ systemPrompt: params.systemPrompt ?? undefined }),
     ...metaOf(params),
   };
 }
 
-function encode(op: AgentOp, result: AgentOpResult): object {
+function encode(method: string, result: AgentOpResult): object {
   switch (result.kind) {
     case "none":
       return {};
     case "options":
-      return { configOptions: result.options };
+      return { configOptions: result.options } satisfies {
+        configOptions: readonly wire.SessionConfigOption[];
+      };
     case "page":
       return pageToWire(result.page);
-    case "face": {
-      const { sessionId, configOptions, availableCommands, meta } = result.face;
+    case "session": {
+      const { sessionId, configOptions, availableCommands, meta } = result.setup;
       return {
-        ...(op.op === "activate" ? {} : { sessionId }),
-        configOptions,
-        availableCommands,
+        ...(method === "session/resume" ? {} : { sessionId }),
+        configOptions: configOptions satisfies readonly wire.SessionConfigOption[],
+        availableCommands: availableCommands satisfies readonly wire.AvailableCommand[],
         ...withMeta(meta),
       };
     }

@@ -1,14 +1,14 @@
-// One session at the client's end in version 2: which prompt is part of the conversation, and which idle ends
-// its work. The answer to a prompt and the echo of its message come in any order, so an idle may come before
-// the answer; a snapshot that only repeats what is known ends nothing (C56).
+// One session of a version 2 client: tracks which prompts are part of the conversation, and which idle state ends them.
+// The answer to a prompt and the echo of its message come in any order. A repeated state ends nothing (C56).
 
 import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, SessionConfigOption } from "../../model/content.ts";
 import type { Outcome, Update } from "../../model/update.ts";
-import { stableUpdateTags, unstableUpdateTags } from "../../wire/v2/methods.gen.ts";
-import { metaOf } from "../asks.ts";
+import type * as wire from "../../wire/v2/types.gen.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../client-edition.ts";
 import { usageFromWire } from "../client-shared.ts";
+import { metaOf } from "../wire-fields.ts";
+import { knownFromWire } from "./update.ts";
 
 type StateUpdate = Extract<Update, { sessionUpdate: "state_update" }>;
 
@@ -16,9 +16,9 @@ interface OpenPrompt {
   readonly prompt: number;
   /** Known once the agent has answered; empty while only an echo can say it. */
   messageId?: string;
-  /** The agent was at work for somebody else when this one came, and has not rested since. */
+  /** The agent was busy with another prompt when this one came, and has not been idle since. */
   joinedWork: boolean;
-  /** The user cancelled while it was open; what is sent later is not meant. */
+  /** The user cancelled while it was open. */
   cancelled: boolean;
 }
 
@@ -36,7 +36,7 @@ export class V2ClientSession implements ClientSessionEdition {
   /** Messages that were echoed before their prompt was answered, with the outcome if their work has ended. */
   readonly #echoes = new Map<string, Outcome | undefined>();
   #busy = false;
-  /** What the app was told last. */
+  /** The last state that was reported. */
   #shown = "idle";
   #lastIdle = "";
   #replaying = false;
@@ -65,9 +65,10 @@ export class V2ClientSession implements ClientSessionEdition {
   }
 
   receive(given: object, out: ClientSessionSink): void {
-    const update = given as Update; // validated by the method's row
-    if (!stableUpdateTags.has(update.sessionUpdate) && !unstableUpdateTags.has(update.sessionUpdate)) {
-      return out.update({ sessionUpdate: update.sessionUpdate as never, unknown: true, raw: given });
+    const received = given as wire.SessionUpdate; // validated by the method's row
+    const update = knownFromWire(received);
+    if (update === undefined) {
+      return out.update({ sessionUpdate: received.sessionUpdate as never, unknown: true, raw: received });
     }
     if (update.sessionUpdate === "user_message" || update.sessionUpdate === "user_message_chunk") {
       if (!this.#replaying) this.#echoed(update.messageId, out);
@@ -184,7 +185,7 @@ function outcomeOf(update: {
   _meta?: unknown;
 }): Outcome {
   const { error } = update as Partial<Outcome>;
-  // an idle without a reason is nobody's failure
+  // an idle state without a reason is no failure
   const stopReason = (update.stopReason ?? "end_turn") as string;
   return {
     stopReason,

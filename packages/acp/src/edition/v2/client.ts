@@ -1,13 +1,12 @@
-// The client's end in version 2, whose JSON is the model's own.
+// The client's side of version 2, whose JSON is nearly the model's.
 
-import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
-import type { PermissionAsk } from "../../model/ask.ts";
-import type { SessionConfigOption } from "../../model/content.ts";
+import { optional } from "../../base/optional.ts";
+import { invalidParams } from "../../jsonrpc/invalid-params.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type { Activation, AgentIntroduction } from "../agent-ops.ts";
-import { metaOf, withMeta } from "../asks.ts";
 import type { ClientEdition } from "../client-edition.ts";
 import { elicitationFromWire, permissionResultToWire } from "../client-shared.ts";
+import { metaOf, nonEmpty, withMeta } from "../wire-fields.ts";
 import { V2ClientSession } from "./client-session.ts";
 
 export { methods } from "../../wire/v2/methods.gen.ts";
@@ -27,12 +26,12 @@ export const v2ClientEdition: ClientEdition = {
       ...(replay ? { replayFrom: { type: "start" } } : {}),
     },
   }),
-  face(result, sessionId) {
-    const face = result as wire.NewSessionResponse;
+  setup(result, sessionId) {
+    const setup = result as wire.NewSessionResponse;
     return {
-      sessionId: face.sessionId ?? sessionId ?? "",
-      configOptions: face.configOptions ?? [],
-      availableCommands: face.availableCommands ?? [],
+      sessionId: setup.sessionId ?? sessionId ?? "",
+      configOptions: setup.configOptions ?? [],
+      availableCommands: setup.availableCommands ?? [],
       ...metaOf(result),
     };
   },
@@ -40,11 +39,11 @@ export const v2ClientEdition: ClientEdition = {
     method: "session/set_config_option",
     params: { sessionId, configId, type: typeof value === "boolean" ? "boolean" : "id", value },
   }),
-  optionsAfter: (_, result) => (result as { configOptions: SessionConfigOption[] }).configOptions,
+  optionsAfter: (_, result) => (result as wire.SetSessionConfigOptionResponse).configOptions,
   session: () => new V2ClientSession(),
   permission(params) {
     const { sessionId, ...ask } = params as wire.RequestPermissionRequest;
-    return { sessionId, ask: ask as PermissionAsk };
+    return { sessionId, ask };
   },
   permissionResult: permissionResultToWire,
   elicitation(params) {
@@ -56,7 +55,7 @@ export const v2ClientEdition: ClientEdition = {
   repair,
 };
 
-/** A list that has one word is not one that grows: a form of another type could not be shown (E18). */
+/** A form of another type could not be shown (E18). */
 function checkForm({
   mode,
   requestedSchema,
@@ -67,7 +66,7 @@ function checkForm({
   if (mode !== "form" || requestedSchema?.type === "object") return;
   const path = "/requestedSchema/type";
   const message = `elicitation/create: params${path} must be "object", got another word`;
-  throw new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path });
+  throw invalidParams(message, path);
 }
 
 function agent(result: object): AgentIntroduction {
@@ -105,8 +104,7 @@ function activationToWire(activation: Activation): wire.NewSessionRequest {
   return {
     cwd,
     mcpServers: [...mcpServers],
-    ...(additionalDirectories.length === 0 ? {} : { additionalDirectories: [...additionalDirectories] }),
-    ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    ...optional({ additionalDirectories: nonEmpty(additionalDirectories), systemPrompt }),
     ...withMeta(meta),
   };
 }

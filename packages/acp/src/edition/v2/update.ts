@@ -1,33 +1,52 @@
-// What stands beside version 2's updates in the model, and must not leave on its wire.
+// Translates updates and questions between the model and v2's wire. They are alike but for the listed differences
+// (scripts/generate/model-differences.ts); where they come apart, this file no longer compiles.
 
 import type { PermissionAsk } from "../../model/ask.ts";
 import { gitPatch } from "../../model/git-patch.ts";
-import type { ToolCallContent, ToolCallUpdate } from "../../model/update.ts";
+import type { Diff, ToolCallContent, ToolCallUpdate, UnknownUpdate, Update } from "../../model/update.ts";
+import { stableUpdateTags, unstableUpdateTags } from "../../wire/v2/methods.gen.ts";
+import type * as wire from "../../wire/v2/types.gen.ts";
 
-/** A diff of the model may carry version 1's texts; version 2 has changes and a patch. */
-export function withoutV1Facts<Tool extends ToolCallUpdate>(update: Tool): Tool {
-  const { content } = update;
-  if (content == null || !content.some(hasV1Facts)) return update;
-  return { ...update, content: content.map((item) => (hasV1Facts(item) ? v2Diff(item) : item)) };
+type UnknownOnWire = Extract<wire.SessionUpdate, { sessionUpdate: wire.UnknownTag }>;
+
+/** Nothing for an update of an unknown kind. */
+export function knownFromWire(update: wire.SessionUpdate): Exclude<Update, UnknownUpdate> | undefined {
+  return isKnown(update) ? update : undefined;
 }
 
-export function chunkWithoutV1Facts<Chunk extends { content: ToolCallContent }>(chunk: Chunk): Chunk {
-  return hasV1Facts(chunk.content) ? { ...chunk, content: v2Diff(chunk.content) } : chunk;
+function isKnown(update: wire.SessionUpdate): update is Exclude<wire.SessionUpdate, UnknownOnWire> {
+  return stableUpdateTags.has(update.sessionUpdate) || unstableUpdateTags.has(update.sessionUpdate);
 }
 
-export function askWithoutV1Facts(ask: PermissionAsk): PermissionAsk {
+/** Nothing for an unknown update of another version: its name may mean something else here. */
+export function updateToWire(update: Update): wire.SessionUpdate | undefined {
+  if (update.sessionUpdate === "tool_call_update") return toolToWire(update);
+  if (update.sessionUpdate === "tool_call_content_chunk") {
+    return hasTexts(update.content) ? { ...update, content: contentToWire(update.content) } : update;
+  }
+  return "unknown" in update ? undefined : update;
+}
+
+export function askToWire(ask: PermissionAsk): Omit<wire.RequestPermissionRequest, "sessionId"> {
   const { subject } = ask;
   if (subject?.type !== "tool_call") return ask;
-  return { ...ask, subject: { ...subject, toolCall: withoutV1Facts(subject.toolCall) } };
+  return { ...ask, subject: { ...subject, toolCall: toolToWire(subject.toolCall) } };
 }
 
-type DiffContent = Extract<ToolCallContent, { type: "diff" }>;
+function toolToWire<Tool extends ToolCallUpdate>(update: Tool): Tool & wire.ToolCallUpdate {
+  const { content } = update;
+  if (content == null || !content.some(hasTexts)) return update;
+  return { ...update, content: content.map(contentToWire) };
+}
 
-function hasV1Facts(item: ToolCallContent): item is DiffContent {
+function hasTexts(item: ToolCallContent): item is { type: "diff" } & Diff {
   return item.type === "diff" && ("newText" in item || "path" in item);
 }
 
-function v2Diff({ path, oldText, newText, ...rest }: DiffContent): DiffContent {
+/** A diff of the model may have the texts of a file; v2 has changes and a patch. */
+function contentToWire(item: ToolCallContent): wire.ToolCallContent {
+  if (!hasTexts(item)) return item;
+  const { path, oldText, newText, ...rest } = item;
   if (rest.patch != null || path === undefined || newText === undefined) return rest;
   const text = gitPatch(path, oldText ?? undefined, newText);
   return text === "" ? rest : { ...rest, patch: { format: "git_patch", text } };

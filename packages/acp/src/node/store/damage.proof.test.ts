@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { freshPath, withSqlite } from "../../../test/support/store-probe.ts";
-import { collect, promptAt, promptsFrom, recordOf } from "../../../test/support/store-samples.ts";
+import { collect, promptAt, promptsFrom, recordOf } from "../../testing/contracts/store-samples.ts";
 import { sqliteStore } from "./sqlite-store.ts";
 
 const patience = { timeout: 120_000 };

@@ -1,10 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { freshPath } from "../../../test/support/store-probe.ts";
-import { chunkAt, promptAt, recordOf } from "../../../test/support/store-samples.ts";
 import type { Entry } from "../../model/entry.ts";
+import { promptAt, recordOf } from "../../testing/contracts/store-samples.ts";
 import { sqliteStore } from "./sqlite-store.ts";
 import type { SqliteStore } from "./store-options.ts";
+
+function chunkAt(seq: number, text: string, messageId = "answer"): Entry {
+  return {
+    seq,
+    time: 1_000 + seq,
+    kind: "update",
+    update: { sessionUpdate: "agent_message_chunk", messageId, content: { type: "text", text } },
+  };
+}
 
 async function withStore(body: (store: SqliteStore) => Promise<void>): Promise<void> {
   const store = sqliteStore({ path: freshPath() });

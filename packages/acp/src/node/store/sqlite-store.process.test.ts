@@ -6,7 +6,7 @@ import { dirname } from "node:path";
 import { test } from "node:test";
 import { freshPath, withSqlite } from "../../../test/support/store-probe.ts";
 import { storeProcess } from "../../../test/support/store-process.ts";
-import { collect, promptAt, promptsFrom, recordOf } from "../../../test/support/store-samples.ts";
+import { collect, promptAt, promptsFrom, recordOf } from "../../testing/contracts/store-samples.ts";
 import { sqliteStore } from "./sqlite-store.ts";
 
 const patience = { timeout: 240_000 };

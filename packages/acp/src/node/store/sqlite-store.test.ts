@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { storeContract } from "../../../test/contracts/store-contract.ts";
 import { freshPath, withSqlite } from "../../../test/support/store-probe.ts";
-import { collect, promptAt, promptsFrom, recordOf } from "../../../test/support/store-samples.ts";
 import type { Entry } from "../../model/entry.ts";
+import { storeContract } from "../../testing/contracts/store-contract.ts";
+import { collect, promptAt, promptsFrom, recordOf } from "../../testing/contracts/store-samples.ts";
 import { sqliteStore } from "./sqlite-store.ts";
 
-storeContract("SQLite store", () => sqliteStore({ path: freshPath() }));
+storeContract({ test, assert }, "SQLite store", () => sqliteStore({ path: freshPath() }));
 
 const patience = { timeout: 60_000 };
 

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { freshPath, withSqlite } from "../../../test/support/store-probe.ts";
-import { collect, promptAt, promptsFrom, recordOf } from "../../../test/support/store-samples.ts";
+import { collect, promptAt, promptsFrom, recordOf } from "../../testing/contracts/store-samples.ts";
 import { migrate, migrations } from "./schema.ts";
 import { sqliteStore } from "./sqlite-store.ts";
 

@@ -1,48 +1,49 @@
-// What an agent refuses to open a session with.
+// Checks the directories, MCP servers and system prompt that a client opens a session with.
 
 import type { Activation } from "../../edition/agent-ops.ts";
-import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { invalidParams } from "../../jsonrpc/invalid-params.ts";
+import { lists } from "./agent-capabilities.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
-import { lists } from "./agent-introduction.ts";
 
-/** Throws -32602 before anything has happened: roots are never dropped, servers never left out (A22, A41, A42). */
+/** Throws -32602 for what the agent cannot use. No root and no server is left out silently (A22, A41, A42). */
 export function checkedActivation(
   given: Activation,
   { mcp = {}, unstable = [] }: Pick<AgentDefinition, "mcp" | "unstable">,
 ): Activation {
   const activation = withSystemPrompt(given, lists(unstable, "session/new"));
   const { cwd, additionalDirectories, mcpServers } = activation;
-  if (!isAbsolutePath(cwd)) throw wrong("cwd must be an absolute path", "/cwd");
+  if (!isAbsolutePath(cwd)) throw invalidParams("cwd must be an absolute path", "/cwd");
   for (const [i, directory] of additionalDirectories.entries()) {
     if (!isAbsolutePath(directory))
-      throw wrong("a directory must be an absolute path", `/additionalDirectories/${i}`);
+      throw invalidParams("a directory must be an absolute path", `/additionalDirectories/${i}`);
   }
   for (const [i, server] of mcpServers.entries()) {
     const type = String(server.type);
     const offered = type === "stdio" || (type === "http" && mcp.http) || (type === "sse" && mcp.sse);
     if (!offered) {
       const message = `this agent uses no MCP servers of type ${type.slice(0, 50)}`;
-      throw wrong(message, `/mcpServers/${i}/type`);
+      throw invalidParams(message, `/mcpServers/${i}/type`);
     }
   }
   return activation;
 }
 
-/** Text in a mode that is known, or refused (A118). An agent that did not list it does not know the field. */
+/** Refuses a system prompt that is not text, or of an unknown mode (A118). An agent that did not list it ignores it. */
 function withSystemPrompt({ systemPrompt, ...activation }: Activation, isListed: boolean): Activation {
   if (systemPrompt === undefined || !isListed) return activation;
   const { mode, content } = systemPrompt as { mode?: unknown; content?: unknown };
   // the field is checked by the schema only where its own method is listed too
-  if (!Array.isArray(content)) throw wrong("a system prompt needs a mode and content", "/systemPrompt");
+  if (!Array.isArray(content))
+    throw invalidParams("a system prompt needs a mode and content", "/systemPrompt");
   if (mode !== "append" && mode !== "override")
-    throw wrong(
+    throw invalidParams(
       `a system prompt is appended or overrides, got ${String(mode).slice(0, 50)}`,
       "/systemPrompt/mode",
     );
   for (const [i, block] of content.entries()) {
     const type = (block as { type?: unknown } | null)?.type;
     if (type !== "text")
-      throw wrong(
+      throw invalidParams(
         `a system prompt is text, got ${String(type).slice(0, 50)}`,
         `/systemPrompt/content/${i}/type`,
       );
@@ -50,11 +51,7 @@ function withSystemPrompt({ systemPrompt, ...activation }: Activation, isListed:
   return { ...activation, systemPrompt };
 }
 
-/** On any system: the client's need not be ours. */
+/** On any operating system: the client's may be another than ours. */
 export function isAbsolutePath(path: string): boolean {
   return path.startsWith("/") || path.startsWith("\\\\") || /^[A-Za-z]:[\\/]/.test(path);
-}
-
-function wrong(message: string, path: string): RequestError {
-  return new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path });
 }

@@ -1,18 +1,13 @@
-// What somebody who writes an agent brings.
+// The definition of an agent, as its author writes it.
 
 import type { Activation } from "../../edition/agent-ops.ts";
 import type { ProtocolVersion } from "../../edition/negotiate.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
 import type { AuthMethod, Meta } from "../../model/content.ts";
 import type { SessionStore } from "../../model/store.ts";
-import type { Outcome, StopReason } from "../../model/update.ts";
 import type { UnstableMethods } from "../../wire/decode.ts";
 import type { ExtensionContext } from "../base/extensions.ts";
-import type { AgentSession } from "./agent-session.ts";
-import type { Turn } from "./turn.ts";
-
-// biome-ignore lint/suspicious/noConfusingVoidType: an async handler without a return statement is a Promise<void>
-export type TurnEnd = undefined | void | StopReason | Outcome;
+import type { AgentSession, Turn, TurnEnd } from "./turn/turn.ts";
 
 /** How a session came to life on this connection. */
 export type SessionOrigin = "new" | "load" | "resume" | "fork";
@@ -26,7 +21,7 @@ export interface AgentDefinition
   prompt(turn: Turn): Promise<TurnEnd> | TurnEnd;
   /** A session has been opened; a good place to set its options and commands. Throw `authRequired()` to refuse. */
   open?(session: AgentSession, origin: SessionOrigin, activation: Activation): Promise<void> | void;
-  /** A session has been closed, or its connection has gone. */
+  /** A session has been closed, or its connection has ended. */
   close?(session: AgentSession): Promise<void> | void;
   /** The client chose a value that the option offers. Throw RequestError to refuse. */
   setOption?(session: AgentSession, configId: string, value: string | boolean): Promise<void> | void;
@@ -42,12 +37,12 @@ export interface AgentDefinition
   };
   /** Kinds of MCP server beside stdio. Default none. */
   readonly mcp?: { readonly http?: boolean; readonly sse?: boolean };
-  /** Ways to log in. A terminal method is only shown to clients that can run one (A13). */
+  /** Ways to log in. A terminal method is only shown to clients that can run one. */
   readonly authMethods?: readonly AuthMethod[];
   login?(methodId: string): Promise<void> | void;
   /**
-   * Whether somebody is logged in. Asked before each request about sessions; with false it is answered -32000 with
-   * the ways to log in. Not awaited, since requests start in the order in which they came: keep what you know.
+   * Whether a user is logged in. Called before each request about a session; false answers it with -32000 and the ways
+   * to log in. It is not awaited, since requests start in order: keep the answer at hand.
    */
   isLoggedIn?(): boolean;
   logout?(): Promise<void> | void;

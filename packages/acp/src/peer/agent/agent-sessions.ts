@@ -1,88 +1,78 @@
-// The sessions of one connection: opened, loaded, listed, closed, deleted, forked. Their history is the store's.
+// The sessions of one connection: opens, loads, lists, forks, closes and deletes them.
 
+import { optional } from "../../base/optional.ts";
 import { withTimeout } from "../../base/timeout.ts";
 import type { AgentOpResult } from "../../edition/agent-edition.ts";
-import type { Activation, AgentOp, SessionFace } from "../../edition/agent-ops.ts";
+import type { Activation, SessionOp } from "../../edition/agent-ops.ts";
 import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
-import type { SessionConfigOption } from "../../model/content.ts";
+import { invalidParams } from "../../jsonrpc/invalid-params.ts";
 import type { SessionRecord } from "../../model/store.ts";
 import { methodNotFound } from "../base/bound-wire.ts";
 import { sessionNotFound } from "../base/extensions.ts";
 import { newId } from "../base/new-id.ts";
 import { checkedActivation } from "./activation-rules.ts";
-import type { SessionOrigin } from "./agent-definition.ts";
-import type { AgentLink } from "./agent-link.ts";
-import { AgentSession } from "./agent-session.ts";
-import type { GuardedStore } from "./guarded-store.ts";
-import { type HistoryEnd, historyEnd } from "./interrupted.ts";
+import type { AgentDefinition, SessionOrigin } from "./agent-definition.ts";
 import { logIn } from "./login.ts";
+import { OpenSession } from "./open-session.ts";
 import { checkOptionValue } from "./option-value.ts";
 import { Replays } from "./replays.ts";
-import { defaultMaxUnstored, SessionLog } from "./session-log.ts";
-
-type SessionOp = Exclude<AgentOp, { op: "prompt" }>;
+import type { GuardedStore } from "./session/guarded-store.ts";
+import { type HistoryEnd, historyEnd } from "./session/interrupted-history.ts";
+import { defaultMaxUnstored, SessionLog } from "./session/session-log.ts";
+import type { SessionSender } from "./session/session-sender.ts";
 
 /** How long the end of a connection waits for sessions that are being opened. */
 const openGraceMs = 5_000;
 
+const noHistory: HistoryEnd = { nextSeq: 1, missing: [] };
+
 export class AgentSessions {
-  readonly #link: AgentLink;
+  readonly #definition: AgentDefinition;
+  readonly #sender: SessionSender;
   readonly #store: GuardedStore;
-  readonly #live = new Map<string, AgentSession>();
-  readonly #announced = new Set<AgentSession>();
-  /** Sessions that are being activated or ended: whoever comes second waits. */
+  readonly #live = new Map<string, OpenSession>();
+  /** Sessions that are being activated or ended: the next request for one waits. */
   readonly #busy = new Map<string, Promise<unknown>>();
   readonly #replays = new Replays();
-  /** Sessions that are being made. */
-  readonly #opening = new Set<Promise<AgentSession>>();
+  /** Sessions that are being opened. */
+  readonly #opening = new Set<Promise<OpenSession>>();
   #isEnding = false;
-  /** A connection that has had a session is past its handshake. */
-  used = false;
 
-  constructor(link: AgentLink, store: GuardedStore) {
-    this.#link = link;
+  constructor(definition: AgentDefinition, sender: SessionSender, store: GuardedStore) {
+    this.#definition = definition;
+    this.#sender = sender;
     this.#store = store;
   }
 
-  find(sessionId: string): AgentSession | undefined {
+  find(sessionId: string): OpenSession | undefined {
     return this.#live.get(sessionId);
   }
 
-  get(sessionId: string): AgentSession {
+  get(sessionId: string): OpenSession {
     const session = this.#live.get(sessionId);
     if (session === undefined) throw sessionNotFound(sessionId);
     return session;
   }
 
-  optionsOf(sessionId: string): readonly SessionConfigOption[] {
-    return this.get(sessionId).options;
-  }
-
-  isAnnounced(session: AgentSession): boolean {
-    return this.#announced.has(session);
-  }
-
   async run(op: SessionOp, request: IncomingRequest): Promise<AgentOpResult> {
-    this.used = true;
     switch (op.op) {
       case "login":
-        await logIn(this.#link.definition, op.methodId);
+        await logIn(this.#definition, op.methodId);
         return { kind: "none" };
       case "logout":
-        if (this.#link.definition.logout === undefined) throw methodNotFound("logout");
-        await this.#link.definition.logout();
+        if (this.#definition.logout === undefined) throw methodNotFound("logout");
+        await this.#definition.logout();
         return { kind: "none" };
       case "new":
-        return this.#face(await this.#alive(this.#open(this.#checked(op))), request);
+        return this.#setup(await this.#alive(this.#open(this.#checked(op))), request);
       case "activate":
         return this.#reopen(op, this.#checked(op), request);
       case "fork":
-        return this.#face(await this.#alive(this.#fork(op.sessionId, this.#checked(op))), request);
+        return this.#setup(await this.#alive(this.#fork(op.sessionId, this.#checked(op))), request);
       case "list": {
         const { cwd, cursor } = op;
-        const query = { ...(cwd === undefined ? {} : { cwd }), ...(cursor === undefined ? {} : { cursor }) };
-        return { kind: "page", page: await this.#store.list(query) };
+        return { kind: "page", page: await this.#store.list(optional({ cwd, cursor })) };
       }
       case "close":
         this.#replays.forget(op.sessionId);
@@ -103,16 +93,16 @@ export class AgentSessions {
     }
   }
 
-  /** All at once: one that takes its time keeps no other from ending. */
+  /** Closes all sessions at once, so that a slow one does not hold up the others. */
   async closeAll(): Promise<void> {
     this.#isEnding = true;
-    // nobody reads the answers of what runs: it need not wait for what is being opened
+    // turns end at once: nobody reads their answers
     for (const session of this.#live.values()) session.cancel();
     await withTimeout(openGraceMs, Promise.allSettled([...this.#busy.values(), ...this.#opening]));
     await Promise.all([...this.#live.keys()].map((sessionId) => this.#close(sessionId)));
   }
 
-  /** One after the other for one session; what one of them throws is not the next one's business. */
+  /** Runs work on one session after the work before it, whether that failed or not. */
   async #alone<Result>(sessionId: string, work: () => Promise<Result>): Promise<Result> {
     const before = this.#busy.get(sessionId);
     const result = before === undefined ? work() : before.then(work);
@@ -129,7 +119,7 @@ export class AgentSessions {
   }
 
   #checked({ activation }: { readonly activation: Activation }): Activation {
-    return checkedActivation(activation, this.#link.definition);
+    return checkedActivation(activation, this.#definition);
   }
 
   #reopen(
@@ -141,14 +131,14 @@ export class AgentSessions {
     const reopened = this.#alone(sessionId, async () => {
       const isSent = (await earlier) === true;
       const opening = this.#activate({ sessionId, activation, replay: replay && !isSent }, request);
-      return this.#face(await this.#alive(opening), request);
+      return this.#setup(await this.#alive(opening), request);
     });
     if (replay) this.#replays.track(sessionId, reopened);
     return reopened;
   }
 
-  /** One that comes to life while its connection ends is closed at once, or nobody else could have it. */
-  async #alive(opening: Promise<AgentSession>): Promise<AgentSession> {
+  /** Closes a session that was opened while its connection ended, so that another connection can open it. */
+  async #alive(opening: Promise<OpenSession>): Promise<OpenSession> {
     const settled = opening.then(async (session) => {
       if (this.#isEnding) await this.#close(session.sessionId);
       return session;
@@ -161,31 +151,7 @@ export class AgentSessions {
     }
   }
 
-  saveOptions(session: AgentSession): void {
-    const config: Record<string, string | boolean> = {};
-    for (const { configId } of session.options) {
-      const value = session.option(configId);
-      if (value !== undefined) config[configId] = value;
-    }
-    this.#save(session, { config });
-  }
-
-  saveTitle(session: AgentSession, title: string): void {
-    this.#save(session, { title });
-  }
-
-  saveActivity(session: AgentSession): void {
-    const settledSeq = session.parts.isSettled ? session.log.settledSeq : undefined;
-    this.#save(session, settledSeq === undefined ? {} : { settledSeq });
-  }
-
-  #save(session: AgentSession, patch: object): void {
-    this.#store.patch(session.sessionId, { updatedAt: Date.now(), ...patch }).catch((error: unknown) => {
-      this.#link.log("error", "the session's store failed", { sessionId: session.sessionId, error });
-    });
-  }
-
-  async #open(activation: Activation): Promise<AgentSession> {
+  async #open(activation: Activation): Promise<OpenSession> {
     const now = Date.now();
     const record: SessionRecord = {
       sessionId: newId(),
@@ -196,53 +162,33 @@ export class AgentSessions {
       config: {},
     };
     await this.#store.create(record);
-    const session = this.#install(record, activation);
-    try {
-      await this.#opened(session, "new", activation);
-    } catch (error) {
-      await this.#store.delete(record.sessionId);
-      throw error;
-    }
-    return session;
+    return this.#begin(record, activation, "new");
   }
 
   async #activate(
     { sessionId, activation, replay }: Omit<Extract<SessionOp, { op: "activate" }>, "op">,
     request: IncomingRequest,
-  ): Promise<AgentSession> {
+  ): Promise<OpenSession> {
     const record = await this.#store.get(sessionId);
     if (record === undefined) throw sessionNotFound(sessionId);
     if (record.cwd !== activation.cwd) {
       const message = `the session belongs to another working directory: ${JSON.stringify(record.cwd)}`;
-      throw new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path: "/cwd" });
+      throw invalidParams(message, "/cwd");
     }
     const live = this.#live.get(sessionId);
-    const session = live ?? (await this.#revive(record, activation, replay ? "load" : "resume"));
+    if (live === undefined) await this.#store.claim(sessionId);
+    const session = live ?? (await this.#begin(record, activation, replay ? "load" : "resume"));
     live?.reactivate(activation);
     // history and state come before the answer, what happens now behind it (A25, A30)
-    const over = await session.comeBack(replay ? () => this.#store.pages(sessionId) : undefined);
+    const over = await session.updates.comeBack(replay ? () => this.#store.pages(sessionId) : undefined);
     request.afterReply(over);
     return session;
   }
 
-  async #revive(record: SessionRecord, activation: Activation, origin: SessionOrigin): Promise<AgentSession> {
-    const { sessionId } = record;
-    await this.#store.claim(sessionId);
-    let session: AgentSession;
-    try {
-      session = this.#install(record, activation, await this.#historyEnd(record));
-    } catch (error) {
-      await this.#store.release(sessionId);
-      throw error;
-    }
-    await this.#opened(session, origin, activation, record.config);
-    return session;
-  }
-
-  async #fork(sessionId: string, activation: Activation): Promise<AgentSession> {
+  async #fork(sessionId: string, activation: Activation): Promise<OpenSession> {
     const from = await this.#store.get(sessionId);
     if (from === undefined) throw sessionNotFound(sessionId);
-    await this.#live.get(sessionId)?.log.flush();
+    await this.#live.get(sessionId)?.updates.log.flush();
     const now = Date.now();
     const { cwd, additionalDirectories } = activation;
     const record = {
@@ -254,83 +200,63 @@ export class AgentSessions {
       updatedAt: now,
     };
     await this.#store.fork(sessionId, record);
+    return this.#begin(record, activation, "fork");
+  }
+
+  /** Sets a session up that this process has claimed. One that fails is released, and deleted if it is new. */
+  async #begin(record: SessionRecord, activation: Activation, origin: SessionOrigin): Promise<OpenSession> {
+    const { sessionId, settledSeq } = record;
+    const entries = (fromSeq: number) => this.#store.entries(sessionId, fromSeq);
     try {
-      const session = this.#install(record, activation, await this.#historyEnd(record));
-      await this.#opened(session, "fork", activation, record.config);
+      const end = origin === "new" ? noHistory : await historyEnd(entries, settledSeq);
+      const session = this.#install(record, activation, end);
+      await this.#definition.open?.(session, origin, activation);
+      restoreOptions(session, record.config);
       return session;
     } catch (error) {
-      await this.#store.delete(record.sessionId);
+      this.#live.delete(sessionId);
+      await this.#store.release(sessionId);
+      if (origin === "new" || origin === "fork") await this.#store.delete(sessionId);
       throw error;
     }
   }
 
-  #historyEnd({ sessionId, settledSeq }: SessionRecord): Promise<HistoryEnd> {
-    return historyEnd((fromSeq) => this.#store.entries(sessionId, fromSeq), settledSeq);
-  }
-
-  #install(
-    record: SessionRecord,
-    activation: Activation,
-    { nextSeq, missing }: HistoryEnd = { nextSeq: 1, missing: [] },
-  ): AgentSession {
+  #install(record: SessionRecord, activation: Activation, { nextSeq, missing }: HistoryEnd): OpenSession {
     const { sessionId } = record;
-    const link = this.#link;
-    const maxUnstored = link.definition.maxUnstored ?? defaultMaxUnstored;
+    const maxUnstored = this.#definition.maxUnstored ?? defaultMaxUnstored;
+    const report = (message: string, details: object) =>
+      this.#sender.log("error", message, { sessionId, ...details });
     const log = new SessionLog(this.#store, sessionId, {
       nextSeq,
       maxUnstored,
-      fail: (error) => link.log("error", "the session's store failed", { sessionId, error }),
-      full: () => link.log("error", "the session's store is too far behind", { sessionId, maxUnstored }),
+      fail: (error) => report("the session's store failed", { error }),
+      full: () => report("the session's store is too far behind", { maxUnstored }),
     });
     for (const body of missing) log.append(body);
-    const face: SessionFace = { sessionId, configOptions: [], availableCommands: [] };
-    const session = new AgentSession(sessionId, activation, {
-      link,
+    const session = new OpenSession(
+      { sessionId, activation, definition: this.#definition },
+      this.#sender,
       log,
-      edition: () => link.edition.session(face, link.features),
-    });
+    );
     this.#live.set(sessionId, session);
     return session;
   }
 
-  /** Lets the app set the session up; values that were chosen before are chosen again where they still exist. */
-  async #opened(
-    session: AgentSession,
-    origin: SessionOrigin,
-    activation: Activation,
-    config: SessionRecord["config"] = {},
-  ): Promise<void> {
-    try {
-      await this.#link.definition.open?.(session, origin, activation);
-    } catch (error) {
-      this.#live.delete(session.sessionId);
-      await this.#store.release(session.sessionId);
-      throw error;
-    }
-    let options = session.options;
-    for (const [configId, value] of Object.entries(config)) {
-      try {
-        const chosen = checkOptionValue(options, configId, value);
-        options = options.map((option) => (option.configId === configId ? chosen : option));
-      } catch {
-        // an option or a value that the agent no longer offers: its default stands
-      }
-    }
-    if (options !== session.options) session.setOptions(options);
-  }
-
-  #face(session: AgentSession, request: IncomingRequest): AgentOpResult {
-    const { edition, features } = this.#link;
+  #setup(session: OpenSession, request: IncomingRequest): AgentOpResult {
+    const { edition, client } = this.#sender;
     const { sessionId, options, commands } = session;
-    this.#announced.add(session);
+    session.announce();
     keepCurrent(session, request);
-    if (!edition.facesCarryCommands && commands.length > 0) {
+    if (!edition.setupHasCommands && commands.length > 0) {
       request.afterReply(() => {
-        void session.show({ sessionUpdate: "available_commands_update", availableCommands: [...commands] });
+        void session.updates.output.show({
+          sessionUpdate: "available_commands_update",
+          availableCommands: [...commands],
+        });
       });
     }
-    const face = { sessionId, configOptions: [...options], availableCommands: [...commands] };
-    return { kind: "face", face, client: features };
+    const setup = { sessionId, configOptions: [...options], availableCommands: [...commands] };
+    return { kind: "session", setup, client: client.features };
   }
 
   async #close(sessionId: string): Promise<void> {
@@ -339,13 +265,12 @@ export class AgentSessions {
     if (session === undefined) return;
     this.#live.delete(sessionId);
     await session.close();
-    this.#announced.delete(session);
-    // what fails here must not keep the rest from being freed, nor the client from its answer (A33)
+    // a failure must not keep the session claimed, nor the client without its answer (A33)
     const failed = (error: unknown) =>
-      this.#link.log("error", "closing a session failed", { sessionId, error });
+      this.#sender.log("error", "closing a session failed", { sessionId, error });
     await this.#store.release(sessionId).catch(failed);
     try {
-      await this.#link.definition.close?.(session);
+      await this.#definition.close?.(session);
     } catch (error) {
       failed(error);
     }
@@ -357,23 +282,23 @@ export class AgentSessions {
   ): Promise<AgentOpResult> {
     const session = this.get(sessionId);
     const chosen = checkOptionValue(session.options, configId, value, valuePath);
-    await this.#link.definition.setOption?.(session, configId, value);
+    await this.#definition.setOption?.(session, configId, value);
     const options = session.options.map((option) => (option.configId === configId ? chosen : option));
     session.setOptions(options);
     keepCurrent(session, request);
-    return { kind: "options", options: session.options, client: this.#link.features };
+    return { kind: "options", options: session.options, client: this.#sender.client.features };
   }
 
   async #cancelPart(
     op: Extract<SessionOp, { op: "cancel_tool" | "cancel_terminal" }>,
   ): Promise<AgentOpResult> {
     const session = this.get(op.sessionId);
-    const { definition } = this.#link;
+    const definition = this.#definition;
     const isTool = op.op === "cancel_tool";
     // answered when it is accepted; the end is an update (A108)
     const isDone = isTool
-      ? session.parts.cancel("tool_call", op.toolCallId)
-      : session.parts.cancel("terminal", op.terminalId);
+      ? session.updates.work.cancel("tool_call", op.toolCallId)
+      : session.updates.work.cancel("terminal", op.terminalId);
     if (isDone) return { kind: "none" };
     if (isTool && definition.cancelTool !== undefined) await definition.cancelTool(session, op.toolCallId);
     else if (!isTool && definition.cancelTerminal !== undefined)
@@ -384,12 +309,29 @@ export class AgentSessions {
   }
 }
 
-/** The answer has the list as it is now; a change that overtakes it is said again, so that the last word is right. */
-function keepCurrent(session: AgentSession, request: IncomingRequest): void {
+/** Sets the options as they were before, where the app still offers these values. */
+function restoreOptions(session: OpenSession, config: SessionRecord["config"]): void {
+  let { options } = session;
+  for (const [configId, value] of Object.entries(config)) {
+    try {
+      const chosen = checkOptionValue(options, configId, value);
+      options = options.map((option) => (option.configId === configId ? chosen : option));
+    } catch {
+      // no longer offered: the default stands
+    }
+  }
+  if (options !== session.options) session.setOptions(options);
+}
+
+/** Sends the options again that changed before the answer left: the client takes the answer for the newer list. */
+function keepCurrent(session: OpenSession, request: IncomingRequest): void {
   const answered = session.options;
   request.afterReply(() => {
     const { options } = session;
     if (options !== answered)
-      void session.show({ sessionUpdate: "config_option_update", configOptions: [...options] });
+      void session.updates.output.show({
+        sessionUpdate: "config_option_update",
+        configOptions: [...options],
+      });
   });
 }

@@ -1,12 +1,12 @@
-// agent(): written once, speaks every version.
+// agent(): creates an agent that speaks every version of the protocol.
 
 import type { Log } from "../../jsonrpc/log.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { memoryStore } from "../../model/memory-store.ts";
-import { checkDefinition } from "../base/definition-rules.ts";
 import { AgentConnection as ServedClient } from "./agent-connection.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
-import { guardedStore } from "./guarded-store.ts";
+import { checkAgentDefinition } from "./agent-definition-rules.ts";
+import { guardedStore } from "./session/guarded-store.ts";
 
 /** One client at an agent. */
 export type AgentConnection = Pick<
@@ -25,7 +25,7 @@ export interface Agent {
 
 /** An agent from what it does with a prompt, and whatever else it wants to decide. */
 export function agent(definition: AgentDefinition): Agent {
-  checkDefinition(definition);
+  checkAgentDefinition(definition);
   const store = guardedStore(definition.store ?? memoryStore(), definition.log ?? (() => undefined));
   return {
     definition,

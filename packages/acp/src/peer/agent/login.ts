@@ -1,6 +1,6 @@
-// A login by a method that the agent listed.
+// Logs in by a method that the agent listed.
 
-import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { invalidParams } from "../../jsonrpc/invalid-params.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 
 /** Throws -32602 for a method that is unknown, or that the client runs in a terminal (C12). */
@@ -10,7 +10,7 @@ export async function logIn(definition: AgentDefinition, methodId: string): Prom
   if (method === undefined || method.type === "terminal" || definition.login === undefined) {
     const known = authMethods.filter(({ type }) => type !== "terminal").map((each) => String(each.methodId));
     const message = `there is no such method to log in with; there are: ${known.join(", ") || "none"}`;
-    throw new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path: "/methodId" });
+    throw invalidParams(message, "/methodId");
   }
   await definition.login(methodId);
 }

@@ -1,22 +1,18 @@
-// What a client may choose: a value that the option offers.
+// Checks the value that a client sets an option to.
 
-import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { invalidParams } from "../../jsonrpc/invalid-params.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
 
-/** The value as the option offers it. Throws -32602 for anything else, and nothing is changed (A79). */
+/** The option with its new value. Throws -32602 for a value that it does not offer (A79). */
 export function checkOptionValue(
   options: readonly SessionConfigOption[],
   configId: string,
   value: string | boolean,
-  /** Where the request has it. */
+  /** Where the request has the value. */
   path = "/value",
 ): SessionConfigOption {
   const option = options.find((each) => each.configId === configId);
-  const wrong = (message: string, where: string) =>
-    new RequestError(rpcCodes.invalidParams, message.slice(0, 500), {
-      reason: "invalid_params",
-      path: where,
-    });
+  const wrong = (message: string, where: string) => invalidParams(message.slice(0, 500), where);
   if (option === undefined) {
     const ids = options.map((each) => each.configId).join(", ");
     throw wrong(`the session has no option ${quoted(configId)}; it has: ${ids || "none"}`, "/configId");

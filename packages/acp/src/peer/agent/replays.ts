@@ -1,15 +1,15 @@
-// Histories on their way to a client. Whoever loads a session that is being loaded waits, and gets no second copy:
-// chunks append, so a view of the session would show everything twice (N116).
+// Tracks the replays that are being sent. A second load of a session waits for the first and gets no second copy, since
+// chunks append and the client would show everything twice (N116).
 
 export class Replays {
   readonly #sent = new Map<string, Promise<boolean>>();
 
-  /** Whether the history that is on its way will have been sent whole; undefined where none is. */
+  /** Resolves with whether the replay that is being sent succeeds; undefined where there is none. */
   underway(sessionId: string): Promise<boolean> | undefined {
     return this.#sent.get(sessionId);
   }
 
-  /** A load, or a resume from the start, is on its way until it is answered. */
+  /** A replay is being sent until the request for it is answered. */
   track(sessionId: string, load: Promise<unknown>): void {
     const sent = load.then(
       () => true,
@@ -21,7 +21,7 @@ export class Replays {
     });
   }
 
-  /** What is loaded after a close has its own history. */
+  /** A session that is loaded after a close is replayed again. */
   forget(sessionId: string): void {
     this.#sent.delete(sessionId);
   }

@@ -1,5 +1,5 @@
 // Every field of every request that an agent or a client takes, with values that do not belong there, through the door
-// of `agent()` and of `client()`. The official schema decides what must happen; see wire/differential/oracle.ts.
+// of `agent()` and of `client()`. The official schema decides what must happen; see test/differential/oracle.ts.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

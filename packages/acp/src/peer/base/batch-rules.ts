@@ -1,8 +1,8 @@
-// What ACP keeps out of batches (B1, B8).
+// Refuses calls that may not travel in a batch (B1, B8).
 
 import type { BatchCall } from "../../jsonrpc/connection-options.ts";
 
-/** They change what later messages mean, so they travel alone. */
+/** These change what later messages mean. */
 const travelAlone = new Set([
   "initialize",
   "authenticate",
@@ -15,7 +15,7 @@ const travelAlone = new Set([
 
 const orderedUpdates = new Set(["terminal_update", "terminal_output_chunk"]);
 
-/** Says why these calls may not travel in one batch, or nothing. */
+/** The reason why these calls may not travel in one batch; undefined when they may. */
 export function refuseBatch(calls: readonly BatchCall[]): string | undefined {
   const terminals = new Set<string>();
   for (const { method, params } of calls) {

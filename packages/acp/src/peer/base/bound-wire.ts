@@ -1,5 +1,4 @@
-// One version of the protocol on a connection, for one role: finds a method's row, decodes what came and
-// encodes what goes. Lenient in, strict out.
+// Validates the messages of one role in one version of the protocol: lenient in, strict out.
 
 import type { Connection } from "../../jsonrpc/connection.ts";
 import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
@@ -20,7 +19,7 @@ import type { MethodRow, WireVersion } from "../../wire/method-row.ts";
 
 export type Role = "agent" | "client";
 
-/** A request that this side sends, and what becomes of its result. One for all calls of a method. */
+/** A request that this side sends, and the decoder of its result. */
 interface SentRequest {
   readonly bound: BoundMethod;
   readonly receive: (result: unknown) => unknown;
@@ -48,7 +47,7 @@ export class BoundWire {
     this.#sentNotifications = bindRows(version, other, "notification", unstable);
   }
 
-  /** Nothing for a request that this role does not receive. */
+  /** Undefined for a request that this role does not receive. */
   receivedRequest(method: string): BoundMethod | undefined {
     return this.#receivedRequests.get(method);
   }
@@ -68,16 +67,16 @@ export class BoundWire {
   notificationParams(method: BoundMethod, params: unknown): unknown {
     const decoded = decodeParams(method, params);
     if (decoded instanceof Failure) {
-      this.#log("warn", "refused the params of a notification", place(method.row.method, decoded));
+      this.#log("warn", "refused the params of a notification", failureDetails(method.row.method, decoded));
     }
     return decoded;
   }
 
-  /** What a handler returned, ready to send. A wrong result is our bug, and the peer learns only that. */
+  /** A handler's result, ready to send. A wrong one is logged, and the peer gets an internal error. */
   result(method: BoundMethod, value: unknown): unknown {
     const encoded = encodeResult(method, value);
     if (!(encoded instanceof Failure)) return encoded;
-    this.#log("error", "a handler returned an invalid result", place(method.row.method, encoded));
+    this.#log("error", "a handler returned an invalid result", failureDetails(method.row.method, encoded));
     throw new RequestError(rpcCodes.internalError, "internal error", { reason: "invalid_result" });
   }
 
@@ -101,7 +100,7 @@ export class BoundWire {
     });
   }
 
-  /** A request's valid params and what to do with its result, for whoever sends it in another way. */
+  /** Validates a request that the caller sends, and returns the decoder of its result. */
   prepare(method: string, params: unknown): { params: unknown; receive: (result: unknown) => unknown } {
     const { bound, receive } = sendable(this.#sentRequests, method);
     return { params: checked(bound, encodeParams(bound, params)), receive };
@@ -163,12 +162,12 @@ function invalidParams(method: string, failure: Failure): RequestError {
   return new RequestError(code, describeFailure(method, "params", failure), { reason, path: failure.path });
 }
 
-/** For the log: where it went wrong, without the value, which may be anybody's secret. */
-function place(method: string, { path, expected }: Failure): Readonly<Record<string, string>> {
+/** Details for the log, without the value, which may be a secret. */
+function failureDetails(method: string, { path, expected }: Failure): Readonly<Record<string, string>> {
   return { method, path: shortened(path), expected };
 }
 
-/** Names and keys are the peer's choice, error data is at most 1 KiB. */
+/** Names and keys are the peer's, and error data is at most 1 KiB. */
 function shortened(text: string): string {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }

@@ -1,4 +1,4 @@
-// Names of methods outside the protocol. By itself: the raw peers load nothing of the model.
+// Checks the names of methods outside the protocol. A file of its own, since raw peers load nothing of the model.
 
 /** Checks what the type says, for callers without types. */
 export function extensionName(method: string): string {

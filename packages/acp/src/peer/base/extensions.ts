@@ -1,4 +1,4 @@
-// Methods outside the protocol, and the errors that every peer may throw by name.
+// The context of extension handlers, and errors that handlers throw.
 
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
@@ -13,23 +13,16 @@ export interface ExtensionContext {
   notify(method: `_${string}`, params?: unknown): Promise<void> | undefined;
 }
 
-/** Nobody is logged in: clients show the ways to log in, and try again afterwards (A112). */
+/** The error of an agent that needs a login. Clients show the ways to log in, and try again. */
 export function authRequired(authMethods: readonly AuthMethod[] = []): RequestError {
   const data = { reason: "auth_required", ...(authMethods.length === 0 ? {} : { authMethods }) };
-  return new RequestError(
-    errorCodes.authRequired,
-    "authentication required: log in with one of the agent's methods",
-    data,
-  );
+  const message = "authentication required: log in with one of the agent's methods";
+  return new RequestError(errorCodes.authRequired, message, data);
 }
 
 export function sessionNotFound(sessionId: string): RequestError {
-  return new RequestError(
-    errorCodes.notFound,
-    `there is no session ${JSON.stringify(sessionId.slice(0, 80))}: open a new one, or load one that session/list shows`,
-    {
-      reason: "session_not_found",
-      sessionId: sessionId.slice(0, 200),
-    },
-  );
+  const shown = JSON.stringify(sessionId.slice(0, 80));
+  const message = `there is no session ${shown}: open a new one, or load one that session/list shows`;
+  const data = { reason: "session_not_found", sessionId: sessionId.slice(0, 200) };
+  return new RequestError(errorCodes.notFound, message, data);
 }

@@ -1,5 +1,4 @@
-// Keeps the order of the wire while the version of the protocol is being loaded: what comes meanwhile starts
-// afterwards, in the order in which it came.
+// Holds messages while the version of the protocol is being loaded, and releases them in order.
 
 export class HeldInput {
   #held: (() => void)[] | undefined = [];
@@ -9,7 +8,7 @@ export class HeldInput {
     return this.#held !== undefined;
   }
 
-  /** Runs the work now, or in its turn when `release` is called. */
+  /** Runs the work now, or in order when `release` is called. */
   notification(work: () => void): void {
     if (this.#held === undefined) work();
     else this.#held.push(work);
@@ -30,7 +29,7 @@ export class HeldInput {
     });
   }
 
-  /** There will be nobody: requests are refused, notifications forgotten. */
+  /** Refuses the requests that are held, and drops the notifications. */
   drop(error: Error): void {
     this.#dropped = error;
     this.release();

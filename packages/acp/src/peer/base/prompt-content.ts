@@ -1,9 +1,9 @@
-// Which content a prompt may have, by what the agent takes.
+// Checks the content of a prompt against what the agent accepts.
 
 import type { AgentFeatures } from "../../edition/agent-ops.ts";
 import type { ContentBlock } from "../../model/content.ts";
 
-/** What is wrong with the content for this agent, or nothing (C21). Text and links are always fine (A9). */
+/** Describes the first block that the agent does not accept (C21). Text and links are always accepted (A9). */
 export function unsupportedContent(
   content: readonly ContentBlock[],
   features: Pick<AgentFeatures, "image" | "audio" | "embeddedContext">,

@@ -33,8 +33,8 @@ export class PromptQueue<Item> {
   /** Adds an item at the end. It starts before this returns when nothing is before it. */
   add(item: Item): void {
     this.#waiting.push(item);
-    // `run` may add an item before it returns
-    if (this.#current !== undefined || this.#running !== undefined) return;
+    // also while the first item starts, which may add others
+    if (this.#running !== undefined || this.#current !== undefined) return;
     const drained = this.#drain();
     if (this.#current !== undefined) this.#running = drained;
   }

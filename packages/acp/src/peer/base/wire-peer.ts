@@ -1,5 +1,4 @@
-// A typed peer on the raw wire of one version, for those who want no model: method names and shapes are
-// the protocol's own, everything is validated both ways, nothing is translated.
+// A typed peer on the raw wire of one version: everything is validated both ways, and nothing is translated.
 
 import { Connection } from "../../jsonrpc/connection.ts";
 import type { BatchCall, ConnectionCounters, ConnectionOptions } from "../../jsonrpc/connection-options.ts";
@@ -180,7 +179,7 @@ function notificationDispatcher(
     if (handler !== undefined && (bound !== undefined || method.startsWith("_")))
       rows.set(method, { handler, bound });
   }
-  // Streams are of one method, and to compare two names takes less than to hash one.
+  // streams are of one method, and comparing two names costs less than hashing one
   let lastMethod = "";
   let last: NotificationRow | undefined;
   return (method, params) => {
@@ -189,7 +188,7 @@ function notificationDispatcher(
       lastMethod = method;
     }
     if (last === undefined) return undefined;
-    // what a handler returns is passed on: without types it may be a promise, which may reject
+    // the result is passed on: in JavaScript it may be a promise, which may reject
     const { handler, bound } = last;
     if (bound === undefined) return handler(params);
     const decoded = wire.notificationParams(bound, params);

@@ -37,11 +37,7 @@ export class ClientWire {
     params: unknown,
     options: Omit<RequestOptions<Result>, "receive"> & { readonly receive?: (result: object) => Result } = {},
   ): Promise<Result> {
-    // session/set_model is outside the schema, but six agents still have it
-    const { params: valid, receive: decode } =
-      method === "session/set_model"
-        ? { params, receive: (result: unknown) => result }
-        : this.#bound.prepare(method, params);
+    const { params: valid, receive: decode } = this.#bound.prepare(method, params);
     const { receive, ...rest } = options;
     return this.#connection.request(method, valid, {
       ...rest,

@@ -4,7 +4,6 @@ import { optional } from "../../base/optional.ts";
 import {
   answeredVersion,
   initializeParams,
-  loadClientVersion,
   type ProtocolVersion,
   protocolVersions,
 } from "../../edition/negotiate.ts";
@@ -13,9 +12,10 @@ import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { refuseBatch } from "../base/batch-rules.ts";
 import { BoundWire, sessionOf } from "../base/bound-wire.ts";
-import { checkClientDefinition } from "../base/definition-rules.ts";
 import { HeldInput } from "../base/held-input.ts";
+import { loadClientVersion } from "../base/load-version.ts";
 import type { ClientDefinition } from "./client-definition.ts";
+import { checkClientDefinition } from "./client-definition-rules.ts";
 import { ClientDispatch } from "./client-dispatch.ts";
 import { offeredFeatures } from "./client-features.ts";
 import { ClientWire } from "./client-wire.ts";

@@ -2,8 +2,14 @@
 
 import { isObject } from "../../base/is-object.ts";
 import { optional } from "../../base/optional.ts";
-import type { Activation, AgentFeatures, AgentIntroduction, SessionFace } from "../../edition/agent-ops.ts";
-import type { ClientEdition, SessionListing } from "../../edition/client-edition.ts";
+import type {
+  Activation,
+  AgentFeatures,
+  AgentIntroduction,
+  SessionListing,
+  SessionSetup,
+} from "../../edition/agent-ops.ts";
+import type { ClientEdition } from "../../edition/client-edition.ts";
 import { listingFromWire } from "../../edition/client-shared.ts";
 import { argumentText } from "../../jsonrpc/argument.ts";
 import { ConnectionError } from "../../jsonrpc/errors.ts";
@@ -56,6 +62,9 @@ export interface SessionList {
   readonly sessions: readonly SessionListing[];
   readonly nextCursor?: string;
 }
+
+/** @internal For a relay, which must know the ids of its requests. */
+export type SentHook = Pick<RequestOptions<unknown>, "sent">;
 
 /** The parts of a connection whose version is known. */
 export interface AgentConnectionParts {
@@ -118,26 +127,26 @@ export class ConnectedAgent {
   }
 
   /** Opens a new session. */
-  async open(place: SessionPlace): Promise<ClientSession> {
+  async open(place: SessionPlace & SentHook): Promise<ClientSession> {
     this.#needs(this.features.sessions, "have sessions");
     const activation = this.#activation(place);
     return this.#named(place, () => this.#edition.open(activation));
   }
 
   /** Loads a session with its history, which arrives as updates before this resolves. */
-  async load(sessionId: string, place: SessionPlace): Promise<ClientSession> {
+  async load(sessionId: string, place: SessionPlace & SentHook): Promise<ClientSession> {
     this.#needs(this.features.load, "load sessions");
     return this.#activate(sessionId, place, true);
   }
 
   /** Resumes a session without its history. */
-  async resume(sessionId: string, place: SessionPlace): Promise<ClientSession> {
+  async resume(sessionId: string, place: SessionPlace & SentHook): Promise<ClientSession> {
     this.#needs(this.features.resume, "resume sessions");
     return this.#activate(sessionId, place, false);
   }
 
   /** Opens a new session with the conversation of another one. Unstable: list "session/fork". */
-  async fork(sessionId: string, place: SessionPlace): Promise<ClientSession> {
+  async fork(sessionId: string, place: SessionPlace & SentHook): Promise<ClientSession> {
     this.#needs(this.features.fork, "fork sessions");
     const activation = this.#activation(place);
     return this.#named(place, () => {
@@ -147,18 +156,21 @@ export class ConnectedAgent {
   }
 
   /** One page of the agent's sessions; pass `nextCursor` on as it is. */
-  async list(query: { readonly cwd?: string; readonly cursor?: string } = {}): Promise<SessionList> {
+  async list({
+    sent,
+    ...query
+  }: { readonly cwd?: string; readonly cursor?: string } & SentHook = {}): Promise<SessionList> {
     this.#needs(this.features.list, "list sessions");
-    return listingFromWire(await this.#wire.request("session/list", query));
+    return listingFromWire(await this.#wire.request("session/list", query, { sent }));
   }
 
-  async delete(sessionId: string): Promise<void> {
+  async delete(sessionId: string, hook: SentHook = {}): Promise<void> {
     this.#needs(this.features.delete, "delete sessions");
-    await this.#wire.request("session/delete", { sessionId });
+    await this.#wire.request("session/delete", { sessionId }, hook);
     this.#dispatch.end(sessionId);
   }
 
-  async login(methodId: string): Promise<void> {
+  async login(methodId: string, hook: SentHook = {}): Promise<void> {
     const method = this.authMethods.find((each) => each.methodId === methodId);
     if (method === undefined) {
       const known = this.authMethods.map((each) => String(each.methodId)).join(", ");
@@ -171,13 +183,13 @@ export class ConnectedAgent {
       );
     }
     const { method: name, params } = this.#edition.login(methodId);
-    await this.#wire.request(name, params);
+    await this.#wire.request(name, params, hook);
   }
 
-  async logout(): Promise<void> {
+  async logout(hook: SentHook = {}): Promise<void> {
     this.#needs(this.features.logout, "log out");
     const { method, params } = this.#edition.logout();
-    await this.#wire.request(method, params);
+    await this.#wire.request(method, params, hook);
   }
 
   /** A request outside the protocol; its name begins with `_`. */
@@ -198,14 +210,14 @@ export class ConnectedAgent {
 
   // ----
 
-  #activate(sessionId: string, place: SessionPlace, replay: boolean): Promise<ClientSession> {
+  #activate(sessionId: string, place: SessionPlace & SentHook, replay: boolean): Promise<ClientSession> {
     const activation = this.#activation(place);
     return this.#named(place, () => this.#edition.activate(sessionId, activation, replay), sessionId);
   }
 
   /** Sends a request whose answer names a session, and installs it before any later message is handled. */
   #named(
-    place: SessionPlace,
+    place: SessionPlace & SentHook,
     call: () => { readonly method: string; readonly params: unknown },
     sessionId?: string,
   ): Promise<ClientSession> {
@@ -219,14 +231,14 @@ export class ConnectedAgent {
           ? undefined
           : this.#install({ sessionId, configOptions: options, availableCommands: commands }, place);
       const receive = (result: object) => {
-        const face = this.#edition.face(result, sessionId);
-        if (face.sessionId === "") throw namelessSession(method);
-        const session = early ?? this.#install({ ...face, configOptions: [], availableCommands: [] }, place);
+        const setup = this.#edition.setup(result, sessionId);
+        if (setup.sessionId === "") throw namelessSession(method);
+        const session = early ?? this.#install({ ...setup, configOptions: [], availableCommands: [] }, place);
         // updates that came before the answer are older than it
-        session.opened(face);
+        session.opened(setup);
         return session;
       };
-      const send = () => this.#wire.request(method, params, { receive });
+      const send = () => this.#wire.request(method, params, { receive, sent: place.sent });
       if (early === undefined) return send();
       return early.replaying(send).catch((error: unknown) => {
         // one that was open before is still open
@@ -237,13 +249,13 @@ export class ConnectedAgent {
   }
 
   #install(
-    face: SessionFace,
+    setup: SessionSetup,
     { cwd, additionalDirectories = [], onUpdate, onEntry }: SessionPlace,
   ): OpenSession {
-    const known = this.#dispatch.find(face.sessionId);
+    const known = this.#dispatch.find(setup.sessionId);
     const roots = [cwd, ...additionalDirectories];
     const session =
-      known ?? new OpenSession(face, roots, this.#requests, this.#edition.session(), this.#settings);
+      known ?? new OpenSession(setup, roots, this.#requests, this.#edition.session(), this.#settings);
     if (onUpdate !== undefined) session.onUpdate(onUpdate);
     if (onEntry !== undefined) session.onEntry(onEntry);
     if (known === undefined) this.#dispatch.install(session);

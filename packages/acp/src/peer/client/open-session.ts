@@ -1,6 +1,6 @@
 // A session at the client: the API of the app, and the sink of the edition.
 
-import type { SessionFace } from "../../edition/agent-ops.ts";
+import type { SessionSetup } from "../../edition/agent-ops.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../../edition/client-edition.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { Log } from "../../jsonrpc/log.ts";
@@ -67,13 +67,13 @@ export class OpenSession implements ClientSession, ClientSessionSink {
   #connectionError: ConnectionError | undefined;
 
   constructor(
-    face: SessionFace,
+    setup: SessionSetup,
     roots: readonly string[],
     requests: SessionRequests,
     edition: ClientSessionEdition,
     settings: OpenSessionSettings,
   ) {
-    const { sessionId, configOptions, availableCommands } = face;
+    const { sessionId, configOptions, availableCommands } = setup;
     this.sessionId = sessionId;
     this.roots = roots;
     this.#options = configOptions;
@@ -85,7 +85,7 @@ export class OpenSession implements ClientSession, ClientSessionSink {
     );
     this.#edition = edition;
     edition.setOptions(configOptions);
-    this.#announce(face);
+    this.#announce(setup);
   }
 
   get cwd(): string {
@@ -198,14 +198,14 @@ export class OpenSession implements ClientSession, ClientSessionSink {
   }
 
   /** Applies the answer of an open, load or resume. */
-  opened(face: SessionFace): void {
-    this.meta = face.meta;
+  opened(setup: SessionSetup): void {
+    this.meta = setup.meta;
     // an answer without options changes nothing
-    if (face.configOptions.length > 0) {
-      this.#options = face.configOptions;
-      this.#edition.setOptions(face.configOptions);
+    if (setup.configOptions.length > 0) {
+      this.#options = setup.configOptions;
+      this.#edition.setOptions(setup.configOptions);
     }
-    this.#announce(face);
+    this.#announce(setup);
     this.#replayed();
   }
 
@@ -277,7 +277,7 @@ export class OpenSession implements ClientSession, ClientSessionSink {
   // ----
 
   /** Reports the options and commands of an answer to listeners as updates. */
-  #announce({ configOptions, availableCommands }: SessionFace): void {
+  #announce({ configOptions, availableCommands }: SessionSetup): void {
     if (configOptions.length > 0)
       this.update({ sessionUpdate: "config_option_update", configOptions: [...configOptions] });
     if (availableCommands.length > 0)

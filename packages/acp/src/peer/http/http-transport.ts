@@ -1,5 +1,4 @@
-// The door to agents behind an address: ACP's Streamable HTTP, on the fetch of a browser or of Node. What is
-// wrong with an address or a header is said at once; the rest is loaded when it is used.
+// httpTransport(): connects to an agent by ACP's Streamable HTTP. Checks its arguments; the rest is loaded when used.
 
 import { milliseconds } from "../../base/deadline.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";

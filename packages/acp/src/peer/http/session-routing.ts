@@ -1,7 +1,7 @@
-// What Streamable HTTP has to know about ACP: which session a message is about, which answers begin and end a
-// session, and what is told to whom when the server does not take a message.
+// Routes ACP messages over Streamable HTTP: finds the session of a message, and answers for a server that refuses one.
 
 import { patience } from "../../base/deadline.ts";
+import { optional } from "../../base/optional.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import type { HttpLink, HttpRouting } from "../../transport/http/http-client.ts";
 import type { HttpFailure } from "../../transport/http/http-failure.ts";
@@ -174,7 +174,7 @@ function answerTo(id: unknown, { status, message, retryAfterMs }: HttpFailure): 
   const data = {
     reason: status === 404 ? "session_not_found" : "http_status",
     status,
-    ...(retryAfterMs === undefined ? {} : { retryAfter: Math.ceil(retryAfterMs / 1_000) }),
+    ...optional({ retryAfter: retryAfterMs && Math.ceil(retryAfterMs / 1_000) }),
   };
   return { jsonrpc: "2.0", id, error: { code: codeOf(status), message, data } };
 }

@@ -1,30 +1,28 @@
-// A version 1 client's files and terminals for a version 2 agent, which has no word for them: as an MCP server
-// per session that somebody outside makes and that the agent is given like any other.
+// Offers a version 1 client's files and terminals to a version 2 agent, as an MCP server per session.
 
-import type { AgentFront } from "../agent/agent-front.ts";
-import { type AskClient, clientFiles, clientTerminals } from "../agent/client-services.ts";
+import { type AskClient, clientFiles, clientTerminals } from "../agent/turn/remote-services.ts";
 import type { ConnectedAgent } from "../client/connected-agent.ts";
-import type { ClientToolServices, ClientTools, RelayOptions } from "./relay-options.ts";
+import type { ClientToolServices, ClientTools } from "./relay-options.ts";
+import type { RelayContext } from "./relayed-session.ts";
 
 export class ClientToolbox {
-  readonly #front: () => AgentFront;
+  readonly #relay: RelayContext;
   readonly #agent: ConnectedAgent;
-  readonly #make: RelayOptions["clientTools"];
   readonly #kept = new Map<string, ClientTools>();
 
-  constructor(front: () => AgentFront, agent: ConnectedAgent, { clientTools }: RelayOptions) {
-    this.#front = front;
+  constructor(relay: RelayContext, agent: ConnectedAgent) {
+    this.#relay = relay;
     this.#agent = agent;
-    this.#make = clientTools;
   }
 
-  /** Nothing where the client offers nothing, the agent takes no such server, or nobody makes one. */
+  /** Undefined where the client offers none, the agent takes no such server, or the relay makes none. */
   async open(cwd: string, sessionId: () => string | undefined): Promise<ClientTools | undefined> {
-    const { readFiles, writeFiles, terminals } = this.#front().client.features;
+    const { wire, options } = this.#relay;
+    const { readFiles, writeFiles, terminals } = wire.client.features;
     const isWanted = this.#agent.version === 2 && this.#agent.features.mcpStdio;
-    if (this.#make === undefined || !isWanted || !(readFiles || writeFiles || terminals)) return undefined;
-    const ask: AskClient = (method, params, signal) =>
-      this.#front().ask(method, params, signal === undefined ? {} : { signal });
+    if (options.clientTools === undefined || !isWanted || !(readFiles || writeFiles || terminals))
+      return undefined;
+    const ask: AskClient = (method, params, signal) => wire.request(method, params, { signal });
     const known = (): string => {
       const id = sessionId();
       if (id === undefined) throw new Error("the session is not open yet: use its tools once it is");
@@ -39,17 +37,17 @@ export class ClientToolbox {
       terminals: () => clientTerminals(known(), ask, ignore, ignore),
     };
     try {
-      return await this.#make(services);
+      return await options.clientTools(services);
     } catch (error) {
-      // a session without them is worth more than none
-      this.#front().log("error", "the client's files and terminals cannot be offered to the agent", {
+      // the session opens without them
+      this.#relay.wire.log("error", "the client's files and terminals cannot be offered to the agent", {
         error,
       });
       return undefined;
     }
   }
 
-  /** They live as long as the session does. */
+  /** Keeps the tools until the session ends. */
   keep(sessionId: string, tools: ClientTools): void {
     const before = this.#kept.get(sessionId);
     this.#kept.set(sessionId, tools);
@@ -70,7 +68,7 @@ export class ClientToolbox {
 
   #end(tools: ClientTools): void {
     tools.close().catch((error: unknown) => {
-      this.#front().log("error", "closing a session's tools failed", { error });
+      this.#relay.wire.log("error", "closing a session's tools failed", { error });
     });
   }
 }

@@ -1,12 +1,12 @@
-// Version 2 shows a change as a patch, version 1 as two texts: the texts are made from the patch, and from the
-// file where the patch has only a part of it.
+// Adds the texts that version 1 shows to diffs of version 2: made from the patch, and from the file.
 
+import { optional } from "../../base/optional.ts";
+import type { Lost } from "../../edition/agent-edition.ts";
 import { type PatchedTexts, textsFromPatch } from "../../model/apply-patch.ts";
 import type { PermissionAsk } from "../../model/ask.ts";
 import type { ToolCallContent, ToolCallUpdate, Update } from "../../model/update.ts";
 
 type Diff = Extract<ToolCallContent, { type: "diff" }>;
-type Lost = (what: string) => void;
 export type ReadText = (path: string) => string | undefined;
 
 /** The same updates with texts beside the patches. */
@@ -41,7 +41,7 @@ function toolTexts(
   };
 }
 
-/** A patch that is empty is of a file that has not changed, or that was empty when it came or went. */
+/** An empty patch is of a file that has not changed, or of an empty one that was added or deleted. */
 function textsOf(
   patch: string,
   path: string,
@@ -68,13 +68,7 @@ function diffsOf(diff: Diff, readText: ReadText, lost: Lost): ToolCallContent[] 
     if (texts === undefined || path === undefined) return [{ ...diff, changes: [change] }];
     if (texts.isPartial) lost(`all but the changed lines of ${path}`);
     const { oldText, newText = "" } = texts;
-    const shown: Diff = {
-      ...diff,
-      changes: [change],
-      path,
-      newText,
-      ...(oldText === undefined ? {} : { oldText }),
-    };
+    const shown: Diff = { ...diff, changes: [change], path, newText, ...optional({ oldText }) };
     if (change.operation !== "delete") return [shown];
     // an empty text is all that is left of it in version 1
     return [shown, { type: "content", content: { type: "text", text: `${path} was deleted` } }];

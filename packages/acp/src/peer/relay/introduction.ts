@@ -1,5 +1,6 @@
-// How a relay introduces its client to an agent whose version nobody knows yet.
+// Builds the `initialize` that a relay sends to an agent whose version is not known yet.
 
+import { optional } from "../../base/optional.ts";
 import type { ClientFeatures } from "../../edition/agent-ops.ts";
 import { initializeParams, type ProtocolVersion } from "../../edition/negotiate.ts";
 import type { Implementation } from "../../model/content.ts";
@@ -20,7 +21,7 @@ export function offers(
   const other = initializeParams({ info: infoOf(params), features, meta: undefined }, [
     version === 1 ? 2 : 1,
   ]);
-  // the client's own words, which an agent of its version must get; the other half is said for it: files and
+  // an agent of the client's version must get the client's own params; the other half is ours: files and
   // terminals that it has in that version do not come through a translation
   const both = {
     ...(passesEither ? { ...other, ...params } : { ...params, ...other }),
@@ -39,10 +40,14 @@ export function infoOf({ info, clientInfo }: InitializeParams): {
 } {
   const given = (info ?? clientInfo) as Partial<Implementation> | undefined;
   const { name = "unknown", version = "unknown", title } = given ?? {};
-  return { name: String(name), version: String(version), ...(title == null ? {} : { title: String(title) }) };
+  return {
+    name: String(name),
+    version: String(version),
+    ...optional({ title: title == null ? undefined : String(title) }),
+  };
 }
 
-/** What a client offers that an agent of the other version can use through the relay. Whatever does not look right is not offered. */
+/** What a client offers that an agent of the other version can use through the relay. Values that make no sense count as absent. */
 export function passedOn(params: InitializeParams, version: ProtocolVersion): ClientFeatures {
   const can = (version === 1 ? params.clientCapabilities : params.capabilities) as
     | { auth?: { terminal?: unknown }; elicitation?: { form?: unknown; url?: unknown } }

@@ -12,9 +12,9 @@ import {
   type SessionUpdate,
 } from "../../v1.ts";
 import { agentPeer } from "../../v2.ts";
-import type { UnknownTag } from "../../wire/unknown-tag.ts";
+import type { UnknownTag } from "../../validation/unknown-tag.ts";
 import { agent } from "../agent/agent.ts";
-import type { Turn } from "../agent/turn.ts";
+import type { Turn } from "../agent/turn/turn.ts";
 import { client } from "../client/client.ts";
 import { relay } from "./relay.ts";
 import type { RelayOptions } from "./relay-options.ts";

@@ -1,8 +1,8 @@
-// What one version says and the other cannot: said as nearly as possible with a note, or not said at all.
+// Notes what is lost in translation between versions.
 
 import type { Log } from "../../jsonrpc/log.ts";
 
-/** The key of `_meta` that holds what was lost, as sentences for a person. */
+/** The key of `_meta` that lists what was lost, in sentences for people. */
 const lostKey = "parley.dev/lost";
 
 const maxNotes = 32;
@@ -18,7 +18,7 @@ export class Losses {
     this.#log = log;
   }
 
-  /** Logs them. False when what they belong to must not be sent. */
+  /** Logs what was lost. False when the message must not be sent. */
   note(sessionId: string, lost: readonly string[]): boolean {
     if (lost.length === 0) return true;
     const message = this.#isStrict ? "left out what the client's version cannot say" : "lost in translation";
@@ -27,7 +27,7 @@ export class Losses {
     return !this.#isStrict;
   }
 
-  /** What was lost since the last time, for the answer that ends a turn. */
+  /** Takes what was lost since the last time, for the answer that ends a turn. */
   take(): readonly string[] {
     const lost = [...this.#turn];
     this.#turn.clear();
@@ -35,7 +35,7 @@ export class Losses {
   }
 }
 
-/** The same object with a note of what it does not say any more. */
+/** The same message with a note of what it lost. */
 export function withLost<Message extends object>(message: Message, lost: readonly string[]): Message {
   if (lost.length === 0) return message;
   const { _meta } = message as { _meta?: object | null };

@@ -1,4 +1,4 @@
-// Two peers of one version: what one says goes to the other as it is, unread. Slow readers slow their writers.
+// Passes messages between two peers of one version unread, with back-pressure.
 
 import { type Deadline, deadline } from "../../base/deadline.ts";
 import { rpcCodes } from "../../jsonrpc/errors.ts";
@@ -6,7 +6,7 @@ import type { Log } from "../../jsonrpc/log.ts";
 import type { EndReason, Sink } from "../../jsonrpc/transport.ts";
 import type { Splice } from "./splice.ts";
 
-/** How long an agent may be silent after the client's last word, before it is taken to have nothing more to say. */
+/** How long an agent may be silent after the client's end of input before it is closed. */
 const farewellMs = 3_000;
 
 /** Resolves when one of the two has ended and both are closed. */
@@ -53,7 +53,7 @@ class Passage {
     this.#passLines();
   }
 
-  /** Where both sides write lines, nobody has to look into them. */
+  /** Passes whole lines where both sides write lines. */
   #passLines(): void {
     const ofClient = this.#client.lines();
     const ofAgent = this.#agent.lines();
@@ -71,7 +71,7 @@ class Passage {
     if (this.#clientEnded !== undefined) this.#waitForFarewell();
   }
 
-  /** The end of the client's input is the end of the agent's: what it still owes is passed on (T7). */
+  /** Ends the agent's input with the client's. What the agent still sends is passed on (T7). */
   #clientEnds(reason: EndReason): void {
     if (reason.kind !== "eof") return this.#end(reason);
     this.#clientEnded = reason;

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { type Meeting, meeting, type Side, versionPairs } from "../../../test/support/race-probe.ts";
 import type { Sink } from "../../jsonrpc/transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
-import type { Turn } from "../agent/turn.ts";
+import type { Turn } from "../agent/turn/turn.ts";
 import type { Prompt } from "../client/client-session.ts";
 import { relay } from "./relay.ts";
 

@@ -1,4 +1,4 @@
-// What somebody who puts a relay between two peers decides.
+// The options of a relay.
 
 import type { ProtocolVersion } from "../../edition/negotiate.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
@@ -11,26 +11,26 @@ export interface RelayOptions extends Pick<ConnectionOptions, "limits" | "log"> 
   /** The version that the client is offered. Default: the one that it asks for, if the relay knows it. */
   readonly as?: ProtocolVersion;
   /**
-   * What becomes of something that the other version cannot say. "lossy" (default) says it as nearly as possible, and
-   * what was lost in the log and in `_meta` under `parley.dev/lost`: of the update, and of what ends the turn, which is
-   * the answer to the prompt on version 1 and the idle state on version 2. "strict" leaves updates out whole, refuses
-   * requests with -32602, and logs both.
+   * What to do with something that the other version cannot express. "lossy" (default) sends the nearest thing, and
+   * notes the loss in the log and under `parley.dev/lost` in `_meta`: of the update, and of the message that ends the
+   * turn (the answer to the prompt on version 1, the idle state on version 2). "strict" drops such updates, refuses
+   * such requests with -32602, and logs both.
    */
   readonly losses?: "lossy" | "strict";
   /** How long the agent may take to answer `initialize`. Default 60,000 ms. */
   readonly handshakeTimeoutMs?: number;
-  /** Default "*": whoever only passes things on has no opinion on what is stable. */
+  /** Default "*": a relay passes on what is not stable, too. */
   readonly unstable?: UnstableMethods;
   /**
-   * The text of a file as it is now: it completes a patch to the two texts that version 1 shows. The path is the
-   * agent's word: read only what is below the roots of its session.
+   * Reads a file, to complete a patch to the two texts that version 1 shows. The agent chooses the path: read only
+   * files below the roots of its session.
    */
   readText?(path: string, roots: readonly string[]): string | undefined;
   /** Lets an agent of version 2 use the files and terminals of a client of version 1, through an MCP server. */
   clientTools?(services: ClientToolServices): Promise<ClientTools>;
 }
 
-/** A session's files and terminals at the client. To be called once a tool is used: the session has its id by then. */
+/** The client's files and terminals for one session. Call them when a tool is used: the session has its id then. */
 export interface ClientToolServices {
   readonly cwd: string;
   readonly canRead: boolean;

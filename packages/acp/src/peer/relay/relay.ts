@@ -1,7 +1,8 @@
-// Between a client and an agent that may speak different versions. Where they speak the same one, what they
-// say is passed on unread; where they do not, two editions stand back to back.
+// relay(): connects a client and an agent. Messages pass unread where both speak one version, and are translated where
+// they do not.
 
 import { type Deadline, deadline } from "../../base/deadline.ts";
+import { optional } from "../../base/optional.ts";
 import {
   answeredVersion,
   chooseVersion,
@@ -20,31 +21,31 @@ import { offerInTurn } from "../client/client.ts";
 import { type InitializeParams, offers, takesEither } from "./introduction.ts";
 import { passThrough } from "./pass-through.ts";
 import type { RelayOptions } from "./relay-options.ts";
-import { gone } from "./relayed-session.ts";
+import { agentGone } from "./relayed-session.ts";
 import { Splice } from "./splice.ts";
-import { Meeting } from "./translate.ts";
+import { TranslatedConnection } from "./translated-connection.ts";
 
-/** How long an agent may still take to answer `initialize` when the client has said its last word. */
+/** How long an agent may take to answer `initialize` after the client has ended its input. */
 const farewellMs = 5_000;
 
-/** How long a client may take to introduce itself to an agent that has gone already, and be told so. */
+/** How long a client may take to send `initialize` after the agent has ended, and get an error. */
 const tooLateMs = 500;
 
-/** How the two sides ended up speaking. */
+/** The version that each side speaks. */
 export interface RelayedVersions {
   readonly client: number;
   readonly agent: number;
 }
 
 export interface Relay {
-  /** Once both have shaken hands. Rejects when the relay ends before. */
+  /** Resolves after the handshake. Rejects when the relay ends before. */
   readonly versions: Promise<RelayedVersions>;
-  /** Resolves when one side has gone and the other has been closed, with the reason; never rejects. */
+  /** Resolves with the reason when both sides are closed; never rejects. */
   readonly closed: Promise<string>;
   close(): Promise<void>;
 }
 
-/** Carries a connection between a client and an agent. It owns both transports. */
+/** Relays between a client and an agent. It owns both transports. */
 export function relay(client: Transport, agent: Transport, options: RelayOptions = {}): Relay {
   return new RunningRelay(client, agent, options);
 }
@@ -64,7 +65,7 @@ class RunningRelay implements Relay {
   readonly #versions = Promise.withResolvers<RelayedVersions>();
   readonly #closed = Promise.withResolvers<string>();
   #hasBegun = false;
-  /** Ends the connections that stand on the two sides at the moment. */
+  /** Ends the connections that use the two transports at the moment. */
   #stop: (reason: string) => Promise<void> = async () => undefined;
 
   constructor(client: Transport, agent: Transport, options: RelayOptions) {
@@ -75,9 +76,9 @@ class RunningRelay implements Relay {
     this.closed = this.#closed.promise;
     this.#client = new Splice(client);
     this.#agent = new Splice(agent);
-    queueMicrotask(() => this.#client.read(this.#greeter()));
+    queueMicrotask(() => this.#client.read(this.#untilInitialize()));
     void this.#agent.ended.then(({ message = "the agent has gone" }) => {
-      // whoever has introduced itself is answered by those who introduce it
+      // after `initialize` the handshake answers the client
       const leave = (): void => void (this.#hasBegun ? undefined : this.#end(message));
       if (!this.#hasBegun) deadline(tooLateMs, leave);
     });
@@ -94,10 +95,10 @@ class RunningRelay implements Relay {
     this.#closed.resolve(reason);
   }
 
-  /** Reads what the client says until it has introduced itself. */
-  #greeter(): Sink {
+  /** Reads messages of the client until `initialize`. */
+  #untilInitialize(): Sink {
     return {
-      message: (value, text) => this.#greeted(value, text),
+      message: (value, text) => this.#first(value, text),
       idle: () => undefined,
       reject: () => this.#refuse(null, new RequestError(rpcCodes.parseError, "this is not JSON")),
       drain: () => undefined,
@@ -105,7 +106,7 @@ class RunningRelay implements Relay {
     };
   }
 
-  #greeted(value: unknown, text: string): void {
+  #first(value: unknown, text: string): void {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       return this.#refuse(null, mustComeFirst());
     }
@@ -136,7 +137,7 @@ class RunningRelay implements Relay {
     } catch (error) {
       this.#refuse(asked.id, error);
       this.#hasBegun = false;
-      return this.#client.read(this.#greeter());
+      return this.#client.read(this.#untilInitialize());
     }
     let result: unknown;
     try {
@@ -161,23 +162,23 @@ class RunningRelay implements Relay {
     this.#client.unread(value, text);
     const sides = { client: this.#client, agent: this.#agent };
     const handshake = { client: version, agent: spoken, asked: asked.params, result } as const;
-    const meeting = new Meeting(sides, handshake, this.#options);
-    this.#stop = (reason) => meeting.close(reason);
+    const translated = new TranslatedConnection(sides, handshake, this.#options);
+    this.#stop = (reason) => translated.close(reason);
     try {
-      await meeting.begin();
+      await translated.begin();
     } catch (error) {
       // an answer that its own version does not allow
-      this.#refuse(asked.id, gone(error));
+      this.#refuse(asked.id, agentGone(error));
       return this.#end(error instanceof Error ? error.message : String(error));
     }
     this.#versions.resolve({ client: version, agent: spoken });
-    await this.#end(await meeting.over);
+    await this.#end(await translated.over);
   }
 
   async #introduce(params: Initialize["params"], version: ProtocolVersion): Promise<unknown> {
     const connection = new Connection(this.#agent.handshake(), {
       noise: "skip",
-      ...(this.#options.log === undefined ? {} : { log: this.#options.log }),
+      ...optional({ log: this.#options.log }),
       handlers: {
         request: (method) => {
           throw methodNotFound(method);
@@ -203,14 +204,14 @@ class RunningRelay implements Relay {
         reason: "agent_gone",
       });
     } finally {
-      // from here on the two sides belong to others
+      // others use the two transports from here on
       isOver = true;
       clearTimeout(farewell);
       this.#stop = async () => undefined;
     }
   }
 
-  /** Nobody has fixed the client's version, and it takes an answer of version 1 to its offer of version 2. */
+  /** The relay chose the version, and the client also takes an answer of version 1 to its offer of version 2. */
   #passesEither(params: InitializeParams): boolean {
     return this.#options.as === undefined && takesEither(params);
   }

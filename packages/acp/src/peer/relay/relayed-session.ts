@@ -1,60 +1,66 @@
-// One session that a relay carries: what the agent says in it, in the client's version, and the client's
-// prompts, one at a time where its version knows no other way.
+// One session of a relay: forwards the agent's updates in the client's version, and the client's prompts to the agent.
 
+import { optional } from "../../base/optional.ts";
 import type { AgentSessionEdition } from "../../edition/agent-edition.ts";
-import type { SessionFace } from "../../edition/agent-ops.ts";
+import type { PromptOp, SessionSetup } from "../../edition/agent-ops.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import type { Outcome, Update } from "../../model/update.ts";
-import type { AgentFront, PromptOp } from "../agent/agent-front.ts";
+import type { AgentWire } from "../agent/agent-wire.ts";
+import { PromptQueue } from "../base/prompt-queue.ts";
 import type { ClientSession, Prompt } from "../client/client-session.ts";
+import type { OpenSession } from "../client/open-session.ts";
 import { type ReadText, withDiffTexts } from "./diff-texts.ts";
-import type { Errands } from "./errands.ts";
 import { Losses, withLost } from "./losses.ts";
+import type { RelayOptions } from "./relay-options.ts";
 
-export interface RelayedSessionLink {
-  readonly front: AgentFront;
-  readonly losses: "lossy" | "strict";
-  readonly errands: Errands;
-  readText(path: string, roots: readonly string[]): string | undefined;
-  /** The client is slow: the agent is not read until this has resolved. */
-  slow(room: Promise<void>): void;
+/** What a session needs of the relay. */
+export interface RelayContext {
+  readonly wire: AgentWire;
+  readonly options: RelayOptions;
+  /** Otherwise the relay makes up the states that the client expects. */
+  readonly agentHasStates: boolean;
+  /** Pauses the agent until the promise of a slow client has resolved. */
+  waitForClient(room: Promise<void>): void;
 }
 
-interface WaitingPrompt {
-  start(): void;
-  withdraw(): void;
+/** A prompt of a client that expects one turn at a time. */
+interface QueuedPrompt {
+  readonly op: PromptOp;
+  readonly signal: AbortSignal;
+  resolve(result: object): void;
+  reject(error: unknown): void;
 }
 
 export class RelayedSession {
-  readonly #link: RelayedSessionLink;
+  readonly #relay: RelayContext;
   readonly losses: Losses;
-  #live: ClientSession | undefined;
+  #live: OpenSession | undefined;
   #sessionId = "";
   #encoder: AgentSessionEdition | undefined;
-  /** What came before the client knew of the session. */
+  /** Updates that came before the client knew of the session. */
   #held: Update[] | undefined = [];
   #replaying = false;
-  #swallowing = false;
-  #hasLeft = false;
-  /** The client's own messages, which it has and does not want back. */
+  #dropping = false;
+  #isRetired = false;
+  /** The ids of the client's own messages, which are not sent back to it. */
   readonly #own = new Set<string>();
   readonly #unnamed = new Set<Prompt>();
-  readonly #waiting: WaitingPrompt[] = [];
-  #isBusy = false;
+  readonly #queue = new PromptQueue<QueuedPrompt>((queued) => this.#runTurn(queued));
   #asks = 0;
   title: string | undefined;
   /** When something last happened, as a timestamp: most updates are chunks, and a date is only asked for in a list. */
   updatedAt = Date.now();
   readonly readText: ReadText;
 
-  constructor(link: RelayedSessionLink, roots: readonly string[]) {
-    this.#link = link;
-    this.readText = (path) => link.readText(path, roots);
-    this.losses = new Losses(link.losses, link.front.log);
+  constructor(relay: RelayContext, roots: readonly string[]) {
+    const { wire, options } = relay;
+    this.#relay = relay;
+    this.readText = (path) => options.readText?.(path, roots);
+    this.losses = new Losses(options.losses ?? "lossy", wire.log);
   }
 
-  get live(): ClientSession {
+  get live(): OpenSession {
     if (this.#live === undefined) throw new Error("the session is not open yet");
     return this.#live;
   }
@@ -63,10 +69,10 @@ export class RelayedSession {
     return this.#live?.sessionId;
   }
 
-  /** History is on its way: it goes to the client at once, messages of the user included, or to nobody. */
-  beginReplay(sessionId: string, { swallow }: { readonly swallow: boolean }): void {
-    this.#swallowing = swallow;
-    if (swallow) return;
+  /** A replay begins. It goes to the client at once, messages of the user included, or is dropped. */
+  beginReplay(sessionId: string, { drop }: { readonly drop: boolean }): void {
+    this.#dropping = drop;
+    if (drop) return;
     this.#replaying = true;
     this.#encoder = this.#newEncoder({ sessionId, configOptions: [], availableCommands: [] });
     this.#sessionId = sessionId;
@@ -75,27 +81,28 @@ export class RelayedSession {
 
   endReplay(): void {
     this.#replaying = false;
-    this.#swallowing = false;
+    this.#dropping = false;
   }
 
-  /** Another one has taken its place. */
-  leave(): void {
-    this.#hasLeft = true;
+  /** Forwards nothing any more: another session has its id. */
+  retire(): void {
+    this.#isRetired = true;
   }
 
-  /** The agent has answered. What it says from now on waits until `release`, unless history has begun already. */
-  opened(live: ClientSession): SessionFace {
+  /** The agent has answered. Its updates wait until `release`, unless a replay has begun already. */
+  opened(session: ClientSession): SessionSetup {
+    const live = session as OpenSession; // what every agent of ours opens
     this.#live = live;
     this.#sessionId = live.sessionId;
     this.endReplay();
-    const face: SessionFace = {
+    const setup: SessionSetup = {
       sessionId: live.sessionId,
       configOptions: live.options,
       availableCommands: live.commands,
-      ...(live.meta === undefined ? {} : { meta: live.meta }),
+      ...optional({ meta: live.meta }),
     };
-    this.#encoder ??= this.#newEncoder(face);
-    return face;
+    this.#encoder ??= this.#newEncoder(setup);
+    return setup;
   }
 
   /** The client has its answer. */
@@ -105,36 +112,37 @@ export class RelayedSession {
     for (const update of held) this.#forward(update);
   }
 
-  /** The same function for as long as it lives: a session that is loaded again does not hear everything twice. */
+  /** One function for the whole session, so that a session that is loaded again does not listen twice. */
   readonly receive = (update: Update): void => {
     if (update.sessionUpdate === "session_info_update" && update.title !== undefined) {
       this.title = update.title ?? undefined;
     }
     this.updatedAt = Date.now();
-    if (this.#swallowing || this.#hasLeft) return;
+    if (this.#dropping || this.#isRetired) return;
     if (this.#held !== undefined) this.#held.push(update);
     else this.#forward(update);
   };
 
   async prompt(op: PromptOp, signal: AbortSignal): Promise<object> {
-    const { prompts } = this.#link.front.edition;
-    if (prompts.answersAtInsertion) {
-      const prompt = this.#send(op, signal);
-      return prompts.inserted(await accepted(prompt));
-    }
-    // version 1 knows one turn at a time
-    if (this.#isBusy && !(await this.#turn(signal))) return prompts.ended({ stopReason: "cancelled" });
-    this.#isBusy = true;
+    const { prompts } = this.#relay.wire.edition;
+    if (prompts.answersAtInsertion) return prompts.inserted(await accepted(this.#send(op, signal)));
+    return new Promise((resolve, reject) => {
+      const queued: QueuedPrompt = { op, signal, resolve, reject };
+      this.#queue.add(queued);
+      signal.addEventListener("abort", () => {
+        if (this.#queue.withdraw(queued)) resolve(prompts.ended({ stopReason: "cancelled" }));
+      });
+    });
+  }
+
+  async #runTurn({ op, signal, resolve, reject }: QueuedPrompt): Promise<undefined> {
     try {
       const outcome = await outcomeOf(this.#send(op, signal));
-      const result = prompts.ended(outcome);
+      const result = this.#relay.wire.edition.prompts.ended(outcome);
       this.#noteReason(outcome, result);
-      return withLost(result, this.losses.take());
-    } finally {
-      // busy without a gap, or a prompt that comes now would overtake the one that waits
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#isBusy = false;
-      else next.start();
+      resolve(withLost(result, this.losses.take()));
+    } catch (error) {
+      reject(error);
     }
   }
 
@@ -149,14 +157,15 @@ export class RelayedSession {
     this.live.cancel();
   }
 
-  /** Prompts that wait for their turn will not have one. */
+  /** Ends the prompts that wait for their turn. */
   withdraw(): void {
-    for (const waiting of this.#waiting.splice(0)) waiting.withdraw();
+    const { prompts } = this.#relay.wire.edition;
+    for (const { resolve } of this.#queue.withdrawAll()) resolve(prompts.ended({ stopReason: "cancelled" }));
   }
 
-  /** While the user is asked, work waits; only version 2 has a word for it. */
-  async asking<Answer>(isUnsaid: boolean, ask: () => Promise<Answer>): Promise<Answer> {
-    const isShown = isUnsaid && this.live.state !== "idle";
+  /** Shows that the session waits for the user, where the agent's version cannot say so. */
+  async asking<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    const isShown = !this.#relay.agentHasStates && this.live.state !== "idle";
     if (isShown && this.#asks++ === 0) this.show({ sessionUpdate: "state_update", state: "requires_action" });
     try {
       return await ask();
@@ -174,7 +183,7 @@ export class RelayedSession {
   #send(op: PromptOp, signal: AbortSignal): Prompt {
     let prompt: Prompt;
     try {
-      prompt = this.live.prompt(op.prompt, op.meta === undefined ? {} : { meta: op.meta });
+      prompt = this.live.prompt(op.prompt, { keepUpdates: false, ...optional({ meta: op.meta }) });
     } catch (error) {
       throw refusal(error, "/prompt");
     }
@@ -183,26 +192,7 @@ export class RelayedSession {
     prompt.accepted.then((messageId) => this.#own.add(messageId)).then(named, named);
     if (signal.aborted) prompt.cancel();
     else signal.addEventListener("abort", () => prompt.cancel(), { once: true });
-    discard(prompt);
     return prompt;
-  }
-
-  /** Waits in line. False when it was withdrawn meanwhile. */
-  #turn(signal: AbortSignal): Promise<boolean> {
-    return new Promise((resolve) => {
-      const waiting: WaitingPrompt = { start: () => resolve(true), withdraw: () => resolve(false) };
-      this.#waiting.push(waiting);
-      signal.addEventListener(
-        "abort",
-        () => {
-          const at = this.#waiting.indexOf(waiting);
-          if (at < 0) return;
-          this.#waiting.splice(at, 1);
-          resolve(false);
-        },
-        { once: true },
-      );
-    });
   }
 
   #forward(update: Update): void {
@@ -210,48 +200,48 @@ export class RelayedSession {
     const lost: string[] = [];
     const note = (what: string): void => void lost.push(what);
     // only version 1 shows texts
-    if (this.#link.front.version === 1 && mayHaveDiffs(update)) {
+    if (this.#relay.wire.edition.showsDiffTexts && mayHaveDiffs(update)) {
       const messages = withDiffTexts(update, this.readText, note).flatMap((one) => this.#encoded(one, note));
-      return this.#tellAll(messages, lost);
+      return this.#sendAll(messages, lost);
     }
     const encoded = this.#encoded(update, note);
     // where a prompt is answered before its work, the end of the work says what was lost in it
     if (update.sessionUpdate === "state_update" && update.state === "idle" && !Array.isArray(encoded))
-      return this.#tell(withLost(encoded as object, this.losses.take()));
-    if (Array.isArray(encoded)) this.#tellAll(encoded, lost);
+      return this.#sendMessage(withLost(encoded as object, this.losses.take()));
+    if (Array.isArray(encoded)) this.#sendAll(encoded, lost);
     // nearly all are one message for one update, with nothing lost: no array is made for them
-    else if (lost.length === 0) this.#tell(encoded as object);
-    else this.#tellAll([encoded as object], lost);
+    else if (lost.length === 0) this.#sendMessage(encoded as object);
+    else this.#sendAll([encoded as object], lost);
   }
 
   #encoded(update: Update, note: (what: string) => void): object | readonly object[] {
     return this.#encoder?.encode(update, note) ?? [];
   }
 
-  #tellAll(messages: readonly object[], lost: readonly string[]): void {
+  #sendAll(messages: readonly object[], lost: readonly string[]): void {
     if (!this.losses.note(this.#sessionId, lost)) return;
-    for (const message of messages) this.#tell(withLost(message, lost));
+    for (const message of messages) this.#sendMessage(withLost(message, lost));
   }
 
-  #tell(message: object): void {
-    const { front } = this.#link;
+  #sendMessage(message: object): void {
+    const { wire } = this.#relay;
     try {
-      const room = front.sendUpdate(this.#sessionId, message);
-      if (room !== undefined) this.#link.slow(room);
+      const room = wire.sendUpdate(this.#sessionId, message);
+      if (room !== undefined) this.#relay.waitForClient(room);
     } catch (error) {
-      // the agent said something that its own version allows and ours does not: one update less, not one client
-      front.log("error", "left out an update that is not valid", { sessionId: this.#sessionId, error });
+      // the agent's version allows the update, and the client's does not: only this update is lost
+      wire.log("error", "left out an update that is not valid", { sessionId: this.#sessionId, error });
       const { sessionUpdate, state, stopReason } = message as { [field: string]: unknown };
-      // a client that is not told that the work is over waits for ever: what can be said of it is said
-      const bare = { sessionUpdate, state, ...(stopReason === undefined ? {} : { stopReason }) };
+      // a client that does not learn that the work is over waits for ever
+      const bare = { sessionUpdate, state, ...optional({ stopReason }) };
       if (sessionUpdate !== "state_update" || Object.keys(message).length <= Object.keys(bare).length) return;
-      this.#tell(withLost(bare, ["all of the state but its name and its reason"]));
+      this.#sendMessage(withLost(bare, ["all of the state but its name and its reason"]));
     }
   }
 
-  /** Version 1 does not echo. A message of somebody else is shown. */
+  /** Whether this is the echo of a message of the client's, which version 1 does not have. */
   #isEcho(update: Update): boolean {
-    if (this.#replaying || this.#link.front.version !== 1) return false;
+    if (this.#replaying || this.#relay.wire.edition.prompts.answersAtInsertion) return false;
     if (update.sessionUpdate !== "user_message" && update.sessionUpdate !== "user_message_chunk")
       return false;
     if (this.#own.has(update.messageId)) return true;
@@ -263,23 +253,14 @@ export class RelayedSession {
     return true;
   }
 
-  #newEncoder(face: SessionFace): AgentSessionEdition {
-    const { front } = this.#link;
-    return front.edition.session(face, front.client.features);
+  #newEncoder(setup: SessionSetup): AgentSessionEdition {
+    const { wire } = this.#relay;
+    return wire.edition.session(setup, wire.client.features);
   }
 }
 
 function mayHaveDiffs({ sessionUpdate }: Update): boolean {
   return sessionUpdate === "tool_call_update" || sessionUpdate === "tool_call_content_chunk";
-}
-
-/** Updates reach the client by the session; what the prompt would keep for a loop over it is let go. */
-function discard(prompt: Prompt): void {
-  const first = async (): Promise<void> => {
-    for await (const _ of prompt) return;
-  };
-  // how the prompt ends is what its outcome says
-  first().catch(() => undefined);
 }
 
 async function accepted(prompt: Prompt): Promise<string> {
@@ -289,7 +270,7 @@ async function accepted(prompt: Prompt): Promise<string> {
     if (error instanceof ConnectionError && error.kind === "aborted") {
       throw new RequestError(errorCodes.cancelled, "cancelled before it was accepted");
     }
-    throw gone(error);
+    throw agentGone(error);
   }
 }
 
@@ -297,20 +278,20 @@ async function outcomeOf(prompt: Prompt): Promise<Outcome> {
   try {
     return await prompt.outcome;
   } catch (error) {
-    throw gone(error);
+    throw agentGone(error);
   }
 }
 
-/** The agent's own answer as it is; its end as an error that says so. */
-export function gone(error: unknown): RequestError {
+/** The agent's own error as it is; the end of its connection as an error that says so. */
+export function agentGone(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   const message = error instanceof Error ? error.message : String(error);
   return new RequestError(errorCodes.unavailable, `the agent has gone: ${message}`, { reason: "agent_gone" });
 }
 
-/** What the library refuses to ask an agent is the client's mistake. */
+/** An argument that the library refuses to send is the client's mistake. */
 export function refusal(error: unknown, path?: string): unknown {
   if (!(error instanceof TypeError)) return error;
-  const data = { reason: "unsupported", ...(path === undefined ? {} : { path }) };
+  const data = { reason: "unsupported", ...optional({ path }) };
   return new RequestError(errorCodes.invalidParams, error.message, data);
 }

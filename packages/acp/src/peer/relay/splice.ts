@@ -1,25 +1,24 @@
-// A transport that is read by one after the other: whoever shakes hands, then whoever speaks. Nothing is lost
-// or reordered between them.
+// Wraps a transport that several readers read one after the other. Nothing is lost or reordered between them.
 
 import type { EndReason, Fault, LineAccess, Sink, Transport } from "../../jsonrpc/transport.ts";
 
-/** What may wait for the next reader. More means that the peer talks without listening. */
+/** How much may wait for the next reader. */
 const maxHeldChars = 32 * 1024 * 1024;
-/** What a message costs beside its text: two characters take as much memory as two hundred. */
+/** The memory that a message takes beside its text, as characters. */
 const charsPerEvent = 256;
 
 type Event = (sink: Sink) => void;
 
 export class Splice {
-  /** Resolves when the other side has gone, also while nobody reads. */
+  /** Resolves when the peer has closed, also while there is no reader. */
   readonly ended: Promise<EndReason>;
   readonly #inner: Transport;
   readonly #gone = Promise.withResolvers<EndReason>();
   #reader: Sink | undefined;
   #answersOnly = false;
-  /** Answers of a peer that was faster than the reader who asked: in one process, a request may be answered at once. */
+  /** Answers that came before their reader was attached: in one process a request may be answered at once. */
   readonly #early: { readonly value: unknown; readonly text: string }[] = [];
-  /** Of the request whose answer ends the handshake. */
+  /** The id of the request whose answer ends the handshake. */
   #askedId: unknown;
   /** The first is at `#next`: a queue that is cut at its head costs its length. */
   #held: Event[] = [];
@@ -40,13 +39,13 @@ export class Splice {
     });
   }
 
-  /** For a reader of its own: what has been held comes first. */
+  /** Attaches a reader. It gets what has been held first. */
   read(sink: Sink): void {
     this.#answersOnly = false;
     this.#attach(sink);
   }
 
-  /** From here on input waits for the next reader. */
+  /** Detaches the reader: input waits for the next one. */
   hold(): void {
     this.#reader = undefined;
   }
@@ -57,12 +56,12 @@ export class Splice {
     this.#next = 0;
   }
 
-  /** For a connection. */
+  /** A transport for a connection that becomes the reader. */
   transport(): Transport {
     return this.#facade((sink) => this.read(sink));
   }
 
-  /** For a connection that shakes hands: it sees answers, up to the good one to what it asked last. All else waits. */
+  /** A transport for the handshake: it gets answers only, until its last request succeeds. All else waits. */
   handshake(): Transport {
     this.#answersOnly = true;
     const facade = this.#facade((sink) => {
@@ -143,7 +142,7 @@ export class Splice {
   }
 
   #reject(fault: Fault): void {
-    // what a program prints before it speaks is nobody's message
+    // other output before the handshake is ignored
     if (!this.#answersOnly) this.#deliver((sink) => sink.reject(fault), fault.head.length);
   }
 
@@ -179,7 +178,7 @@ export class Splice {
     this.#dropHeld();
     this.#overflowed = true;
     this.#end(reason);
-    // the next reader is told; the inner transport has nothing to add
+    // the next reader gets the end, so an error of closing adds nothing
     this.#inner.close(new Error(reason.message)).catch(() => undefined);
   }
 }

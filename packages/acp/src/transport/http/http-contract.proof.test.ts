@@ -1,8 +1,11 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
 // The contract on the client's side of Streamable HTTP, over a real server on the loopback interface.
 
-import { transportContract } from "../../../test/contracts/transport-contract.ts";
 import { Loopback } from "../../../test/support/http-loopback.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
+import { transportContract } from "../../testing/contracts/transport-contract.ts";
 import { lateTransport } from "../late-transport.ts";
 import { HttpClientTransport, type HttpRouting } from "./http-client.ts";
 
@@ -28,6 +31,7 @@ function opened(transport: Transport): Transport {
 }
 
 transportContract(
+  { test, assert },
   "HTTP client",
   async (limits) => {
     const server = await new Loopback().listen();

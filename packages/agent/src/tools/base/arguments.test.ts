@@ -35,7 +35,7 @@ function message(input: unknown): string {
   return "accepted";
 }
 
-test("what fits the schema is handed on", () => {
+test("valid arguments are passed on", () => {
   const input = { path: "a", limit: 3, deep: true, mode: "b", edits: [{ old: "x" }] };
   assert.deepEqual(checkedArguments("tool", schema, input), input);
 });
@@ -46,7 +46,7 @@ test("numbers, booleans and lists that came as strings are understood, null leav
   assert.deepEqual(checkedArguments("tool", schema, given), wanted);
 });
 
-test("a message says which argument, what is wanted and what came", () => {
+test("an error names the argument, what is expected and what was given", () => {
   assert.equal(message({}), "tool needs path; it takes path, limit, deep, mode, edits");
   assert.equal(message(undefined), "tool needs path; it takes path, limit, deep, mode, edits");
   assert.equal(

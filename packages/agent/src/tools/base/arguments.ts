@@ -1,6 +1,4 @@
-// The arguments of a call, checked against the tool's JSON Schema: the part of it that our tools use. The model
-// reads the messages, so they say which argument, what came and what is wanted. What is meant beyond doubt is
-// taken: models write numbers, booleans and lists as strings.
+// Validates tool arguments against their JSON Schema; values that models wrote as strings are converted.
 
 import { ToolError } from "./tool.ts";
 
@@ -34,7 +32,6 @@ export interface ObjectSchema {
   readonly additionalProperties: false;
 }
 
-/** What a value is that the schema accepts. */
 export type ValueOf<S> = S extends { type: "string"; enum: readonly (infer Choice)[] }
   ? Choice
   : S extends { type: "string" }
@@ -57,19 +54,19 @@ export function checkedArguments<const S extends ObjectSchema>(
   schema: S,
   input: unknown,
 ): ValueOf<S> {
-  // `{}` is what some models leave out where every argument is optional.
+  // some models omit the arguments when all are optional
   const value = checked(schema, input ?? {}, { tool, path: "" });
-  return value as ValueOf<S>; // checked against the schema that the type is made of
+  return value as ValueOf<S>; // validated against the schema of the type
 }
 
-interface At {
+interface ArgumentPath {
   readonly tool: string;
-  /** `edits[0].oldText`; empty for the arguments as a whole. */
+  /** For example `edits[0].oldText`; empty for the arguments as a whole. */
   readonly path: string;
 }
 
-function checked(schema: Schema, given: unknown, at: At): unknown {
-  const value = meant(schema, given);
+function checked(schema: Schema, given: unknown, at: ArgumentPath): unknown {
+  const value = converted(schema, given);
   switch (schema.type) {
     case "string":
       if (typeof value !== "string") throw wrong(at, schema, given);
@@ -94,7 +91,7 @@ function checked(schema: Schema, given: unknown, at: At): unknown {
   }
 }
 
-function checkedObject(schema: ObjectSchema, value: object, at: At): Record<string, unknown> {
+function checkedObject(schema: ObjectSchema, value: object, at: ArgumentPath): Record<string, unknown> {
   const path = (name: string) => (at.path === "" ? name : `${at.path}.${name}`);
   const known = Object.keys(schema.properties);
   const result: Record<string, unknown> = {};
@@ -105,7 +102,7 @@ function checkedObject(schema: ObjectSchema, value: object, at: At): Record<stri
         `${at.tool} has no argument ${JSON.stringify(path(name))}; it takes ${known.join(", ")}`,
       );
     }
-    // null is how some models leave an optional argument out
+    // some models write null for an omitted argument
     if (given === null && !schema.required.includes(name)) continue;
     result[name] = checked(property, given, { ...at, path: path(name) });
   }
@@ -117,8 +114,8 @@ function checkedObject(schema: ObjectSchema, value: object, at: At): Record<stri
   return result;
 }
 
-/** A string that can only mean a value of the type. */
-function meant(schema: Schema, given: unknown): unknown {
+/** Converts a string that stands for a number, boolean, list or object. */
+function converted(schema: Schema, given: unknown): unknown {
   if (typeof given !== "string" || schema.type === "string") return given;
   if (schema.type === "integer") return /^-?\d+$/.test(given) ? Number(given) : given;
   if (schema.type === "boolean") return given === "true" ? true : given === "false" ? false : given;
@@ -129,7 +126,7 @@ function meant(schema: Schema, given: unknown): unknown {
   }
 }
 
-function wrong({ tool, path }: At, schema: Schema, given: unknown): ToolError {
+function wrong({ tool, path }: ArgumentPath, schema: Schema, given: unknown): ToolError {
   const what = path === "" ? `the arguments of ${tool}` : `${tool}: ${path}`;
   return new ToolError(`${what} must be ${wanted(schema)}, got ${shown(given)}`);
 }

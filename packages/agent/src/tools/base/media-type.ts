@@ -1,5 +1,4 @@
-// Which files are pictures that a model can look at, and which are no text at all. Told by their first bytes:
-// names lie.
+// Recognises images and binary files by their first bytes.
 
 const signatures: readonly {
   readonly mediaType: string;
@@ -16,7 +15,7 @@ export function imageTypeOf(bytes: Uint8Array): string | undefined {
   return signatures.find(({ at, bytes: sign }) => sign.every((byte, i) => bytes[at + i] === byte))?.mediaType;
 }
 
-/** As git does it: a NUL near the beginning. */
+/** As git does: a NUL byte near the beginning. */
 export function isBinary(bytes: Uint8Array): boolean {
   return bytes.subarray(0, 8_000).includes(0);
 }

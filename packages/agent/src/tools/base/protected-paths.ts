@@ -1,15 +1,15 @@
-// What the agent asks about in every mode: what is protected everywhere, and its own configuration.
+// Recognises paths that are protected in every mode.
 
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { isProtectedPath } from "@parley/acp/node";
 
-/** Whether a path, absolute, is asked about whatever the mode. `access`: secrets are protected from both. */
+/** Whether access to an absolute path needs a question in every mode. Secrets are protected from reads too. */
 export function isProtected(path: string, access: "read" | "write"): boolean {
   return isProtectedPath(path, access, ownDirectories());
 }
 
-/** The configuration of this agent, with its keys and its rules. */
+/** The agent's own configuration, with keys and rules. */
 function ownDirectories(): string[] {
   const { PARLEY_HOME, XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME } = process.env;
   if (PARLEY_HOME !== undefined && PARLEY_HOME !== "") return [PARLEY_HOME];

@@ -1,4 +1,4 @@
-// What a call shows to the user, as content of the protocol.
+// Builds the tool call content that users see.
 
 import { extname } from "node:path";
 import { gitPatch, type ToolCallContent, textDiff } from "@parley/acp";
@@ -7,7 +7,7 @@ export function shownText(text: string): ToolCallContent {
   return { type: "content", content: { type: "text", text } };
 }
 
-/** Verbatim: what a file says must not become a heading. */
+/** Fenced, so that Markdown in the text is not rendered. */
 export function shownVerbatim(text: string, path?: string): ToolCallContent {
   const longest = Math.max(2, ...(text.match(/`{3,}/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);

@@ -4,7 +4,7 @@ import { headOf, limitedContent, maxBytes, shortLine, tailOf } from "./truncatio
 
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => `line ${i + 1}\n`).join("");
 
-test("a short text is whole, and its last line end makes no line", () => {
+test("a short text is kept whole, and a final line end adds no line", () => {
   assert.deepEqual(headOf("a\nb\n"), { text: "a\nb", from: 1, to: 2, lines: 2, isCut: false });
   assert.deepEqual(tailOf("a\nb"), { text: "a\nb", from: 1, to: 2, lines: 2, isCut: false });
   assert.deepEqual(headOf(""), { text: "", from: 1, to: 0, lines: 0, isCut: false });
@@ -29,7 +29,7 @@ test("50 KB are kept, never half a line", () => {
   assert.equal(headOf("é".repeat(maxBytes)).to, 0);
 });
 
-test("of a last line that is too long the end is kept, at a character", () => {
+test("the end of a last line that is too long is kept, at a character boundary", () => {
   const tail = tailOf(`é${"ü".repeat(maxBytes)}`);
   assert.equal(tail.text, "ü".repeat(maxBytes / 2));
   assert.ok(tail.isCut);

@@ -1,19 +1,17 @@
-// How much of a text a model is told, in one place: at most 2,000 lines or 50 KB, whole lines, with a note that
-// says what was left out. The beginning of what is read, the end of what a command prints.
+// Limits the text sent to a model to 2,000 lines or 50 KB, in whole lines.
 
 import type { MediaPart, TextPart } from "../../model/model.ts";
 
 export const maxLines = 2_000;
 export const maxBytes = 50 * 1024;
-/** Of one line of a list of matches. */
+/** Limit for one line in a list of matches. */
 export const maxLineChars = 500;
 
 export interface Excerpt {
   readonly text: string;
-  /** 1-based, inclusive. `to` is `from - 1` where no whole line fits. */
+  /** 1-based, inclusive. `to` is `from - 1` when no whole line fits. */
   readonly from: number;
   readonly to: number;
-  /** Of the whole text. */
   readonly lines: number;
   readonly isCut: boolean;
 }
@@ -23,11 +21,11 @@ export interface ExcerptOptions {
   readonly maxBytes?: number;
 }
 
-/** The first lines, from line `from` on. */
+/** The first lines that fit, starting at line `from`. */
 export function headOf(text: string, from = 1, options: ExcerptOptions = {}): Excerpt {
   const lines = linesOf(text);
-  const { most, bytes } = limitsOf(options);
-  let left = bytes;
+  const most = Math.min(options.maxLines ?? maxLines, maxLines);
+  let left = options.maxBytes ?? maxBytes;
   let end = from - 1;
   for (; end < lines.length && end - (from - 1) < most; end += 1) {
     left -= Buffer.byteLength(lines[end] ?? "") + 1;
@@ -43,18 +41,17 @@ export function headOf(text: string, from = 1, options: ExcerptOptions = {}): Ex
   };
 }
 
-/** The last lines. Where even the last one is too long, its end. */
-export function tailOf(text: string, options: ExcerptOptions = {}): Excerpt {
+/** The last lines that fit; the end of the last line when even that is too long. */
+export function tailOf(text: string): Excerpt {
   const lines = linesOf(text);
-  const { most, bytes } = limitsOf(options);
-  let left = bytes;
+  let left = maxBytes;
   let start = lines.length;
-  for (; start > 0 && lines.length - start < most; start -= 1) {
+  for (; start > 0 && lines.length - start < maxLines; start -= 1) {
     left -= Buffer.byteLength(lines[start - 1] ?? "") + 1;
     if (left < -1) break;
   }
   const isOneLongLine = start === lines.length && lines.length > 0;
-  const kept = isOneLongLine ? [endOf(lines.at(-1) ?? "", bytes)] : lines.slice(start);
+  const kept = isOneLongLine ? [endOf(lines.at(-1) ?? "", maxBytes)] : lines.slice(start);
   return {
     text: kept.join("\n"),
     from: lines.length - kept.length + 1,
@@ -64,16 +61,12 @@ export function tailOf(text: string, options: ExcerptOptions = {}): Excerpt {
   };
 }
 
-/** Without the end of the last line, which is no line of its own. */
+/** A final line end does not start another line. */
 function linesOf(text: string): string[] {
   if (text === "") return [];
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
   return lines;
-}
-
-function limitsOf(options: ExcerptOptions): { readonly most: number; readonly bytes: number } {
-  return { most: Math.min(options.maxLines ?? maxLines, maxLines), bytes: options.maxBytes ?? maxBytes };
 }
 
 function endOf(line: string, bytes: number): string {
@@ -88,7 +81,7 @@ export function shortLine(line: string): string {
   return `${line.slice(0, maxLineChars)}… [${line.length - maxLineChars} more characters]`;
 }
 
-/** For results that no tool of ours made, such as those of MCP servers: text beyond the limits is cut, with a note. */
+/** Cuts text from other sources, such as MCP servers, with a note. */
 export function limitedContent(content: readonly (TextPart | MediaPart)[]): (TextPart | MediaPart)[] {
   let lines = maxLines;
   let bytes = maxBytes;
@@ -101,4 +94,9 @@ export function limitedContent(content: readonly (TextPart | MediaPart)[]): (Tex
     const note = `[lines ${excerpt.to + 1}-${excerpt.lines} of ${excerpt.lines} were left out: too long]`;
     return { type: "text", text: excerpt.text === "" ? note : `${excerpt.text}\n${note}` };
   });
+}
+
+/** Adds each note on a line of its own, in brackets. */
+export function withNotes(text: string, notes: readonly string[]): string {
+  return [text, ...notes.map((note) => `[${note}]`)].filter((part) => part !== "").join("\n");
 }

@@ -1,12 +1,11 @@
-// Commands of a session: in the client's terminals where it has them, which shows them itself, else on this
-// machine, each in a process group that ends with it.
+// Runs commands in the client's terminals, or on this machine in process groups that end with the session.
 
 import type { CreateTerminalOptions, TerminalHandle, Terminals } from "@parley/acp";
 import { localTerminals } from "@parley/acp/node";
 import type { AgentTerminals } from "../base/tool.ts";
 
 export interface LocalCommands extends AgentTerminals {
-  /** Ends whatever still runs. */
+  /** Ends all running commands. */
   close(): Promise<void>;
 }
 
@@ -14,10 +13,10 @@ export function clientCommands(terminals: Terminals): AgentTerminals {
   return { isClient: true, create: (options) => terminals.create(options) };
 }
 
-/** Whoever calls it closes it. */
+/** The caller closes it. */
 export function localCommands(options: { readonly cwd: string }): LocalCommands {
   const listeners = new Map<string, (bytes: Uint8Array) => void>();
-  /** Output of commands whose start nobody has been told of yet. */
+  /** Output that arrives before `create` returns. */
   const early = new Map<string, Uint8Array[]>();
   let starting = 0;
   const terminals = localTerminals({

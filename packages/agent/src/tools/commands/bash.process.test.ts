@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { test } from "node:test";
 import type { Terminals } from "@parley/acp";
 import { localTerminals } from "@parley/acp/node";
-import { isGone, numberIn } from "../../../test/support/outside-events.ts";
+import { isGone, numberIn } from "../../../test/support/polling.ts";
 import { type Probe, type ProbeOptions, probe, refusal } from "../../../test/support/tool-probe.ts";
 import { readTool } from "../files/read.ts";
 import { bashTool } from "./bash.ts";
@@ -39,7 +39,7 @@ for (const [place, options] of places) {
     assert.deepEqual([exitCode, signal, timedOut], [3, null, false]);
   });
 
-  test(`a command knows that nobody is there to page or to type, ${place}`, patient, async (t) => {
+  test(`a command runs without pager and prompts, ${place}`, patient, async (t) => {
     const { call } = await started(t);
     const { told } = await call(bashTool, { command: 'echo "$CI $PAGER"; cat; echo end' });
     assert.equal(told, "1 cat\nend\n\n[exit code 0]");
@@ -65,36 +65,36 @@ for (const [place, options] of places) {
     assert.ok(await isGone(pid));
   });
 
-  test(
-    `of a long output the end is told, and all of it is in a file that can be read, ${place}`,
-    patient,
-    async (t) => {
-      const { call } = await started(t);
-      const { told, result } = await call(bashTool, { command: "seq 1 9120" });
-      const { file } = result.rawOutput as { file: string };
-      assert.ok(told.startsWith("7121\n7122\n"));
-      assert.ok(
-        told.endsWith(`\n9120\n\n[the last 2000 of 9120 lines; all of it is in ${file}]\n[exit code 0]`),
-      );
-      assert.equal(statSync(file).mode & 0o777, 0o600);
-      const part = await call(readTool, { path: file, offset: 5_000, limit: 1 });
-      assert.equal(part.told, "5000\n\n[lines 5000-5000 of 9120; continue with offset=5001]");
-    },
-  );
+  test(`the model gets the end of a long output and a file with all of it, ${place}`, patient, async (t) => {
+    const { call } = await started(t);
+    const { told, result } = await call(bashTool, { command: "seq 1 9120" });
+    const { file } = result.rawOutput as { file: string };
+    assert.ok(told.startsWith("7121\n7122\n"));
+    assert.ok(
+      told.endsWith(`\n9120\n\n[the last 2000 of 9120 lines; all of it is in ${file}]\n[exit code 0]`),
+    );
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    const part = await call(readTool, { path: file, offset: 5_000, limit: 1 });
+    assert.equal(part.told, "5000\n\n[lines 5000-5000 of 9120; continue with offset=5001]");
+  });
 }
 
-test("a flood is told by its end, written to a file whole, and shown in part", patient, async (t) => {
-  const { call, wire } = await probe(t);
-  const { told, result } = await call(bashTool, {
-    command: "yes 0123456789abcdef | head -c 20000000; echo; echo last",
-  });
-  const { file, bytes } = result.rawOutput as { file: string; bytes: number };
-  assert.equal(bytes, 20_000_006);
-  assert.equal(statSync(file).size, 20_000_006);
-  assert.match(told, /\nlast\n\n\[the last \d+ of 20000006 bytes; all of it is in /);
-  const sent = wire.reduce((sum, line) => sum + line.length, 0);
-  assert.ok(sent < 2_000_000, `${sent} bytes on the wire`);
-});
+test(
+  "a flood of output: the model gets its end, a file gets all, the user sees parts",
+  patient,
+  async (t) => {
+    const { call, wire } = await probe(t);
+    const { told, result } = await call(bashTool, {
+      command: "yes 0123456789abcdef | head -c 20000000; echo; echo last",
+    });
+    const { file, bytes } = result.rawOutput as { file: string; bytes: number };
+    assert.equal(bytes, 20_000_006);
+    assert.equal(statSync(file).size, 20_000_006);
+    assert.match(told, /\nlast\n\n\[the last \d+ of 20000006 bytes; all of it is in /);
+    const sent = wire.reduce((sum, line) => sum + line.length, 0);
+    assert.ok(sent < 2_000_000, `${sent} bytes on the wire`);
+  },
+);
 
 for (const version of [1, 2] as const) {
   test(
@@ -130,7 +130,7 @@ test("a command runs only below the roots", patient, async (t) => {
   );
 });
 
-test("a client that never says that a killed command has ended is not waited for", patient, async (t) => {
+test("a client that never reports the end of a killed command is not waited for", patient, async (t) => {
   const asked: string[] = [];
   const terminals: Terminals = {
     create: async () => ({

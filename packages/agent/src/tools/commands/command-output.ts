@@ -1,13 +1,12 @@
-// Everything that a command prints: counted, and kept in a file once it is more than a model is told. Until then
-// nothing touches the disk.
+// Counts a command's output, and stores it in a file once it is too long for the model.
 
 import { closeSync, writeSync } from "node:fs";
 import type { OutputFolder } from "../base/tool.ts";
 import { maxBytes, maxLines } from "../base/truncation.ts";
 
-/** A command that prints for ever must not fill the disk. */
+/** Limits the disk space that a command can use. */
 const maxFileBytes = 256 * 1024 * 1024;
-/** Counting lines in more than this would slow the command down. */
+/** Counting lines beyond this would slow the command down. */
 const maxCountedBytes = 2 * 1024 * 1024;
 
 export class CommandOutput {
@@ -29,12 +28,12 @@ export class CommandOutput {
     return this.#bytes;
   }
 
-  /** Nothing where there is too much to count. */
+  /** Undefined when there is too much to count. */
   get lines(): number | undefined {
     return this.#bytes > maxCountedBytes ? undefined : this.#lineFeeds + (this.#endsLine ? 0 : 1);
   }
 
-  /** The file, where there is one; `isWhole` says whether all of it is there. */
+  /** The file, if any; `isWhole` is false when output is missing from it. */
   get file(): { readonly path: string; readonly isWhole: boolean } | undefined {
     return this.#file && { path: this.#file.path, isWhole: this.#written === this.#bytes };
   }
@@ -61,14 +60,14 @@ export class CommandOutput {
     try {
       this.#file = this.#folder.create("output.txt");
     } catch {
-      // no place for it: the result says that only the end was kept
+      // it cannot be stored: the result says that only the end was kept
       this.#isWriting = false;
     }
     for (const bytes of this.#held) this.#write(bytes);
     this.#held = [];
   }
 
-  /** Synchronous: it holds a flood back, where a queue would grow. */
+  /** Synchronous, so that a flood of output waits instead of filling memory. */
   #write(bytes: Uint8Array): void {
     if (this.#file === undefined || !this.#isWriting) return;
     if (this.#written + bytes.length > maxFileBytes) {
@@ -79,7 +78,7 @@ export class CommandOutput {
       for (let at = 0; at < bytes.length; ) at += writeSync(this.#file.fd, bytes, at);
       this.#written += bytes.length;
     } catch {
-      // the disk is full: what is there stays
+      // the disk is full: keep what was written
       this.#isWriting = false;
     }
   }
@@ -87,7 +86,7 @@ export class CommandOutput {
 
 function countLineFeeds(bytes: Uint8Array): number {
   let count = 0;
-  // lines are short: a call of indexOf for each costs more than a look at each byte
+  // faster than indexOf, since lines are short
   for (let at = 0; at < bytes.length; at += 1) if (bytes[at] === 0x0a) count += 1;
   return count;
 }

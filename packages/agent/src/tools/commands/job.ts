@@ -1,3 +1,5 @@
+// The `job` tool: reports on a background command or stops it.
+
 import { defineTool } from "../base/define-tool.ts";
 
 export const jobTool = defineTool({
@@ -5,18 +7,14 @@ export const jobTool = defineTool({
   description:
     "Says how a command is doing that bash runs in the background: whether it runs, its exit code, the end of its output. With stop it is ended first, with all that it started.",
   isReadOnly: false,
-  inputSchema: {
-    type: "object",
-    properties: {
-      id: { type: "string", minLength: 1, description: "As bash gave it, such as job-1" },
-      stop: { type: "boolean", description: "End it. Default false" },
-    },
-    required: ["id"],
-    additionalProperties: false,
+  properties: {
+    id: { type: "string", minLength: 1, description: "As bash gave it, such as job-1" },
+    stop: { type: "boolean", description: "End it. Default false" },
   },
+  required: ["id"],
   prepare: ({ id, stop = false }) => ({
     presentation: { title: stop ? `Stop ${id}` : `Look at ${id}`, kind: stop ? "execute" : "read" },
-    // its command was allowed, and what it prints with it
+    // the user has already allowed the command
     access: { type: "none" },
     async run({ jobs }) {
       if (stop) await jobs.end(id);

@@ -1,11 +1,11 @@
-// Commands beside the conversation: their id, how they are doing, and how the client sees them end.
+// Tests background commands: ids, status, and how the client sees them end.
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import type { Update } from "@parley/acp";
 import { localTerminals } from "@parley/acp/node";
-import { isGone } from "../../../test/support/outside-events.ts";
+import { isGone } from "../../../test/support/polling.ts";
 import { type Probe, probe, refusal } from "../../../test/support/tool-probe.ts";
 import { bashTool } from "./bash.ts";
 import { jobTool } from "./job.ts";
@@ -75,7 +75,7 @@ test("a command in the background is stopped with all that it started", patient,
   assert.ok(await isGone(Number(readFileSync(at("pid"), "utf8"))));
 });
 
-test("a job that nobody started is refused with the names of those there are", patient, async (t) => {
+test("an unknown job id is refused with the known ids", patient, async (t) => {
   const { call } = await probe(t);
   assert.match(await refusal(call(jobTool, { id: "job-9" })), /no "job-9".*Nothing was started/s);
   await call(bashTool, { command: "true", background: true });

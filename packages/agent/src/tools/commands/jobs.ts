@@ -1,5 +1,4 @@
-// Commands that run beside the conversation. Each is a tool call of its own, which ends when the command does,
-// whatever turn runs then; the model asks for it by its id.
+// Runs background commands, each as its own tool call that ends with the command.
 
 import type { TerminalHandle } from "@parley/acp";
 import { textPart } from "../base/define-tool.ts";
@@ -16,7 +15,7 @@ import { tailOf } from "../base/truncation.ts";
 import { plainOutput } from "./plain-output.ts";
 import { runHere } from "./run-command.ts";
 
-/** So many are known; the oldest that have ended are forgotten. */
+/** Maximum number of remembered jobs; the oldest ended ones are forgotten. */
 const maxKept = 32;
 const maxRunning = 16;
 
@@ -28,7 +27,7 @@ interface Running extends Job {
   isOver: boolean;
 }
 
-/** They run on this machine, since a client's terminals belong to a turn. */
+/** Jobs run on this machine, since the client's terminals belong to a turn. */
 export class SessionJobs implements Jobs {
   readonly #terminals: AgentTerminals;
   readonly #jobs = new Map<string, Running>();
@@ -49,7 +48,7 @@ export class SessionJobs implements Jobs {
     }
     this.#count += 1;
     const id = `job-${this.#count}`;
-    const begun = Promise.withResolvers<void>();
+    const started = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<void>();
     const stop = new AbortController();
     const job: Running = {
@@ -69,15 +68,15 @@ export class SessionJobs implements Jobs {
     background(start, async (call, terminal) => {
       try {
         const signal = AbortSignal.any([call.signal, stop.signal]);
-        const place = { call, terminal, outputs, signal, terminals: this.#terminals };
-        job.result = await runHere(place, command, (handle) => {
+        const context = { call, terminal, outputs, signal, terminals: this.#terminals };
+        job.result = await runHere(context, command, (handle) => {
           job.terminal = handle;
-          begun.resolve();
+          started.resolve();
         });
         const { rawOutput } = job.result;
-        await call.finish("completed", { rawOutput: { id, ...(rawOutput as object) } }); // bash says an object
+        await call.finish("completed", { rawOutput: { id, ...(rawOutput as object) } }); // bash results have an object
       } catch (error) {
-        begun.reject(error);
+        started.reject(error);
         if (!stop.signal.aborted) throw error;
         await call.finish("cancelled", { rawOutput: { id, status: "stopped" } });
       } finally {
@@ -86,23 +85,23 @@ export class SessionJobs implements Jobs {
         ended.resolve();
       }
     });
-    await begun.promise;
+    await started.promise;
     this.#keep(job);
     return job;
   }
 
   async look(id: string): Promise<ToolResult> {
     const { command, terminal, result, isOver } = this.#find(id);
-    const of = `${id}: ${command}`;
+    const title = `${id}: ${command}`;
     if (isOver || terminal === undefined) {
       if (result === undefined)
-        return { content: [textPart(`${of}\n\n[it was stopped]`)], rawOutput: { id, status: "stopped" } };
-      const raw = { ...(result.rawOutput as object), id, status: "ended" }; // bash says an object
-      return { content: [textPart(of), ...result.content], rawOutput: raw };
+        return { content: [textPart(`${title}\n\n[it was stopped]`)], rawOutput: { id, status: "stopped" } };
+      const raw = { ...(result.rawOutput as object), id, status: "ended" }; // bash results have an object
+      return { content: [textPart(title), ...result.content], rawOutput: raw };
     }
     const { text } = tailOf(plainOutput((await terminal.output()).output));
-    const told = `${of}\n${text === "" ? "[no output yet]" : text}\n\n[it is running]`;
-    return { content: [textPart(told)], rawOutput: { id, status: "running" } };
+    const shown = `${title}\n${text === "" ? "[no output yet]" : text}\n\n[it is running]`;
+    return { content: [textPart(shown)], rawOutput: { id, status: "running" } };
   }
 
   async end(id: string): Promise<void> {

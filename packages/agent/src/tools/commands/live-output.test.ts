@@ -27,7 +27,7 @@ test("output is shown at once, then at most ten times a second, and all of it in
   assert.equal(shown[0], "0\n");
 });
 
-test("a flood is shown in part, with a note of what is not, and never more than a budget", async (t) => {
+test("a flood is shown in part, within a budget, with a note about the rest", async (t) => {
   const { output, shown, push } = live(t);
   const line = `${"x".repeat(99)}\n`;
   for (let i = 0; i < 1_000; i += 1) {

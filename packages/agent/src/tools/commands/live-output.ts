@@ -1,26 +1,24 @@
-// A command's output on its way to the client while it runs: at most ten updates a second, and never more than a
-// person could read. What comes faster is left out with a note; all of it is in the result or in a file.
+// Streams a command's output to the client at a readable rate; the rest is dropped with a note.
 
 import type { DisplayTerminal } from "@parley/acp";
 
-/** Between two updates. */
+/** Minimum time between updates. */
 const everyMs = 100;
-/** Of one update. */
 const maxUpdateBytes = 32 * 1024;
-/** So much at once, then so much a second: what is shown is stored and sent again to whoever loads the session. */
+/** A burst, then a rate: shown output is stored, and sent again when the session is loaded. */
 const burstBytes = 64 * 1024;
 const bytesPerSecond = 32 * 1024;
 
 export class LiveOutput {
   readonly #display: Pick<DisplayTerminal, "write">;
-  /** At most one update's worth, at its beginning: one buffer for all, so that a flood leaves no garbage. */
+  /** One reused buffer with at most one update, so that a flood leaves no garbage. */
   #pending: Buffer | undefined;
   #pendingBytes = 0;
   #leftOut = 0;
   #budget = burstBytes;
   #shownAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
-  /** The client reads slowly: nothing more until it has. */
+  /** Set while the client is slow: nothing is sent until it resolves. */
   #waiting: Promise<void> | undefined;
 
   constructor(display: Pick<DisplayTerminal, "write">) {
@@ -39,7 +37,7 @@ export class LiveOutput {
     if (this.#timer === undefined && this.#waiting === undefined) this.#soon();
   }
 
-  /** Shows what is left. */
+  /** Sends the rest. */
   async end(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#waiting;
@@ -62,7 +60,7 @@ export class LiveOutput {
       this.#waiting = undefined;
       if (this.#pendingBytes > 0) this.#soon();
     };
-    // a client that has gone takes nothing more; the turn hears of it
+    // on failure the client is gone, and the turn ends by itself
     this.#waiting = slow.then(done, done);
   }
 
@@ -84,7 +82,7 @@ export class LiveOutput {
   }
 }
 
-/** After something was left out, a line begins: half a one could begin inside a character. */
+/** After a gap, starts at a line start, never inside a character. */
 function atLineStart(bytes: Uint8Array, from: number): number {
   if (from < 0) return 0;
   const end = bytes.indexOf(0x0a, from);

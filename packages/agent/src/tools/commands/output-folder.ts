@@ -1,5 +1,4 @@
-// Where output goes that is too long to be told: a folder of the session, for nobody else's eyes, made when it is
-// first needed and gone with the session.
+// Keeps long outputs in a private folder that is created on first use and removed with the session.
 
 import { mkdirSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +14,7 @@ export class SessionOutputs implements OutputFolder {
     this.#parent = parent;
   }
 
-  /** Nothing has been written before. */
+  /** Undefined until something was written. */
   get path(): string | undefined {
     return this.#path;
   }

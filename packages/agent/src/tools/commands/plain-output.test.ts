@@ -9,11 +9,11 @@ test("colours, titles and links of a terminal are left out", () => {
   );
 });
 
-test("of a progress bar the last state is left", () => {
+test("only the last state of a progress bar is kept", () => {
   assert.equal(plainOutput("10%\r50%\r100%\r\ndone\r\n"), "100%\ndone\n");
 });
 
-test("a long line without an end takes no longer than it has to", { timeout: 20_000 }, () => {
+test("a long line without an end takes linear time", { timeout: 20_000 }, () => {
   const line = "x".repeat(1_000_000);
   assert.equal(plainOutput(`a\rb\n${line}`), `b\n${line}`);
   assert.equal(plainOutput("\u001b[".repeat(100_000)), "");

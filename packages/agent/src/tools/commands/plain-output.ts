@@ -1,5 +1,4 @@
-// What a terminal would show of a command's output in the end, as text for a model: without colours, without what
-// a progress bar has overwritten.
+// Converts terminal output to plain text: no escape sequences, no overwritten progress lines.
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-~])/g;

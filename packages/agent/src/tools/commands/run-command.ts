@@ -1,7 +1,9 @@
-// One shell command, from its start to what the model is told of it: in a terminal of the client's, or here.
+// Runs one shell command in the client's terminal or on this machine, and builds the result for the model.
 
 import { existsSync } from "node:fs";
 import type { ExitStatus, TerminalHandle } from "@parley/acp";
+import { withTimeout } from "@parley/acp/internal";
+import { abortable } from "../base/abortable.ts";
 import { textPart } from "../base/define-tool.ts";
 import type { JobCommand, RunContext, ToolResult } from "../base/tool.ts";
 import { type Excerpt, maxBytes, tailOf } from "../base/truncation.ts";
@@ -9,25 +11,24 @@ import { CommandOutput } from "./command-output.ts";
 import { LiveOutput } from "./live-output.ts";
 import { plainOutput } from "./plain-output.ts";
 
-/** What the client keeps of an output; of our own, all goes to a file. */
+/** Output limit for the client's terminal. */
 const clientOutputBytes = 1024 * 1024;
-/** More than is told, so that whole lines can be taken of it. */
+/** More than the model gets, so that whole lines can be cut from it. */
 const tailBytes = maxBytes + 16 * 1024;
-/** How long a cancelled call waits for its processes to end; they are ended all the same. */
+/** How long a cancelled call waits for its processes to end. */
 const cancelMs = 100;
-/** How long a client may take to say that a command has ended which it was told to kill. */
+/** How long to wait for the exit of a killed command. */
 const killedMs = 2_000;
 
-/** Where a command is shown, and what it may use. */
-export type CommandPlace = Pick<RunContext, "call" | "terminal" | "terminals" | "outputs" | "signal">;
+export type CommandContext = Pick<RunContext, "call" | "terminal" | "terminals" | "outputs" | "signal">;
 
-export async function runCommand(context: CommandPlace, command: JobCommand): Promise<ToolResult> {
+export async function runCommand(context: CommandContext, command: JobCommand): Promise<ToolResult> {
   context.signal.throwIfAborted();
   return context.terminals.isClient ? runAtClient(context, command) : runHere(context, command);
 }
 
-/** The client shows the terminal, live. */
-async function runAtClient(context: CommandPlace, command: JobCommand): Promise<ToolResult> {
+/** Runs in the client's terminal, which the client shows live. */
+async function runAtClient(context: CommandContext, command: JobCommand): Promise<ToolResult> {
   const terminal = await context.terminals.create(createOptions(context, command, clientOutputBytes));
   return untilReleased(context, terminal, async () => {
     await context.call.terminal(terminal);
@@ -40,17 +41,17 @@ async function runAtClient(context: CommandPlace, command: JobCommand): Promise<
   });
 }
 
-/** We show what we read. `begun` is told when it runs. */
+/** Runs on this machine and streams the output to the client. Calls `onStart` when it runs. */
 export async function runHere(
-  context: CommandPlace,
+  context: CommandContext,
   command: JobCommand,
-  begun?: (terminal: TerminalHandle) => void,
+  onStart?: (terminal: TerminalHandle) => void,
 ): Promise<ToolResult> {
   let terminal: TerminalHandle | undefined;
   const display = context.terminal({
     command: command.command,
     cwd: command.cwd,
-    // it ends as it would by itself, and the result says how
+    // the command then ends by itself, and the result says how
     onCancel: () => void terminal?.kill().catch(() => undefined),
   });
   const live = new LiveOutput(display);
@@ -63,7 +64,7 @@ export async function runHere(
       live.push(bytes);
     });
     terminal = started;
-    begun?.(started);
+    onStart?.(started);
     return await untilReleased(context, started, async () => {
       const ending = await endOf(started, command, context.signal);
       status = ending.status;
@@ -77,83 +78,57 @@ export async function runHere(
   }
 }
 
-function createOptions({ signal }: CommandPlace, { command, cwd }: JobCommand, outputByteLimit: number) {
+function createOptions({ signal }: CommandContext, { command, cwd }: JobCommand, outputByteLimit: number) {
   const isWindows = process.platform === "win32";
   const shell = isWindows ? "cmd.exe" : existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
   return {
     command: shell,
     args: isWindows ? ["/d", "/s", "/c", command] : ["-c", command],
     cwd,
-    // nobody can answer a question or page through an output
+    // nobody can answer a prompt or use a pager
     env: { CI: "1", PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0" },
     outputByteLimit,
     signal,
   };
 }
 
-/** Whatever happens, nothing of the command is left; a cancelled call does not wait long for that. */
+/** Always releases the terminal; a cancelled call does not wait long for it. */
 async function untilReleased<Result>(
-  { signal }: CommandPlace,
+  { signal }: CommandContext,
   terminal: TerminalHandle,
   work: () => Promise<Result>,
 ): Promise<Result> {
   try {
     return await work();
   } finally {
-    const released = terminal.release();
-    // the client has gone, or has let go of it already
-    const quiet = released.catch(() => undefined);
-    await (signal.aborted ? within(quiet, cancelMs) : quiet);
+    // fails when the client is gone or has released it already
+    const released = terminal.release().catch(() => undefined);
+    await (signal.aborted ? withTimeout(cancelMs, released) : released);
   }
 }
 
 interface Ending {
   readonly status: ExitStatus;
-  /** Seconds, where it took too long and was killed. */
+  /** The timeout in seconds, if it was exceeded. */
   readonly timedOut: number | undefined;
 }
 
-async function endOf(
-  terminal: TerminalHandle,
-  { seconds }: JobCommand,
-  signal: AbortSignal,
-): Promise<Ending> {
+function endOf(terminal: TerminalHandle, { seconds }: JobCommand, signal: AbortSignal): Promise<Ending> {
   const exited = terminal.waitForExit();
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    signal.throwIfAborted();
-    const work = async (): Promise<Ending> => {
-      const status = await (seconds === undefined ? exited : within(exited, seconds * 1_000));
-      if (status !== undefined) return { status, timedOut: undefined };
-      const killed = terminal.kill().then(() => exited);
-      return { status: (await within(killed, killedMs)) ?? {}, timedOut: seconds };
-    };
-    return await Promise.race([work(), aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-    // when it is given up, nobody waits for it any more
-    exited.catch(() => undefined);
-  }
-}
-
-/** Nothing where it takes longer. */
-async function within<Result>(work: Promise<Result>, ms: number): Promise<Result | undefined> {
-  const enough = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => enough.resolve(undefined), ms);
-  try {
-    return await Promise.race([work, enough.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const ending = async (): Promise<Ending> => {
+    const status = await (seconds === undefined ? exited : withTimeout(seconds * 1_000, exited));
+    if (status !== undefined) return { status, timedOut: undefined };
+    const killed = terminal.kill().then(() => exited);
+    return { status: (await withTimeout(killedMs, killed)) ?? {}, timedOut: seconds };
+  };
+  return abortable(signal, ending());
 }
 
 interface Finished extends Ending {
-  /** The end of it, or all. */
+  /** All of the output, or its end. */
   readonly output: string;
   readonly whole: CommandOutput;
-  /** The client has not kept the beginning: nobody has it. */
+  /** The client has dropped the beginning. */
   readonly isDropped: boolean;
 }
 
@@ -167,15 +142,15 @@ function resultOf({ status, timedOut, output, whole, isDropped }: Finished): Too
     notes.push(`it took longer than ${timedOut} s and was ended; set timeout for more`);
   else if (exitCode != null) notes.push(`exit code ${exitCode}`);
   else notes.push(`ended by ${signal ?? "a signal"}`);
-  const told = excerpt.text === "" ? "[no output]" : excerpt.text;
+  const text = excerpt.text === "" ? "[no output]" : excerpt.text;
   return {
-    content: [textPart(`${told}\n\n${notes.map((note) => `[${note}]`).join("\n")}`)],
+    content: [textPart(`${text}\n\n${notes.map((note) => `[${note}]`).join("\n")}`)],
     rawOutput: {
       exitCode: exitCode ?? null,
       signal: signal ?? null,
       timedOut: timedOut !== undefined,
       bytes: whole.bytes,
-      ...(whole.file === undefined ? {} : { file: whole.file.path }),
+      ...(whole.file && { file: whole.file.path }),
     },
   };
 }

@@ -1,5 +1,7 @@
+// The `ask` tool: asks the user a question.
+
+import { asksForSecret } from "../../text/form-rules.ts";
 import { defineTool, textPart } from "../base/define-tool.ts";
-import { asksForSecret } from "../base/form-rules.ts";
 import { shownText } from "../base/shown-content.ts";
 import { ToolError } from "../base/tool.ts";
 
@@ -8,19 +10,15 @@ export const askTool = defineTool({
   description:
     "Asks the user a question, when you cannot go on without the answer and cannot find it out yourself. Give the answers to choose from, or none for an answer in the user's own words.",
   isReadOnly: false,
-  inputSchema: {
-    type: "object",
-    properties: {
-      question: { type: "string", minLength: 1 },
-      options: {
-        type: "array",
-        items: { type: "string", minLength: 1 },
-        description: "Answers to choose from",
-      },
+  properties: {
+    question: { type: "string", minLength: 1 },
+    options: {
+      type: "array",
+      items: { type: "string", minLength: 1 },
+      description: "Answers to choose from",
     },
-    required: ["question"],
-    additionalProperties: false,
   },
+  required: ["question"],
   prepare({ question, options = [] }) {
     const choices = [...new Set(options)];
     if (choices.length === 0 && asksForSecret(question)) {
@@ -34,9 +32,13 @@ export const askTool = defineTool({
       async run({ ask }) {
         const answer = await ask(question, choices);
         if (answer === undefined) {
-          const told =
+          const modelText =
             "[the user gave no answer; do what you think is best, and say what you took for granted]";
-          return { content: [textPart(told)], rawOutput: { answer: null }, shown: [shownText("No answer.")] };
+          return {
+            content: [textPart(modelText)],
+            rawOutput: { answer: null },
+            shown: [shownText("No answer.")],
+          };
         }
         return {
           content: [textPart(`the user answered: ${answer}`)],

@@ -49,7 +49,7 @@ test("a question without an answer does not stop the work", async (t) => {
   );
 });
 
-test("A94 nobody is asked for a secret in their own words; about secrets one may ask", async (t) => {
+test("A94 a question must not ask for a secret, but may be about secrets", async (t) => {
   const { call, asked } = await probe(t, { answer: "yes" });
   for (const question of ["What is your API key?", "Please paste the access_token.", "Enter your password"]) {
     assert.match(await refusal(call(askTool, { question })), /must not ask for a password, a key or a token/);
@@ -89,7 +89,7 @@ for (const version of [1, 2] as const) {
   });
 }
 
-test("outside of planning there is nothing to leave", async (t) => {
+test("switch_mode fails outside architect mode", async (t) => {
   const { call } = await probe(t, { mode: "ask" });
   assert.equal(
     await refusal(call(switchModeTool, { plan: "x" })),

@@ -1,3 +1,5 @@
+// The `todo` tool: shows the plan to the user.
+
 import { defineTool, textPart } from "../base/define-tool.ts";
 
 export const todoTool = defineTool({
@@ -5,26 +7,22 @@ export const todoTool = defineTool({
   description:
     "Shows the user your plan: all steps, in order, with what is done. Use it for work of several steps, and again whenever a step begins or ends; what you leave out is taken off the plan.",
   isReadOnly: false,
-  inputSchema: {
-    type: "object",
-    properties: {
-      entries: {
-        type: "array",
-        items: {
-          type: "object",
-          properties: {
-            content: { type: "string", minLength: 1, description: "The step, in a few words" },
-            status: { type: "string", enum: ["pending", "in_progress", "completed"] },
-            priority: { type: "string", enum: ["high", "medium", "low"], description: "Default medium" },
-          },
-          required: ["content", "status"],
-          additionalProperties: false,
+  properties: {
+    entries: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          content: { type: "string", minLength: 1, description: "The step, in a few words" },
+          status: { type: "string", enum: ["pending", "in_progress", "completed"] },
+          priority: { type: "string", enum: ["high", "medium", "low"], description: "Default medium" },
         },
+        required: ["content", "status"],
+        additionalProperties: false,
       },
     },
-    required: ["entries"],
-    additionalProperties: false,
   },
+  required: ["entries"],
   prepare({ entries }) {
     const done = entries.filter(({ status }) => status === "completed").length;
     const now = entries.find(({ status }) => status === "in_progress")?.content;

@@ -1,6 +1,4 @@
-// The files of a session as its tools see them: texts from the client where it has them, with what the user has
-// not saved yet, everything else from the disk. Whoever answers, the roots of the session are the boundary: the
-// disk says where a path leads before the client is asked.
+// Reads and writes session files: through the client where possible, for unsaved text, else on disk; only inside the roots.
 
 import {
   errorCodes,
@@ -9,20 +7,16 @@ import {
   RequestError,
   type WriteTextOptions,
 } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import type { DirectoryEntry, FileFacts, LocalFiles } from "@parley/acp/node";
 import { type AgentFiles, type AgentWriteOptions, type TextWithVersion, ToolError } from "../base/tool.ts";
 
 export interface AgentFilesOptions {
-  /** Below the roots of the session. */
+  /** Files inside the session's roots. */
   readonly local: LocalFiles;
-  /** What the client offers. */
   readonly client?: Files | undefined;
-  /** The files in the folder that a path is below, where that may be read besides the roots. */
+  /** Returns the files for a path outside the roots that may be read. */
   readonly readable?: (path: string) => LocalFiles | undefined;
-}
-
-export function agentFiles(options: AgentFilesOptions): AgentFiles {
-  return new SessionFiles(options);
 }
 
 const mark = "\ufeff";
@@ -31,14 +25,14 @@ function withoutMark(text: string): string {
   return text.startsWith(mark) ? text.slice(1) : text;
 }
 
-/** Of the text, so that it is the same whether the client or the disk has told it. */
+/** A hash of the text, so that it does not depend on its source. */
 function versionOf(text: string): string {
-  // Loaded by the first file: milliseconds that the start of the agent does not pay.
+  // loaded with the first file, to keep startup fast
   const { hash } = process.getBuiltinModule("node:crypto");
   return `sha256-${hash("sha256", text, "base64url")}`;
 }
 
-class SessionFiles implements AgentFiles {
+export class SessionFiles implements AgentFiles {
   readonly canRead = true;
   readonly canWrite = true;
   readonly #local: LocalFiles;
@@ -56,7 +50,7 @@ class SessionFiles implements AgentFiles {
   }
 
   async read(path: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<TextWithVersion> {
-    const text = await this.readText(path, signal === undefined ? {} : { signal });
+    const text = await this.readText(path, optional({ signal }));
     return { text, version: versionOf(text) };
   }
 
@@ -65,8 +59,8 @@ class SessionFiles implements AgentFiles {
     if (readable !== undefined) return readable.readText(path, options);
     if (this.#client?.canRead !== true) return this.#local.readText(path, options);
     await this.#local.locate(path);
-    // By the name it was given: an editor knows its buffers by the names that the user opened.
-    // Editors differ in what they do with a byte order mark; to tools it is no part of the text.
+    // Uses the given name, since an editor knows its buffers by the names that the user opened.
+    // Editors differ in what they do with a byte order mark; tools never see it.
     return withoutMark(await this.#client.readText(path, options));
   }
 
@@ -77,8 +71,7 @@ class SessionFiles implements AgentFiles {
   }
 
   async write(path: string, content: string, options: AgentWriteOptions): Promise<TextWithVersion> {
-    const { expected, signal } = options;
-    const given = signal === undefined ? {} : { signal };
+    const { expected, ...given } = options;
     const now = await this.#versionNow(path, given);
     if (now !== expected) {
       const what =
@@ -92,11 +85,11 @@ class SessionFiles implements AgentFiles {
       await this.#client.writeText(path, kept + content, given);
     } else
       await this.#local.write(path, content, { ...given, expected: await this.#diskVersion(path, given) });
-    // The client may have its own way with line ends: what it holds now is what counts.
+    // the client may change line ends, so read the version back
     return { text: content, version: await this.#versionNow(path, given) };
   }
 
-  /** A client that tells the mark wants it back; one that does not sees to it itself. */
+  /** A client that returns the byte order mark expects it back; others restore it themselves. */
   async #clientMark(
     client: Files,
     path: string,
@@ -115,14 +108,14 @@ class SessionFiles implements AgentFiles {
     }
   }
 
-  /** Clients have many codes for a file that is not there: the disk is asked as well. */
+  /** Checks the disk as well, since clients use many codes for a missing file. */
   async isAbsent(path: string, error: unknown): Promise<boolean> {
     if (isNotFound(error)) return true;
     if (!(error instanceof RequestError) || error.code === errorCodes.outsideWorkspace) return false;
     return this.#local.stat(path).then(() => false, isNotFound);
   }
 
-  /** For the check that the disk makes at the moment of the write. */
+  /** For the check on disk at the moment of the write. */
   async #diskVersion(path: string, options: { readonly signal?: AbortSignal }): Promise<string> {
     try {
       return (await this.#local.read(path, options)).version;
@@ -165,7 +158,7 @@ class SessionFiles implements AgentFiles {
       ]);
       return shown.replaceAll("\r\n", "\n") !== saved.replaceAll("\r\n", "\n");
     } catch {
-      // no text, or the client does not have it: there is nothing that could be lost
+      // not a text, or not open in the client: nothing could be lost
       return false;
     }
   }

@@ -54,7 +54,7 @@ test("a link is deleted, what it leads to stays; roots and what is outside stay 
   );
 });
 
-test("a file is moved to where nothing is, and what was read of it still counts", async (t) => {
+test("a file is moved to a free path, and counts as read there", async (t) => {
   const { call, put, get, at } = await probe(t);
   put("a", "one\n");
   put("taken", "2");

@@ -1,3 +1,5 @@
+// The `delete` tool: deletes a file, link or directory.
+
 import { basename, dirname } from "node:path";
 import { defineTool, textPart } from "../base/define-tool.ts";
 import { isBinary } from "../base/media-type.ts";
@@ -6,7 +8,7 @@ import { type ToolContext, ToolError } from "../base/tool.ts";
 import { maxBytes } from "../base/truncation.ts";
 import { absolutePath, entryNamesOf, shownPath } from "../base/workspace-path.ts";
 
-/** Counting the rest would take longer than removing it. */
+/** Counting more would take longer than deleting. */
 const maxCounted = 10_000;
 
 export const deleteTool = defineTool({
@@ -14,15 +16,11 @@ export const deleteTool = defineTool({
   description:
     "Deletes a file, a symbolic link itself, or a directory. A directory that is not empty needs recursive.",
   isReadOnly: false,
-  inputSchema: {
-    type: "object",
-    properties: {
-      path: { type: "string", description: "Absolute or relative to the working directory" },
-      recursive: { type: "boolean", description: "Delete a directory with everything in it. Default false" },
-    },
-    required: ["path"],
-    additionalProperties: false,
+  properties: {
+    path: { type: "string", description: "Absolute or relative to the working directory" },
+    recursive: { type: "boolean", description: "Delete a directory with everything in it. Default false" },
   },
+  required: ["path"],
   async prepare({ path: given, recursive = false }, context) {
     const path = absolutePath(context, given);
     const shown = shownPath(context, path);
@@ -49,7 +47,7 @@ export const deleteTool = defineTool({
         locations: [{ path }],
         content,
       },
-      access: { type: "write", paths, verb: "delete", ...(count > 0 ? { losesFolder: true } : {}) },
+      access: { type: "write", paths, verb: "delete", ...(count > 0 && { losesFolder: true }) },
       async run({ files, seen }) {
         await files.remove(path, { recursive });
         seen.forget(path);
@@ -60,7 +58,7 @@ export const deleteTool = defineTool({
   },
 });
 
-/** What is lost with the editor's buffer cannot be brought back from anywhere. */
+/** Refuses files with unsaved changes, which could not be restored. */
 export async function refuseUnsaved(context: ToolContext, path: string): Promise<void> {
   if (!(await context.files.isUnsaved(path, { signal: context.signal }))) return;
   throw new ToolError(`${shownPath(context, path)} has changes in the editor that are not saved`, {
@@ -94,7 +92,7 @@ function entries(count: number): string {
   return count === 1 ? "1 file or directory" : `${count} files and directories`;
 }
 
-/** For the diff: large and binary files are not shown. */
+/** The text for the diff; undefined for large and binary files. */
 async function textOrNothing(context: ToolContext, path: string): Promise<string | undefined> {
   const { files, signal } = context;
   try {
@@ -103,7 +101,7 @@ async function textOrNothing(context: ToolContext, path: string): Promise<string
     const bytes = await files.readBytes(path, { signal });
     return isBinary(bytes) ? undefined : new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    // it cannot be read or is no text: it can be deleted all the same
+    // unreadable or not a text: it can still be deleted
     return undefined;
   }
 }

@@ -47,7 +47,7 @@ test("several edits apply together, or none of them", async (t) => {
   assert.equal(get("a"), "two\ntwo\n3\n");
 });
 
-test("a text that is there more often is an error that says how often and where, unless all are meant", async (t) => {
+test("a text that occurs several times is an error with its lines, unless replaceAll is set", async (t) => {
   const { call, put, get } = await probe(t);
   put("a", "x = 1\ny\nx = 1\n");
   assert.equal(

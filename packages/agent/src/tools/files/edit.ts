@@ -1,8 +1,10 @@
+// The `edit` tool: replaces text in a file.
+
 import { defineTool, textPart } from "../base/define-tool.ts";
 import { shownDiff } from "../base/shown-content.ts";
 import { type PreparedCall, ToolError } from "../base/tool.ts";
 import { shortLine } from "../base/truncation.ts";
-import { absolutePath, namesOf, shownPath } from "../base/workspace-path.ts";
+import { resolvePath } from "../base/workspace-path.ts";
 import { nearestBlock } from "./nearest-block.ts";
 import { textOf } from "./read.ts";
 import { findMatches, lineAt, type Span } from "./text-match.ts";
@@ -12,47 +14,37 @@ export const editTool = defineTool({
   description:
     "Replaces text in a file. oldText must be in the file exactly once, with enough lines around it to be unique, unless replaceAll is set. All edits are looked up in the file as it is now and applied together, or none of them; they must not overlap.",
   isReadOnly: false,
-  inputSchema: {
-    type: "object",
-    properties: {
-      path: { type: "string", description: "Of the file, absolute or relative to the working directory" },
-      edits: {
-        type: "array",
-        minItems: 1,
-        items: {
-          type: "object",
-          properties: {
-            oldText: {
-              type: "string",
-              minLength: 1,
-              description: "The text to replace, as it is in the file",
-            },
-            newText: { type: "string", description: "What is there afterwards" },
-            replaceAll: { type: "boolean", description: "Replace every occurrence. Default false" },
-          },
-          required: ["oldText", "newText"],
-          additionalProperties: false,
+  properties: {
+    path: { type: "string", description: "Of the file, absolute or relative to the working directory" },
+    edits: {
+      type: "array",
+      minItems: 1,
+      items: {
+        type: "object",
+        properties: {
+          oldText: { type: "string", minLength: 1, description: "The text to replace, as it is in the file" },
+          newText: { type: "string", description: "What is there afterwards" },
+          replaceAll: { type: "boolean", description: "Replace every occurrence. Default false" },
         },
+        required: ["oldText", "newText"],
+        additionalProperties: false,
       },
     },
-    required: ["path", "edits"],
-    additionalProperties: false,
   },
+  required: ["path", "edits"],
   async prepare({ path: given, edits }, context) {
-    const path = absolutePath(context, given);
-    const paths = await namesOf(context, path);
-    const shown = shownPath(context, path);
+    const { path, paths, shown } = await resolvePath(context, given);
     const known = context.seen.versionOf(path);
     const hidden = known === undefined ? await context.vetoes?.unreadable(paths) : undefined;
-    // what is told of an edit that fails is in the file, too
-    if (hidden !== undefined && hidden.size > 0) return toBeRead(shown, path, paths);
+    // error messages quote the file, so it must be readable
+    if (hidden !== undefined && hidden.size > 0) return readFirst(shown, path, paths);
     const { text, version } = await textOf(context, path);
     if (known !== undefined && known !== version) {
       throw new ToolError(`${shown} has changed since it was read`, {
         advice: "read it again, then repeat the edit",
       });
     }
-    const changes = placed(text, edits, shown);
+    const changes = findChanges(text, edits, shown);
     const newText = applied(text, changes);
     if (newText === text) throw new ToolError(`the edits leave ${shown} as it is; nothing was written`);
     const line = lineAt(text, changes[0]?.start ?? 0);
@@ -79,8 +71,8 @@ export const editTool = defineTool({
   },
 });
 
-/** Whoever edits a file has to be allowed to read it first. */
-function toBeRead(shown: string, path: string, paths: readonly string[]): PreparedCall {
+/** Asks for read permission instead, since an edit needs it. */
+function readFirst(shown: string, path: string, paths: readonly string[]): PreparedCall {
   return {
     presentation: { title: `Edit ${shown}`, kind: "edit", locations: [{ path }] },
     access: { type: "read", paths },
@@ -97,12 +89,11 @@ interface Edit {
 interface Change extends Span {
   readonly newText: string;
   readonly isTolerant: boolean;
-  /** Which edit it comes from, counted from 1. */
   readonly number: number;
 }
 
-/** In the order of the file. */
-function placed(text: string, edits: readonly Edit[], shown: string): Change[] {
+/** Finds all edits in the file, in file order. */
+function findChanges(text: string, edits: readonly Edit[], shown: string): Change[] {
   const changes = edits.flatMap((edit, index) =>
     changesOf(text, edit, { shown, number: index + 1, of: edits.length }),
   );
@@ -115,13 +106,13 @@ function placed(text: string, edits: readonly Edit[], shown: string): Change[] {
   return changes;
 }
 
-interface Place {
+interface EditLabel {
   readonly shown: string;
   readonly number: number;
   readonly of: number;
 }
 
-function changesOf(text: string, edit: Edit, { shown, number, of }: Place): Change[] {
+function changesOf(text: string, edit: Edit, { shown, number, of }: EditLabel): Change[] {
   const which = of === 1 ? "oldText" : `oldText of edit ${number}`;
   if (edit.oldText === edit.newText) {
     throw new ToolError(`${which} and its newText are the same; nothing was changed in ${shown}`);
@@ -156,7 +147,10 @@ function notFound(text: string, wanted: string, which: string, shown: string): T
   );
 }
 
-/** Models write line feeds; the file keeps what it has, there or, if there is none there, where it has its first. */
+/**
+ * Models write
+ * ; keeps the line ends of the replaced text, or those of the file.
+ */
 function withLineEndsOf(text: string, { start, end }: Span, newText: string): string {
   const there = text.slice(start, end);
   const sample = there.includes("\n") ? there : text;

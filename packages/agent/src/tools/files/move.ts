@@ -1,3 +1,5 @@
+// The `move` tool: moves or renames a file or directory.
+
 import type { ToolCallContent } from "@parley/acp";
 import { defineTool, textPart } from "../base/define-tool.ts";
 import { ToolError } from "../base/tool.ts";
@@ -9,15 +11,11 @@ export const moveTool = defineTool({
   description:
     "Moves or renames a file or a directory. Nothing is replaced: the new path must not exist; the directories it needs are made.",
   isReadOnly: false,
-  inputSchema: {
-    type: "object",
-    properties: {
-      from: { type: "string", description: "What to move, absolute or relative to the working directory" },
-      to: { type: "string", description: "Its new path" },
-    },
-    required: ["from", "to"],
-    additionalProperties: false,
+  properties: {
+    from: { type: "string", description: "What to move, absolute or relative to the working directory" },
+    to: { type: "string", description: "Its new path" },
   },
+  required: ["from", "to"],
   async prepare(input, context) {
     const from = absolutePath(context, input.from);
     const to = absolutePath(context, input.to);

@@ -1,9 +1,7 @@
-// The lines of a file that are most like what was looked for and not found: what a model needs to see in order
-// to do better.
+// Finds the lines most similar to a text that was not found, to help the model correct an edit.
 
-import { usual } from "./text-match.ts";
+import { toAscii } from "./text-match.ts";
 
-/** Comparing more than this costs more than it helps. */
 const maxComparisons = 2_000_000;
 const maxShownLines = 30;
 
@@ -13,7 +11,7 @@ export interface Block {
   readonly lines: readonly string[];
 }
 
-/** Nothing where no line is anything like it. */
+/** Undefined when no lines are similar. */
 export function nearestBlock(text: string, wanted: string): Block | undefined {
   const lines = text.split(/\r?\n/);
   const keys = lines.map(keyOf);
@@ -27,16 +25,16 @@ export function nearestBlock(text: string, wanted: string): Block | undefined {
     for (let i = 0; i < size; i += 1) score += likeness(keys[at + i] ?? "", sought[i] ?? "");
     if (score > best.score) best = { score, at };
   }
-  // A third of the lines in common, or one line that is much like the one.
+  // at least a third of the lines in common
   if (best.score < size / 3) return undefined;
   return { from: best.at + 1, lines: lines.slice(best.at, best.at + Math.min(size, maxShownLines)) };
 }
 
 function keyOf(line: string): string {
-  return [...line].map(usual).join("").trim().replace(/\s+/g, " ");
+  return [...line].map(toAscii).join("").trim().replace(/\s+/g, " ");
 }
 
-/** From 0 to 1: words in common. An empty line is like nothing. */
+/** The share of common words, from 0 to 1; 0 for an empty line. */
 function likeness(one: string, other: string): number {
   if (one === "" || other === "") return 0;
   if (one === other) return 1;

@@ -37,7 +37,7 @@ test("a part of a file says how to continue", async (t) => {
   );
 });
 
-test("an image is looked at, whatever it is called", async (t) => {
+test("an image is recognised whatever its name", async (t) => {
   const { put, call } = await probe(t);
   const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0);
   put("picture.txt", png);

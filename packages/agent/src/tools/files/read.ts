@@ -1,30 +1,27 @@
+// The `read` tool: reads a text file or an image.
+
 import { basename, dirname, join } from "node:path";
+import { optional } from "@parley/acp/internal";
 import { imageProblem } from "../../model/image-limits.ts";
 import { defineTool, textPart } from "../base/define-tool.ts";
 import { imageTypeOf, isBinary } from "../base/media-type.ts";
 import { shownVerbatim } from "../base/shown-content.ts";
 import { type RunContext, type ToolContext, ToolError, type ToolResult } from "../base/tool.ts";
 import { headOf, maxBytes, maxLines } from "../base/truncation.ts";
-import { absolutePath, namesOf, shownPath } from "../base/workspace-path.ts";
+import { resolvePath, shownPath } from "../base/workspace-path.ts";
 
 export const readTool = defineTool({
   name: "read",
   description: `Reads a text file, or an image to look at. At most ${maxLines} lines or ${maxBytes / 1024} KB at a time: for more, call it again with offset. Read a file before you edit it.`,
   isReadOnly: true,
-  inputSchema: {
-    type: "object",
-    properties: {
-      path: { type: "string", description: "Of the file, absolute or relative to the working directory" },
-      offset: { type: "integer", minimum: 1, description: "The first line to read, counted from 1" },
-      limit: { type: "integer", minimum: 1, description: "How many lines to read" },
-    },
-    required: ["path"],
-    additionalProperties: false,
+  properties: {
+    path: { type: "string", description: "Of the file, absolute or relative to the working directory" },
+    offset: { type: "integer", minimum: 1, description: "The first line to read, counted from 1" },
+    limit: { type: "integer", minimum: 1, description: "How many lines to read" },
   },
+  required: ["path"],
   async prepare({ path: given, offset = 1, limit }, context) {
-    const path = absolutePath(context, given);
-    const paths = await namesOf(context, path);
-    const shown = shownPath(context, path);
+    const { path, paths, shown } = await resolvePath(context, given);
     const range =
       limit === undefined
         ? offset === 1
@@ -50,7 +47,7 @@ async function readPart(
   const { text, version } = await textOf(context, path);
   context.seen.note(path, version);
   const shown = shownPath(context, path);
-  const excerpt = headOf(text, offset, limit === undefined ? {} : { maxLines: limit });
+  const excerpt = headOf(text, offset, optional({ maxLines: limit }));
   const { from, to, lines } = excerpt;
   if (lines === 0) return { content: [textPart(`[${shown} is empty]`)], rawOutput: { lines } };
   if (from > lines) throw new ToolError(`${shown} has ${lines} lines; offset ${from} is beyond its end`);
@@ -67,7 +64,7 @@ async function readPart(
   };
 }
 
-/** Binary files are refused here, before anybody decodes them. */
+/** Returns images, refuses binary files, and leaves texts to the caller. */
 async function imageOrNothing(context: RunContext, path: string): Promise<ToolResult | undefined> {
   const { files, signal } = context;
   const shown = shownPath(context, path);
@@ -75,10 +72,10 @@ async function imageOrNothing(context: RunContext, path: string): Promise<ToolRe
     if (await files.isAbsent(path, error)) return undefined;
     throw error;
   });
-  // What is not on disk may still be in the editor.
+  // it may still be open in the editor
   if (facts === undefined) return undefined;
   if (facts.kind === "directory") throw new ToolError(`${shown} is a directory`, { advice: "use list" });
-  if (facts.kind === "other") throw new ToolError(`${shown} is no regular file and cannot be read`);
+  if (facts.kind === "other") throw new ToolError(`${shown} is not a regular file and cannot be read`);
   const bytes = await files.readBytes(path, { signal });
   const mediaType = imageTypeOf(bytes);
   if (mediaType === undefined) {
@@ -101,7 +98,7 @@ async function imageOrNothing(context: RunContext, path: string): Promise<ToolRe
   };
 }
 
-/** A file that is not there: with the names that may have been meant. */
+/** Reads a text; suggests similar names when it does not exist. */
 export async function textOf(
   context: ToolContext,
   path: string,

@@ -1,4 +1,4 @@
-// Which version of each file the model has seen. Bounded: what has been forgotten has to be read again.
+// Remembers which version of each file the model has read; the oldest entries are dropped.
 
 import type { SeenFiles } from "../base/tool.ts";
 
@@ -8,7 +8,7 @@ export function seenFiles(): SeenFiles {
   const versions = new Map<string, string>();
   return {
     note(path, version) {
-      // A Map keeps the order of insertion: the first is the one not touched for longest.
+      // a Map keeps insertion order, so the first is the oldest
       versions.delete(path);
       versions.set(path, version);
       const oldest = versions.size > maxFiles ? versions.keys().next().value : undefined;

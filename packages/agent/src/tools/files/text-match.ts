@@ -1,6 +1,4 @@
-// Where a text is in a file: exactly, or as it is after what models get wrong without meaning it (line ends,
-// trailing space, typographic quotes and dashes, odd spaces). A tolerant match is mapped back to the offsets in
-// the original, so that nothing outside of it changes.
+// Finds a text in a file, exactly or tolerating differences that models make (line ends, trailing space, quotes).
 
 export interface Span {
   readonly start: number;
@@ -9,35 +7,34 @@ export interface Span {
 
 export interface Matches {
   readonly spans: readonly Span[];
-  /** Not character by character. */
   readonly isTolerant: boolean;
 }
 
-/** All places, not overlapping, of the strictest kind that has any. `wanted` is not empty. */
+/** All non-overlapping matches of the strictest kind that has any. `wanted` is not empty. */
 export function findMatches(text: string, wanted: string): Matches {
   const exact = allOf(text, wanted).map((start) => ({ start, end: start + wanted.length }));
   if (exact.length > 0) return { spans: exact, isTolerant: false };
   const lineEnds = (character: string) => character;
   const byLineEnds = matchesIn(plain(text, lineEnds, false), plain(wanted, lineEnds, false).text);
   if (byLineEnds.length > 0) return { spans: byLineEnds, isTolerant: false };
-  const tolerant = matchesIn(plain(text, usual, true), plain(wanted, usual, true).text);
+  const tolerant = matchesIn(plain(text, toAscii, true), plain(wanted, toAscii, true).text);
   return { spans: tolerant, isTolerant: true };
 }
 
 interface PlainText {
   readonly text: string;
-  /** For each character: where it begins and ends in the original. */
+  /** Start and end of each character in the original, so that a tolerant match changes nothing around it. */
   readonly starts: Uint32Array;
   readonly ends: Uint32Array;
 }
 
-/** One character for each, so that offsets can be mapped; line ends become one too. */
+/** Normalises each character, and each line end, to one character. */
 function plain(original: string, mapped: (character: string) => string, trimsLines: boolean): PlainText {
   const starts = new Uint32Array(original.length);
   const ends = new Uint32Array(original.length);
   const characters: string[] = [];
   let kept = 0;
-  /** How many characters at the end are blanks that a line end would drop. */
+  /** Number of blanks at the end of the current line. */
   let blanks = 0;
   const drop = () => {
     if (!trimsLines) return;
@@ -61,7 +58,7 @@ function plain(original: string, mapped: (character: string) => string, trimsLin
 }
 
 function matchesIn(file: PlainText, wanted: string): Span[] {
-  // only blanks were asked for, and blanks at the end of a line do not count here
+  // only blanks were wanted, which do not count here
   if (wanted === "") return [];
   return allOf(file.text, wanted).map((start) => ({
     start: file.starts[start] ?? 0,
@@ -75,8 +72,8 @@ function allOf(text: string, wanted: string): number[] {
   return found;
 }
 
-/** As it is on a keyboard. */
-export function usual(character: string): string {
+/** Replaces typographic characters by their keyboard equivalents. */
+export function toAscii(character: string): string {
   if (character < "\u0080") return character;
   if (/[\u2018\u2019\u201a\u201b\u2032]/.test(character)) return "'";
   if (/[\u201c\u201d\u201e\u201f\u2033]/.test(character)) return '"';

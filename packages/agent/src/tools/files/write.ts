@@ -1,26 +1,22 @@
+// The `write` tool: creates or replaces a file.
+
 import { defineTool, textPart } from "../base/define-tool.ts";
 import { shownDiff } from "../base/shown-content.ts";
 import { type ToolContext, ToolError } from "../base/tool.ts";
-import { absolutePath, namesOf, shownPath } from "../base/workspace-path.ts";
+import { resolvePath, shownPath } from "../base/workspace-path.ts";
 
 export const writeTool = defineTool({
   name: "write",
   description:
     "Creates a file with the given content, and the directories it needs, or replaces a whole file that you have read before. To change a part of a file, use edit.",
   isReadOnly: false,
-  inputSchema: {
-    type: "object",
-    properties: {
-      path: { type: "string", description: "Of the file, absolute or relative to the working directory" },
-      content: { type: "string", description: "The whole text" },
-    },
-    required: ["path", "content"],
-    additionalProperties: false,
+  properties: {
+    path: { type: "string", description: "Of the file, absolute or relative to the working directory" },
+    content: { type: "string", description: "The whole text" },
   },
+  required: ["path", "content"],
   async prepare({ path: given, content }, context) {
-    const path = absolutePath(context, given);
-    const paths = await namesOf(context, path);
-    const shown = shownPath(context, path);
+    const { path, paths, shown } = await resolvePath(context, given);
     const old = await oldFile(context, path);
     if (old?.text === content)
       throw new ToolError(`${shown} has exactly this content already; nothing was written`);
@@ -47,7 +43,7 @@ export const writeTool = defineTool({
   },
 });
 
-/** Nothing where there is none. What is there must have been seen: nobody's work is replaced unread. */
+/** The current file, if any. It must have been read, so that no unseen content is replaced. */
 async function oldFile(
   context: ToolContext,
   path: string,
@@ -62,7 +58,7 @@ async function oldFile(
   }
   const known = seen.versionOf(path);
   const shown = shownPath(context, path);
-  // What is empty has nothing to lose.
+  // an empty file has nothing to lose
   if (known === undefined && old.text !== "") {
     throw new ToolError(`${shown} exists already and was not read`, {
       advice: "read it first, then write or edit it",

@@ -1,15 +1,17 @@
+// The `grep` tool: searches file contents with a regular expression.
+
 import { defineTool, textPart } from "../base/define-tool.ts";
 import { isBinary } from "../base/media-type.ts";
 import { isProtected } from "../base/protected-paths.ts";
 import { shownVerbatim } from "../base/shown-content.ts";
 import { type RunContext, ToolError, type ToolResult } from "../base/tool.ts";
-import { headOf, shortLine } from "../base/truncation.ts";
-import { absolutePath, namesOf, shownPath } from "../base/workspace-path.ts";
+import { headOf, shortLine, withNotes } from "../base/truncation.ts";
+import { resolvePath, shownPath } from "../base/workspace-path.ts";
 import { type LineSearch, lineSearch } from "./line-search.ts";
 import type { FoundEntry } from "./walk-tree.ts";
 
 const defaultLimit = 100;
-/** A larger file is data, not something that people wrote. */
+/** Larger files are data, not source text. */
 const maxFileBytes = 4 * 1024 * 1024;
 const filesAtOnce = 100;
 
@@ -17,41 +19,31 @@ export const grepTool = defineTool({
   name: "grep",
   description: `Searches the text of files for a regular expression (as JavaScript has them), line by line, in a directory and all below it, or in one file. What git ignores is left out. At most ${defaultLimit} lines unless limit says otherwise.`,
   isReadOnly: true,
-  inputSchema: {
-    type: "object",
-    properties: {
-      pattern: { type: "string", minLength: 1, description: "The regular expression" },
-      path: { type: "string", description: "A directory or a file. Default: the working directory" },
-      glob: { type: "string", description: "Only files that match, such as *.ts or src/**/*.{js,ts}" },
-      literal: {
-        type: "boolean",
-        description: "Take the pattern as it is, not as a regular expression. Default false",
-      },
-      ignoreCase: { type: "boolean", description: "Default false" },
-      context: {
-        type: "integer",
-        minimum: 0,
-        maximum: 20,
-        description: "Lines around each match. Default 0",
-      },
-      ignored: { type: "boolean", description: "Search what git ignores, too. Default false" },
-      limit: { type: "integer", minimum: 1, maximum: 2_000, description: "How many matching lines at most" },
+  properties: {
+    pattern: { type: "string", minLength: 1, description: "The regular expression" },
+    path: { type: "string", description: "A directory or a file. Default: the working directory" },
+    glob: { type: "string", description: "Only files that match, such as *.ts or src/**/*.{js,ts}" },
+    literal: {
+      type: "boolean",
+      description: "Take the pattern as it is, not as a regular expression. Default false",
     },
-    required: ["pattern"],
-    additionalProperties: false,
+    ignoreCase: { type: "boolean", description: "Default false" },
+    context: { type: "integer", minimum: 0, maximum: 20, description: "Lines around each match. Default 0" },
+    ignored: { type: "boolean", description: "Search what git ignores, too. Default false" },
+    limit: { type: "integer", minimum: 1, maximum: 2_000, description: "How many matching lines at most" },
   },
+  required: ["pattern"],
   async prepare(input, context) {
     const { pattern, literal: isLiteral = false, ignoreCase: ignoresCase = false, glob } = input;
-    const path = absolutePath(context, input.path ?? ".");
-    const paths = await namesOf(context, path);
-    const shown = shownPath(context, path);
+    const { path, paths, shown } = await resolvePath(context, input.path ?? ".");
     const request: Request = {
       path,
       search: lineSearch(pattern, { isLiteral, ignoresCase }),
       around: input.context ?? 0,
       limit: input.limit ?? defaultLimit,
       withIgnored: input.ignored ?? false,
-      ...(glob === undefined ? {} : { isWanted: await wantedBy(glob, path) }),
+      // loaded on use, to keep startup fast
+      ...(glob !== undefined && { isWanted: (await import("./path-pattern.ts")).pathPattern(glob, path) }),
     };
     const where = [shown === "." ? "" : ` in ${shown}`, glob === undefined ? "" : ` (${glob})`].join("");
     return {
@@ -66,11 +58,6 @@ function quoted(pattern: string): string {
   return pattern.includes('"') ? `\`${pattern}\`` : `"${pattern}"`;
 }
 
-/** Loaded when it is used: what nobody calls must not slow down the start of the agent. */
-async function wantedBy(glob: string, directory: string): Promise<(path: string) => boolean> {
-  return (await import("./path-pattern.ts")).pathPattern(glob, directory);
-}
-
 interface Request {
   readonly path: string;
   readonly search: LineSearch;
@@ -80,7 +67,7 @@ interface Request {
   readonly isWanted?: (path: string) => boolean;
 }
 
-/** What has been found so far, and what could not be looked into. */
+/** The matches so far, and the files that were not searched. */
 class Findings {
   readonly lines: string[] = [];
   matches = 0;
@@ -102,7 +89,7 @@ async function searchAll(context: RunContext, request: Request): Promise<ToolRes
       for (const path of paths) {
         if (findings.matches >= request.limit) break;
         if (hidden?.has(path)) findings.forbidden.push(shownPath(context, path));
-        // A secret is read only by a call that names it, so that somebody is asked.
+        // secrets are read only by a call that names them, so that the user is asked
         else if (isProtected(path, "read")) findings.secrets.push(shownPath(context, path));
         else await searchFile(context, request, path, findings);
       }
@@ -112,7 +99,7 @@ async function searchAll(context: RunContext, request: Request): Promise<ToolRes
   return resultOf(findings, request);
 }
 
-/** The files among them, some at a time: who has to agree is asked about many at once. */
+/** Groups files, so that the client's veto covers many at once. */
 async function* batches(
   entries: AsyncIterable<FoundEntry>,
   isWanted: Request["isWanted"],
@@ -145,7 +132,7 @@ async function searchFile(
     bytes = await files.readBytes(path, { signal });
   } catch (error) {
     if (isOnlyOne || signal.aborted) throw error;
-    // it has gone, or cannot be read: others have the matches
+    // removed or unreadable: skip it
     return;
   }
   if (isBinary(bytes)) {
@@ -204,10 +191,10 @@ function resultOf(findings: Findings, { limit }: Request): ToolResult {
   if (slow.length > 0) notes.push(`given up, because the pattern took too long there: ${slow.join(", ")}`);
   if (large > 0)
     notes.push(`not searched, because they are larger than 4 MB: ${large} files; name them to search them`);
-  const told = [excerpt.text, ...notes.map((note) => `[${note}]`)].filter((part) => part !== "").join("\n");
+  const modelText = withNotes(excerpt.text, notes);
   return {
-    content: [textPart(told)],
+    content: [textPart(modelText)],
     rawOutput: { matches, files },
-    shown: [shownVerbatim(excerpt.text === "" ? told : excerpt.text)],
+    shown: [shownVerbatim(excerpt.text === "" ? modelText : excerpt.text)],
   };
 }

@@ -1,6 +1,4 @@
-// What git ignores below a directory: .gitignore files from the top of the repository down, nested ones over
-// outer ones, and .git/info/exclude below them all. Files above the roots are read for their rules only; nothing
-// of them is ever told.
+// Evaluates .gitignore files and .git/info/exclude, inner rules before outer ones.
 
 import { existsSync, lstatSync, readFileSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
@@ -8,7 +6,7 @@ import ignore, { type Ignore } from "ignore";
 import type { AgentFiles } from "../base/tool.ts";
 
 interface Rules {
-  /** Absolute: what the patterns are relative to. */
+  /** Absolute; the patterns are relative to it. */
   readonly directory: string;
   readonly patterns: Ignore;
 }
@@ -18,18 +16,21 @@ export type IgnoreRules = readonly Rules[];
 
 const maxRuleBytes = 1024 * 1024;
 
-/** What holds for the entries of a directory, from outside of it: its own file is not among them. */
+/** The rules from above a directory, without its own .gitignore. */
 export function outerRules(directory: string): IgnoreRules {
   const above: string[] = [];
   for (let at = directory; ; at = dirname(at)) {
     if (at !== directory) above.push(at);
-    if (existsSync(join(at, ".git"))) return [...above.flatMap(ruleFile), ...excludes(at)];
-    // no repository
+    if (existsSync(join(at, ".git"))) {
+      const exclude = join(commonDirectory(join(at, ".git")), "info", "exclude");
+      return [...above.flatMap((each) => rulesIn(join(each, ".gitignore"), each)), ...rulesIn(exclude, at)];
+    }
+    // not in a repository
     if (dirname(at) === at) return [];
   }
 }
 
-/** With the .gitignore of a directory that is walked, read like any other file. */
+/** Adds the directory's own .gitignore, read like any other file. */
 export async function withRulesOf(
   files: AgentFiles,
   directory: string,
@@ -40,7 +41,7 @@ export async function withRulesOf(
     if (bytes.length > maxRuleBytes) return outer;
     return [{ directory, patterns: parsed(Buffer.from(bytes).toString()) }, ...outer];
   } catch {
-    // none that could be read
+    // none, or unreadable
     return outer;
   }
 }
@@ -60,10 +61,6 @@ export function isIgnored(rules: IgnoreRules, path: string, isDirectory: boolean
   return false;
 }
 
-function ruleFile(directory: string): Rules[] {
-  return rulesIn(join(directory, ".gitignore"), directory);
-}
-
 function rulesIn(file: string, directory: string): Rules[] {
   try {
     const stat = lstatSync(file);
@@ -74,11 +71,7 @@ function rulesIn(file: string, directory: string): Rules[] {
   }
 }
 
-function excludes(repository: string): Rules[] {
-  return rulesIn(join(commonDirectory(join(repository, ".git")), "info", "exclude"), repository);
-}
-
-/** In a worktree and in a submodule `.git` is a file that says where the rest is. */
+/** In a worktree or submodule `.git` is a file that points to the repository. */
 function commonDirectory(git: string): string {
   try {
     if (statSync(git).isDirectory()) return git;

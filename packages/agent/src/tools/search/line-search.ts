@@ -1,7 +1,7 @@
-// Lines of a text that match a pattern. A pattern comes from a model and may take for ever on some line: the search
-// of a file is given up after a while, whatever the pattern.
+// Finds matching lines, with a timeout for patterns that backtrack endlessly.
 
 import { createContext, Script } from "node:vm";
+import { isObject } from "@parley/acp/internal";
 import { ToolError } from "../base/tool.ts";
 
 export interface MatchingLine {
@@ -12,7 +12,6 @@ export interface MatchingLine {
 
 export type LineSearch = (text: string, limit: number) => readonly MatchingLine[] | "too slow";
 
-/** For one file. */
 const timeoutMs = 1_000;
 
 export interface PatternOptions {
@@ -20,29 +19,29 @@ export interface PatternOptions {
   readonly ignoresCase: boolean;
 }
 
-/** Throws ToolError for what is no regular expression. */
+/** Throws ToolError for an invalid regular expression. */
 export function lineSearch(pattern: string, { isLiteral, ignoresCase }: PatternOptions): LineSearch {
   const source = isLiteral ? pattern.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&") : pattern;
   const flags = ignoresCase ? "i" : "";
   const expression = compiled(pattern, source, flags);
-  // What has nothing to repeat within a repetition cannot take long.
+  // without repetition a pattern cannot backtrack
   const isSimple = isLiteral || !/[*+}]/.test(source);
   if (isSimple) return (text, limit) => matching(text, expression, limit);
-  return (text, limit) => inTime(() => matching(text, expression, limit));
+  return (text, limit) => withVmTimeout(() => matching(text, expression, limit));
 }
 
 function compiled(pattern: string, source: string, flags: string): RegExp {
   try {
     return new RegExp(source, `${flags}u`);
   } catch {
-    // the strict syntax refuses escapes that many write without need
+    // the strict syntax refuses unnecessary escapes, which are common
   }
   try {
     return new RegExp(source, flags);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new ToolError(
-      `${JSON.stringify(pattern)} is no regular expression (${why}); set literal to search for it as it is`,
+      `${JSON.stringify(pattern)} is not a valid regular expression (${why}); set literal to search for it as it is`,
     );
   }
 }
@@ -60,18 +59,17 @@ function matching(text: string, expression: RegExp, limit: number): MatchingLine
   return found;
 }
 
-let watched: { readonly script: Script; readonly sandbox: { job: () => unknown } } | undefined;
+let vm: { readonly script: Script; readonly sandbox: { job: () => unknown } } | undefined;
 
-/** The one way in which JavaScript stops a regular expression that backtracks. */
-function inTime(job: () => MatchingLine[]): MatchingLine[] | "too slow" {
-  watched ??= { script: new Script("job()"), sandbox: createContext({ job }) as { job: () => unknown } };
-  watched.sandbox.job = job;
+/** Runs it in a VM context, the only way to interrupt a regular expression. */
+function withVmTimeout(job: () => MatchingLine[]): MatchingLine[] | "too slow" {
+  vm ??= { script: new Script("job()"), sandbox: createContext({ job }) as { job: () => unknown } };
+  vm.sandbox.job = job;
   try {
-    return watched.script.runInContext(watched.sandbox, { timeout: timeoutMs }) as MatchingLine[]; // what job returns
+    return vm.script.runInContext(vm.sandbox, { timeout: timeoutMs }) as MatchingLine[]; // the result of job
   } catch (error) {
-    // an error of the other realm: not one of our classes
-    const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
-    if (code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return "too slow";
+    // an error from another realm, not an instance of our classes
+    if (isObject(error) && error["code"] === "ERR_SCRIPT_EXECUTION_TIMEOUT") return "too slow";
     throw error;
   }
 }

@@ -83,13 +83,13 @@ test("the rules of a repository hold in the directories below it, also from abov
   assert.equal((await call(grepTool, { pattern: "needle" })).told, "b:1: needle");
 });
 
-test("a literal is searched for as it is, and what is no expression is said so", async (t) => {
+test("a literal is searched verbatim, and an invalid expression is reported", async (t) => {
   const { call, put } = await probe(t);
   put("a", "f(x)[0] + 1.5\n");
   assert.equal((await call(grepTool, { pattern: "(x)[0] + 1.5", literal: true })).told, "a:1: f(x)[0] + 1.5");
   assert.match(
     await refusal(call(grepTool, { pattern: "(x" })),
-    /^"\(x" is no regular expression .*set literal/,
+    /^"\(x" is not a valid regular expression .*set literal/,
   );
   assert.equal((await call(grepTool, { pattern: "\\-?1\\.5$" })).told, "a:1: f(x)[0] + 1.5");
 });

@@ -1,5 +1,4 @@
-// The files below a directory, in the order of their names, without what git ignores and without the innards of
-// version control. Other hidden files are files like all others. Links are not followed: they would lead in circles.
+// Walks a directory tree by name, without ignored files and version control data; links are not followed.
 
 import { join } from "node:path";
 import { setImmediate as immediate } from "node:timers/promises";
@@ -7,25 +6,24 @@ import type { ToolContext } from "../base/tool.ts";
 import { type IgnoreRules, isIgnored, outerRules, withRulesOf } from "./ignore-rules.ts";
 
 export interface FoundEntry {
-  /** Absolute. */
   readonly path: string;
-  /** 1 for what is in the directory itself. */
+  /** 1 for entries of the directory itself. */
   readonly depth: number;
   readonly kind: "file" | "directory" | "link" | "other";
 }
 
 export interface WalkTreeOptions {
-  /** Also what git ignores. Default false. */
+  /** Include ignored files. Default false. */
   readonly withIgnored?: boolean;
-  /** How deep to go. Default: all the way. */
+  /** Default: unlimited. */
   readonly maxDepth?: number;
 }
 
 const versionControl: ReadonlySet<string> = new Set([".git", ".hg", ".svn", ".jj"]);
-/** Small files are read without a pause. So often others get their turn, and a cancel is heard. */
+/** Yields to other work this often, so that a cancel is noticed. */
 const atOnceMs = 10;
 
-/** Directories come before what is in them. One that cannot be read is taken for empty. */
+/** A directory comes before its entries. An unreadable one counts as empty. */
 export async function* walkTree(
   context: ToolContext,
   directory: string,
@@ -34,9 +32,9 @@ export async function* walkTree(
   const { withIgnored = false, maxDepth = Number.POSITIVE_INFINITY } = options;
   const { files, signal, vetoes } = context;
   const outermost = withIgnored ? [] : outerRules(directory);
-  // Whoever names an ignored directory means it.
-  const isMeant = isIgnored(outermost, directory, true);
-  const ignores = !withIgnored && !isMeant;
+  // an ignored directory that was named is searched
+  const isIgnoredRoot = isIgnored(outermost, directory, true);
+  const ignores = !withIgnored && !isIgnoredRoot;
   let since = performance.now();
   yield* below(directory, 1, ignores ? outermost : []);
 
@@ -55,7 +53,7 @@ export async function* walkTree(
       const path = join(at, name);
       if (rules.length > 0 && isIgnored(rules, path, kind === "directory")) continue;
       yield { path, depth, kind };
-      // whoever was given it has taken his time
+      // the consumer may have taken long
       await pause();
       if (kind === "directory" && depth < maxDepth && !closed?.has(path))
         yield* below(path, depth + 1, rules);

@@ -118,7 +118,7 @@ test("only http and https are fetched, without names and passwords", async (t) =
   const { prepare } = await probe(t);
   assert.equal(
     await refusal(prepare(fetchTool, { url: "example.org" })),
-    '"example.org" is no URL; give one with http:// or https://',
+    '"example.org" is not a URL; give one with http:// or https://',
   );
   assert.equal(
     await refusal(prepare(fetchTool, { url: "file:///etc/passwd" })),

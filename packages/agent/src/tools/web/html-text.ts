@@ -1,9 +1,7 @@
-// A page as text that a model can read: headings, lists, links and code as Markdown has them, without what is
-// there for the browser.
+// Converts an HTML page to Markdown-like text for a model.
 
 import { Parser } from "htmlparser2";
 
-/** Nothing to read in them. */
 const skipped: ReadonlySet<string> = new Set(
   "script style noscript template svg head iframe object canvas nav footer button select dialog".split(" "),
 );
@@ -18,7 +16,6 @@ export interface PageText {
   readonly text: string;
 }
 
-/** Links are made absolute. */
 export function htmlText(html: string, base: URL): PageText {
   const page = new Page(base);
   const parser = new Parser(
@@ -36,7 +33,7 @@ export function htmlText(html: string, base: URL): PageText {
   return page.result();
 }
 
-/** The parser takes time for every element that is open. Nobody nests so deep but to keep us busy: the rest is left. */
+/** Deeper nesting is an attack, since the parser's cost grows with the depth: the rest is dropped. */
 const maxDepth = 1_000;
 const chunkChars = 16 * 1024;
 
@@ -46,17 +43,17 @@ interface OpenLink {
   readonly href: string | undefined;
 }
 
-/** Line by line, so that the cost of a page is that of its length. */
+/** Builds the text line by line, at a cost linear in its length. */
 class Page {
   readonly #base: URL;
   readonly #lines: string[] = [];
   #line = "";
-  /** The line has only its bullet so far. */
+  /** The line has only its bullet. */
   #isBullet = false;
   depth = 0;
   #title: string | undefined;
   #inTitle = false;
-  /** How many elements deep we are in one that is left out. */
+  /** Nesting depth inside a skipped element. */
   #skipping = 0;
   #pre = 0;
   readonly #lists: { readonly isOrdered: boolean; count: number }[] = [];
@@ -130,9 +127,9 @@ class Page {
     if (this.#line.trim() !== "" && !this.#isBullet) this.#endLine();
   }
 
-  /** An empty line between blocks, but not between the items of a list. */
+  /** Adds an empty line between blocks, but not between list items. */
   #block(): void {
-    // the text of an item that is in a paragraph stays on the line of its bullet
+    // a paragraph in a list item stays on the line of its bullet
     if (this.#isBullet) return;
     this.#endLineIfAny();
     if (this.#lists.length === 0 && this.#lines.at(-1) !== "") this.#lines.push("");
@@ -177,7 +174,7 @@ class Page {
     const link = this.#links.pop();
     if (link?.href === undefined || this.#pre > 0) return;
     const target = this.#absolute(link.href);
-    // what spans several lines is more than the text of a link
+    // a link over several lines stays plain text
     if (target === undefined || link.lines !== this.#lines.length) return;
     const text = this.#line.slice(link.at).trim();
     if (text !== "") this.#line = `${this.#line.slice(0, link.at)}[${text}](${target})`;

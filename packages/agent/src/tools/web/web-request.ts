@@ -1,5 +1,4 @@
-// One GET request, to an address that was checked and to no other: the name is resolved here, and the connection
-// goes to what was resolved, so that a second answer of the name server changes nothing.
+// Sends a GET request to an address that was checked, so that DNS cannot point it elsewhere afterwards.
 
 import { lookup } from "node:dns/promises";
 import { request as httpRequest, type IncomingMessage } from "node:http";
@@ -9,17 +8,15 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { ToolError, type WebAccess } from "../base/tool.ts";
 import { addressIn, isPublicAddress } from "./web-address.ts";
 
-/** Of the decoded body. */
 export const maxBodyBytes = 5 * 1024 * 1024;
 const timeoutMs = 30_000;
 
 export interface WebAnswer {
   readonly status: number;
   readonly contentType: string;
-  /** Where it says that the page is. */
   readonly location: string | undefined;
   readonly body: Buffer;
-  /** There is more than is read. */
+  /** Whether the body was longer than the limit. */
   readonly isCut: boolean;
 }
 
@@ -67,7 +64,7 @@ async function checkedAddresses(url: URL, web: WebAccess | undefined): Promise<r
   if (addresses.length === 0) throw new ToolError(`there is no host ${url.hostname}; check the address`);
   const allowed = web?.privateHosts ?? [];
   if (allowed.includes("*") || allowed.includes(url.host) || allowed.includes(url.hostname)) return addresses;
-  // One private address is enough: which of them is used is not for us to say.
+  // one private address is enough to refuse, since any of them may be used
   if (addresses.every(({ address }) => isPublicAddress(address))) return addresses;
   throw new ToolError(
     `${url.host} is an address of this machine or of a private network, which fetch may not use unless the user's settings allow that host`,
@@ -84,7 +81,7 @@ function respond(url: URL, addresses: readonly Address[], signal: AbortSignal): 
   return new Promise((resolve, reject) => {
     const request = send(url, {
       signal,
-      // one of its own: no proxy of the environment, no connection of others
+      // its own connection, without a proxy from the environment
       agent: false,
       headers: {
         accept: "text/html, text/markdown, text/plain, application/json, */*;q=0.5",
@@ -109,7 +106,7 @@ async function bodyOf(message: IncomingMessage): Promise<{ readonly body: Buffer
   let bytes = 0;
   try {
     for await (const chunk of decoded) {
-      chunks.push(chunk as Buffer); // both kinds of stream give buffers
+      chunks.push(chunk as Buffer); // both streams yield buffers
       bytes += (chunk as Buffer).length;
       if (bytes > maxBodyBytes) break;
     }
@@ -126,7 +123,7 @@ function decodedBody(message: IncomingMessage): Readable {
     gzip: createGunzip,
     "x-gzip": createGunzip,
     deflate: createInflate,
-    br: createBrotliDecompress as () => ReturnType<typeof createGunzip>, // as far as it is used here
+    br: createBrotliDecompress as () => ReturnType<typeof createGunzip>, // same interface
   };
   const decoder = decoders[encoding]?.();
   if (decoder === undefined)

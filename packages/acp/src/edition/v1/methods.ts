@@ -1,0 +1,42 @@
+// The methods of version 1: those of its schema, and the models, which left the schema and are still in use.
+
+import { isObject } from "../../base/is-object.ts";
+import { type Failure, modes, wrongType } from "../../validation/failure.ts";
+import type { MethodRow } from "../../wire/method-row.ts";
+import { methods as schemaMethods } from "../../wire/v1/methods.gen.ts";
+
+const setModel: MethodRow = {
+  method: "session/set_model",
+  receiver: "agent",
+  kind: "request",
+  unstable: false,
+  params: setModelFailure,
+  paramsType: "SetSessionModelRequest",
+  paramsMayBeEmpty: false,
+  result: () => undefined,
+  resultType: "SetSessionModelResponse",
+  resultMayBeEmpty: true,
+};
+
+export const methods: readonly MethodRow[] = [...schemaMethods.map(withModels), setModel];
+
+/** The answers that open a session may have `models`, which a strict validator does not know. */
+function withModels(row: MethodRow): MethodRow {
+  const { method, result } = row;
+  if (result === undefined || !/^session\/(?:new|load|resume|fork)$/.test(method)) return row;
+  return {
+    ...row,
+    result(value, mode) {
+      if ((mode & modes.strict) === 0 || !isObject(value)) return result(value, mode);
+      const { models: _, ...schema } = value;
+      return result(schema, mode);
+    },
+  };
+}
+
+function setModelFailure(params: unknown): Failure | undefined {
+  if (!isObject(params)) return wrongType("", "object", params);
+  for (const field of ["sessionId", "modelId"])
+    if (typeof params[field] !== "string") return wrongType(`/${field}`, "string", params[field]);
+  return undefined;
+}

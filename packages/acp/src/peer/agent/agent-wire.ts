@@ -1,0 +1,240 @@
+// The agent's end of a connection: negotiates the version, decodes requests for a host, and encodes what it sends.
+
+import type { AgentEdition, AgentOpResult, OptionsOf } from "../../edition/agent-edition.ts";
+import type {
+  AgentIntroduction,
+  ClientFeatures,
+  Introduction,
+  PromptOp,
+  SessionOp,
+} from "../../edition/agent-ops.ts";
+import { chooseVersion, type ProtocolVersion } from "../../edition/negotiate.ts";
+import { Connection } from "../../jsonrpc/connection.ts";
+import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
+import { type ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
+import type { Log } from "../../jsonrpc/log.ts";
+import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
+import type { Transport } from "../../jsonrpc/transport.ts";
+import type { ModelRules } from "../../model/model-rules.ts";
+import { Failure, type UnstableMethods } from "../../wire/decode.ts";
+import { refuseBatch } from "../base/batch-rules.ts";
+import { BoundWire, methodNotFound, sessionOf } from "../base/bound-wire.ts";
+import { extensionName } from "../base/extension-name.ts";
+import { HeldInput } from "../base/held-input.ts";
+import { loadAgentVersion } from "../base/load-version.ts";
+import type { SessionSender } from "./session/session-sender.ts";
+
+/** Does what the client asks: with sessions of its own, or as a relay to another agent. */
+export interface AgentHost {
+  introduce(client: Introduction<ClientFeatures>): AgentIntroduction;
+  readonly optionsOf: OptionsOf;
+  /** Throws when this method may not be used now. */
+  allow(method: string): void;
+  run(op: SessionOp, request: IncomingRequest): Promise<AgentOpResult>;
+  /** The result of a prompt, as the edition's policy words it. */
+  prompt(op: PromptOp, request: IncomingRequest): Promise<object>;
+  cancel(sessionId: string): void;
+  extensionRequested(method: string, params: unknown, request: IncomingRequest): unknown;
+  extensionNotified(method: string, params: unknown): void;
+}
+
+export interface AgentWireOptions
+  extends Pick<ConnectionOptions, "limits" | "log" | "tap" | "batches" | "drainMs"> {
+  /** Newest first. */
+  readonly versions: readonly ProtocolVersion[];
+  readonly unstable: UnstableMethods;
+  /** The host passes on what another agent says, so it goes out as it came (X9). Default false. */
+  readonly forwards?: boolean;
+}
+
+/** What is known once the version is agreed on. */
+interface Negotiated {
+  readonly wire: BoundWire;
+  readonly edition: AgentEdition;
+  readonly client: Introduction<ClientFeatures>;
+}
+
+export class AgentWire implements SessionSender {
+  readonly log: Log;
+  readonly closed: Promise<ConnectionError>;
+  readonly openUrls = new Set<string>();
+  readonly #connection: Connection;
+  readonly #options: AgentWireOptions;
+  readonly #host: AgentHost;
+  /** While the version or the rules are being loaded, messages are held. */
+  #state: "ready" | "initializing" | "loading_rules" = "ready";
+  #held = new HeldInput();
+  /** Something was asked since the handshake. */
+  #isUsed = false;
+  #negotiated: Negotiated | undefined;
+  #rules: ModelRules | undefined;
+
+  constructor(transport: Transport, options: AgentWireOptions, host: AgentHost) {
+    this.#options = options;
+    this.#host = host;
+    this.log = options.log ?? (() => undefined);
+    this.#connection = new Connection(transport, {
+      ...options,
+      scopeOf: sessionOf,
+      refuseBatch,
+      handlers: {
+        request: (method, params, request) => this.#request(method, params, request),
+        notification: (method, params) => this.#notification(method, params),
+      },
+    });
+    this.closed = this.#connection.closed;
+  }
+
+  get #now(): Negotiated {
+    if (this.#negotiated === undefined) throw new Error("the connection has no version yet");
+    return this.#negotiated;
+  }
+
+  get edition(): AgentEdition {
+    return this.#now.edition;
+  }
+
+  get client(): Introduction<ClientFeatures> {
+    return this.#now.client;
+  }
+
+  get rules(): ModelRules | undefined {
+    return this.#rules;
+  }
+
+  /** The version that was agreed on; undefined before. */
+  get version(): number | undefined {
+    return this.#negotiated?.edition.version;
+  }
+
+  close(reason?: string): Promise<void> {
+    return this.#connection.close(reason);
+  }
+
+  // ---- what the host sends
+
+  sendUpdate(sessionId: string, update: object): Promise<void> | undefined {
+    return this.sendChecked(this.checkUpdate(sessionId, update));
+  }
+
+  checkUpdate(sessionId: string, update: object): object {
+    return this.#now.wire.notification("session/update", { sessionId, update }) as object; // as it was given
+  }
+
+  sendChecked(params: object): Promise<void> | undefined {
+    return this.#connection.notify("session/update", params);
+  }
+
+  request(method: string, params: unknown, options: RequestOptions<unknown> = {}): Promise<unknown> {
+    return this.#now.wire.request(this.#connection, method, params, options);
+  }
+
+  notify(method: string, params: unknown): void {
+    void this.#connection.notify(method, this.#now.wire.notification(method, params));
+  }
+
+  requestExtension(method: string, params: unknown, options: RequestOptions<unknown> = {}): Promise<unknown> {
+    return this.#connection.request(extensionName(method), params, options);
+  }
+
+  notifyExtension(method: string, params: unknown): Promise<void> | undefined {
+    return this.#connection.notify(extensionName(method), params);
+  }
+
+  // ---- what the client sends
+
+  #request(method: string, params: unknown, request: IncomingRequest): unknown {
+    if (method === "initialize" && this.#state !== "loading_rules") return this.#initialize(params, request);
+    // initialize and session/new may come in one write
+    if (this.#state !== "ready") return this.#held.request(() => this.#request(method, params, request));
+    return this.#route(method, params, request);
+  }
+
+  #notification(method: string, params: unknown): undefined {
+    if (this.#state !== "ready") this.#held.notification(() => this.#notified(method, params));
+    else this.#notified(method, params);
+  }
+
+  async #initialize(params: unknown, request: IncomingRequest): Promise<object> {
+    const isFinal = this.#isUsed || this.#negotiated?.edition.reinitializes === false;
+    if (isFinal || this.#state === "initializing") {
+      const message = "initialize: the connection has been initialized already";
+      throw new RequestError(rpcCodes.invalidRequest, message, { reason: "already_initialized" });
+    }
+    const version = chooseVersion(params, this.#options.versions);
+    this.#state = "initializing";
+    this.#held = new HeldInput();
+    const { unstable, forwards = false } = this.#options;
+    request.afterReply(() => {
+      if (forwards || this.#negotiated === undefined) this.#release();
+      else void this.#loadRules(unstable);
+    });
+    const { edition, wire } = await loadAgentVersion(version);
+    const { ownValues, ...any } = wire;
+    const spoken = ownValues === undefined || forwards ? any : wire;
+    const bound = new BoundWire(spoken, "agent", unstable, this.log);
+    const row = bound.receivedRequest("initialize");
+    if (row === undefined) throw methodNotFound("initialize");
+    const client = edition.client(bound.requestParams(row, edition.initializeParams(params)) as object);
+    this.#connection.idPolicy = wire.idPolicy;
+    this.#negotiated = { wire: bound, edition, client };
+    return bound.result(row, edition.introduce(this.#host.introduce(client))) as object;
+  }
+
+  /** Loads the rules after the answer: no session can send anything before. */
+  async #loadRules(unstable: UnstableMethods): Promise<void> {
+    this.#state = "loading_rules";
+    try {
+      const { modelRules } = await import("../../model/model-rules.ts");
+      this.#rules ??= modelRules(unstable === "*" || unstable.includes("session/update"));
+    } catch (error) {
+      this.log("error", "updates are not checked: the rules could not be loaded", { error });
+    }
+    this.#release();
+  }
+
+  #release(): void {
+    this.#state = "ready";
+    this.#held.release();
+  }
+
+  #route(method: string, params: unknown, request: IncomingRequest): unknown {
+    if (method.startsWith("_")) return this.#host.extensionRequested(method, params, request);
+    if (this.#negotiated === undefined) {
+      const message = `${method.slice(0, 100)}: initialize must come first`;
+      throw new RequestError(rpcCodes.invalidRequest, message, { reason: "not_initialized" });
+    }
+    const { wire, edition } = this.#negotiated;
+    const row = wire.receivedRequest(method);
+    if (row === undefined) throw methodNotFound(method);
+    const decoded = wire.requestParams(row, params);
+    this.#host.allow(method);
+    // an object, since every row of the table is one
+    const op = edition.decode(method, decoded as object, this.#host.optionsOf);
+    if (op === undefined) throw methodNotFound(method);
+    this.#isUsed = true;
+    if (op.op === "prompt") {
+      return this.#host.prompt(op, request).then((result) => {
+        try {
+          return wire.result(row, result);
+        } catch (error) {
+          if (this.#options.forwards !== true || !("stopReason" in result)) throw error;
+          // the result is of another agent, and the client must learn that the turn is over
+          return wire.result(row, { stopReason: result.stopReason });
+        }
+      });
+    }
+    return this.#host.run(op, request).then((result) => wire.result(row, edition.encode(method, result)));
+  }
+
+  #notified(method: string, params: unknown): void {
+    if (method.startsWith("_")) return this.#host.extensionNotified(method, params);
+    const wire = this.#negotiated?.wire;
+    const row = wire?.receivedNotification(method);
+    if (wire === undefined || row === undefined) return;
+    const decoded = wire.notificationParams(row, params);
+    if (decoded instanceof Failure || method !== "session/cancel") return;
+    this.#host.cancel((decoded as { sessionId: string }).sessionId); // validated by the method's row
+  }
+}

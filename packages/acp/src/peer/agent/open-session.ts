@@ -1,0 +1,273 @@
+// An open session of an agent: its options and commands, and its prompts, one turn at a time.
+
+import { withTimeout } from "../../base/timeout.ts";
+import type { Activation, ClientFeatures } from "../../edition/agent-ops.ts";
+import { RequestError } from "../../jsonrpc/errors.ts";
+import type {
+  AvailableCommand,
+  BackgroundWork,
+  McpServer,
+  SessionConfigOption,
+  SystemPrompt,
+} from "../../model/content.ts";
+import type { Outcome, Update } from "../../model/update.ts";
+import { newId } from "../base/new-id.ts";
+import { PromptQueue } from "../base/prompt-queue.ts";
+import { lists } from "./agent-capabilities.ts";
+import type { AgentDefinition } from "./agent-definition.ts";
+import type { SessionLog } from "./session/session-log.ts";
+import type { SessionSender } from "./session/session-sender.ts";
+import { SessionUpdates } from "./session/session-updates.ts";
+import { DisplayTerminal, type DisplayTerminalOptions } from "./turn/display-terminal.ts";
+import { Questions } from "./turn/questions.ts";
+import type { ReceivedPrompt } from "./turn/received-prompt.ts";
+import { abandonTurn, newTurn, type QueuedTurn, runTurn } from "./turn/run-turn.ts";
+import type { RunningTurn } from "./turn/running-turn.ts";
+import { checkTool, ToolCall, type ToolCallStart } from "./turn/tool-call.ts";
+import type { AgentSession, Turn, TurnEnd } from "./turn/turn.ts";
+
+/** How long closing a session waits for its turn, and for its store. */
+const closeGraceMs = 5_000;
+
+export class OpenSession implements AgentSession {
+  data: unknown;
+  readonly updates: SessionUpdates;
+  readonly #definition: AgentDefinition;
+  readonly #queue = new PromptQueue<QueuedTurn>((queued) => this.#run(queued));
+  #activation: Activation;
+  #turn: RunningTurn | undefined;
+  #options: readonly SessionConfigOption[] = [];
+  #commands: readonly AvailableCommand[] = [];
+  /** The client knows the session, so that changes must be sent. */
+  #isAnnounced = false;
+  /** Aborts when the session is closed, which ends its background work. */
+  readonly #closing = new AbortController();
+  readonly #background = new Set<Promise<unknown>>();
+
+  constructor(
+    { sessionId, activation, definition }: OpenSessionSettings,
+    sender: SessionSender,
+    log: SessionLog,
+  ) {
+    this.updates = new SessionUpdates(sessionId, sender, log);
+    this.#activation = activation;
+    this.#definition = definition;
+  }
+
+  get sessionId(): string {
+    return this.updates.sessionId;
+  }
+
+  get cwd(): string {
+    return this.#activation.cwd;
+  }
+
+  get roots(): readonly string[] {
+    return [this.#activation.cwd, ...this.#activation.additionalDirectories];
+  }
+
+  get mcpServers(): readonly McpServer[] {
+    return this.#activation.mcpServers;
+  }
+
+  get systemPrompt(): SystemPrompt | undefined {
+    return this.#activation.systemPrompt;
+  }
+
+  get clientFeatures(): ClientFeatures {
+    return this.updates.sender.client.features;
+  }
+
+  get options(): readonly SessionConfigOption[] {
+    return this.#options;
+  }
+
+  get commands(): readonly AvailableCommand[] {
+    return this.#commands;
+  }
+
+  get turn(): Turn | undefined {
+    return this.#turn;
+  }
+
+  option(configId: string): string | boolean | undefined {
+    const option = this.#options.find((each) => each.configId === configId);
+    return option?.type === "select" || option?.type === "boolean" ? option.currentValue : undefined;
+  }
+
+  completeElicitation(elicitationId: string): void {
+    const { sender } = this.updates;
+    if (!sender.openUrls.delete(elicitationId)) {
+      const got = JSON.stringify(elicitationId);
+      throw new TypeError(
+        `completeElicitation: this client was asked for no elicitation ${got}, or it is over`,
+      );
+    }
+    sender.notify("elicitation/complete", { elicitationId });
+  }
+
+  setOptions(options: readonly SessionConfigOption[]): void {
+    const configOptions = options as SessionConfigOption[]; // only read
+    this.updates.check({ sessionUpdate: "config_option_update", configOptions });
+    this.#options = options;
+    const values = options.map(({ configId }) => [configId, this.option(configId)] as const);
+    this.updates.log.patch({ config: Object.fromEntries(values.filter(isSet)) });
+    if (this.#isAnnounced)
+      void this.updates.update({ sessionUpdate: "config_option_update", configOptions: [...options] });
+  }
+
+  setCommands(commands: readonly AvailableCommand[]): void {
+    const availableCommands = commands as AvailableCommand[]; // only read
+    this.updates.check({ sessionUpdate: "available_commands_update", availableCommands });
+    this.#commands = commands;
+    if (this.#isAnnounced)
+      void this.updates.update({
+        sessionUpdate: "available_commands_update",
+        availableCommands: [...commands],
+      });
+  }
+
+  setTitle(title: string): void {
+    void this.update({ sessionUpdate: "session_info_update", title });
+    this.updates.log.patch({ title });
+  }
+
+  update(update: Update): Promise<void> | undefined {
+    return this.updates.update(update);
+  }
+
+  setBackground(work: readonly BackgroundWork[]): void {
+    this.updates.setBackground(work);
+  }
+
+  background<Result>(
+    start: ToolCallStart,
+    run: (tool: ToolCall) => Promise<Result> | Result,
+  ): Promise<Result> {
+    checkTool("session.background", start, run);
+    const { updates } = this;
+    const { signal } = this.#closing;
+    const questions = new Questions(updates, signal, { isForeground: false });
+    const host = { updates, questions, signal, update: (update: Update) => this.update(update) };
+    const tool = new ToolCall(host, { cancellable: true, ...start });
+    const { toolCallId } = tool;
+    this.setBackground([...updates.work.runningBackground, { type: "tool_call", toolCallId }]);
+    const running = tool.run(run).finally(() => {
+      this.#background.delete(running);
+      const isOther = (item: BackgroundWork) => item.type !== "tool_call" || item.toolCallId !== toolCallId;
+      if (!updates.isClosed) this.setBackground(updates.work.runningBackground.filter(isOther));
+    });
+    this.#background.add(running);
+    running.catch(() => undefined);
+    return running;
+  }
+
+  terminal(options: DisplayTerminalOptions = {}): DisplayTerminal {
+    return new DisplayTerminal(this.updates, { ...options, cwd: options.cwd ?? this.cwd });
+  }
+
+  work(run: (turn: Turn) => Promise<TurnEnd> | TurnEnd): Promise<Outcome> {
+    return new Promise((resolve) => {
+      const withdrawn = () => resolve({ stopReason: "cancelled" });
+      if (this.updates.isClosed) return withdrawn();
+      const inserted = () => undefined;
+      const messageId = newId();
+      this.#queue.add({
+        prompt: [],
+        messageId,
+        run,
+        inserted,
+        ended: resolve,
+        refused: withdrawn,
+        withdrawn,
+      });
+    });
+  }
+
+  /** Another connection serves the session from now on. What waits to be sent goes there. */
+  attach(sender: SessionSender): void {
+    this.updates.output.attach(sender);
+  }
+
+  reactivate(activation: Activation): void {
+    this.#activation = activation;
+  }
+
+  /** From now on changes of options and commands are sent to the client. */
+  announce(): void {
+    this.#isAnnounced = true;
+  }
+
+  /** Queues a prompt, gives it to the turn that runs, or refuses it: as the definition says. */
+  prompt(prompt: ReceivedPrompt): void {
+    const { steering, concurrentPrompts } = this.#definition;
+    if (steering && this.#turn?.inbox.deliver(prompt)) return;
+    if (!steering && this.#queue.running !== undefined && concurrentPrompts === "reject") {
+      const data = { reason: "turn_in_progress" };
+      return prompt.refused(
+        new RequestError(-32064, "a turn is running: wait for its end or cancel it", data),
+      );
+    }
+    this.#queue.add(prompt);
+  }
+
+  /** Takes a prompt back whose turn has not begun. False when it has. */
+  withdraw(prompt: ReceivedPrompt): boolean {
+    return this.#turn?.inbox.withdraw(prompt) || this.#queue.withdraw(prompt);
+  }
+
+  /** Ends the turn of this prompt, if it runs. */
+  cancelTurn({ messageId }: ReceivedPrompt): void {
+    if (this.#turn?.messageId === messageId) this.#turn.cancel();
+  }
+
+  /** Ends the turn and withdraws what waits; both are outcomes, never errors (A47). */
+  cancel(): void {
+    const waiting = [...(this.#turn?.inbox.close() ?? []), ...this.#queue.withdrawAll()];
+    this.#turn?.cancel();
+    for (const prompt of waiting) prompt.withdrawn();
+  }
+
+  async close(): Promise<void> {
+    this.cancel();
+    this.#closing.abort(new DOMException("the session was closed", "AbortError"));
+    this.updates.output.endReplay();
+    const running = Promise.allSettled([this.#queue.running, ...this.#background]);
+    if ((await withTimeout(closeGraceMs, running)) === undefined) {
+      const { sender, sessionId } = this.updates;
+      sender.log("warn", "a handler goes on after its session was closed", { sessionId });
+      const { current } = this.#queue;
+      if (this.#turn !== undefined && current !== undefined)
+        await withTimeout(closeGraceMs, abandonTurn(this.#turn, current));
+    }
+    await withTimeout(closeGraceMs, this.updates.close());
+  }
+
+  async #run(queued: QueuedTurn): Promise<ReceivedPrompt[]> {
+    const { clientTimeoutMs, steering, unstable = [] } = this.#definition;
+    const turn = newTurn(this, this.updates, queued, clientTimeoutMs);
+    this.#turn = turn;
+    if (steering)
+      for (const prompt of this.#queue.withdrawAll(({ run }) => run === undefined))
+        turn.inbox.deliver(prompt);
+    try {
+      return await runTurn(turn, queued, {
+        handler: (given) => this.#definition.prompt(given),
+        // unstable in both versions
+        reportsUsage: lists(unstable, this.updates.sender.edition.prompts.usageMethod),
+      });
+    } finally {
+      this.#turn = undefined;
+    }
+  }
+}
+
+interface OpenSessionSettings {
+  readonly sessionId: string;
+  readonly activation: Activation;
+  readonly definition: AgentDefinition;
+}
+
+function isSet<Value>(entry: readonly [string, Value | undefined]): entry is readonly [string, Value] {
+  return entry[1] !== undefined;
+}

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ProtocolVersion } from "../../edition/negotiate.ts";
+import { memoryStore } from "../../model/memory-store.ts";
+import { loadAgentVersion } from "../base/load-version.ts";
+import { OpenSession } from "./open-session.ts";
+import { SessionLog } from "./session/session-log.ts";
+import type { SessionSender } from "./session/session-sender.ts";
+
+const features = {
+  readFiles: false,
+  writeFiles: false,
+  terminals: false,
+  terminalAuth: false,
+  elicitationForm: false,
+  elicitationUrl: false,
+  booleanOptions: true,
+  notices: true,
+  compaction: true,
+};
+
+interface SentParams {
+  readonly update: { readonly sessionUpdate: string; readonly content?: unknown };
+}
+
+/** A connection that keeps what is sent. */
+async function recordingSender(version: ProtocolVersion) {
+  const { edition } = await loadAgentVersion(version);
+  const sent: string[] = [];
+  const sender: SessionSender = {
+    edition,
+    client: { info: undefined, features, meta: undefined },
+    openUrls: new Set(),
+    log: () => undefined,
+    rules: undefined,
+    checkUpdate: (sessionId, update) => ({ sessionId, update }),
+    sendChecked(params) {
+      const { update } = params as SentParams;
+      const { text } = (update.content ?? {}) as { text?: string };
+      sent.push([update.sessionUpdate, text].filter(Boolean).join(" "));
+      return undefined;
+    },
+    sendUpdate: (sessionId, update) => sender.sendChecked(sender.checkUpdate(sessionId, update)),
+    request: () => Promise.reject(new Error("no answer")),
+    notify: () => undefined,
+    requestExtension: () => Promise.reject(new Error("no answer")),
+  };
+  return { sender, sent };
+}
+
+async function openSession(sender: SessionSender, prompt: () => undefined = () => undefined) {
+  const store = memoryStore();
+  const sessionId = "s";
+  await store.create({
+    sessionId,
+    cwd: "/",
+    additionalDirectories: [],
+    createdAt: 0,
+    updatedAt: 0,
+    config: {},
+  });
+  const unexpected = (error?: unknown) => assert.fail(String(error));
+  const log = new SessionLog(store, sessionId, {
+    nextSeq: 1,
+    maxUnstored: 1_000,
+    fail: unexpected,
+    full: unexpected,
+  });
+  const activation = { cwd: "/", additionalDirectories: [], mcpServers: [] };
+  const definition = { name: "test", version: "1", prompt };
+  return { store, session: new OpenSession({ sessionId, activation, definition }, sender, log) };
+}
+
+function chunk(text: string) {
+  return {
+    sessionUpdate: "agent_message_chunk",
+    messageId: "m",
+    content: { type: "text", text },
+  } as const;
+}
+
+test("a session that is attached to another connection sends there, and keeps one history", async () => {
+  const first = await recordingSender(1);
+  const second = await recordingSender(1);
+  const { session, store } = await openSession(first.sender);
+  void session.update(chunk("one"));
+  session.attach(second.sender);
+  void session.update(chunk("two"));
+  await session.close();
+  assert.deepEqual(first.sent, ["agent_message_chunk one"]);
+  assert.deepEqual(second.sent, ["agent_message_chunk two"]);
+  const texts = [];
+  for await (const entry of store.entries("s"))
+    if (entry.kind === "update" && entry.update.sessionUpdate === "agent_message_chunk")
+      texts.push(entry.update.content);
+  assert.deepEqual(texts, [{ type: "text", text: "onetwo" }]);
+});
+
+test("what waits for the store is encoded for the connection that is there when it is sent", async () => {
+  const first = await recordingSender(1);
+  const second = await recordingSender(2);
+  const { session } = await openSession(first.sender);
+  const call = { sessionUpdate: "tool_call_update", toolCallId: "t", title: "Read it" } as const;
+  const stored = session.updates.updateStored({ ...call, status: "completed" });
+  session.attach(second.sender);
+  await stored;
+  // version 1 would have announced a tool_call
+  assert.deepEqual([first.sent, second.sent], [[], ["tool_call_update"]]);
+  await session.close();
+});
+
+test("a turn that runs while its session is attached elsewhere ends there", async () => {
+  const first = await recordingSender(2);
+  const second = await recordingSender(2);
+  const { session } = await openSession(first.sender, () => void session.attach(second.sender));
+  const ended = Promise.withResolvers<void>();
+  session.prompt({
+    prompt: [{ type: "text", text: "hello" }],
+    messageId: "p",
+    inserted: () => undefined,
+    ended: () => ended.resolve(),
+    refused: assert.fail,
+    withdrawn: assert.fail,
+  });
+  await ended.promise;
+  assert.deepEqual(first.sent, ["user_message", "state_update"]);
+  assert.deepEqual(second.sent, ["state_update"]);
+  await session.close();
+});

@@ -1,0 +1,98 @@
+// Wraps an app's session store: its errors become errors for clients, and a session is open on one connection at a time.
+
+import { RequestError } from "../../../jsonrpc/errors.ts";
+import type { Log } from "../../../jsonrpc/log.ts";
+import type { Entry } from "../../../model/entry.ts";
+import type { SessionStore } from "../../../model/store.ts";
+
+export type GuardedStore = Required<SessionStore>;
+
+export function guardedStore(store: SessionStore, log: Log): GuardedStore {
+  const open = new Set<string>();
+
+  async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      throw clientError(error);
+    }
+  }
+
+  function clientError(error: unknown): RequestError {
+    if (error instanceof RequestError) return error;
+    log("error", "the session store failed", { error });
+    return damaged(error) ?? unusable(error) ?? unavailable();
+  }
+
+  return {
+    async create(record) {
+      await guarded(() => store.create(record));
+      open.add(record.sessionId);
+    },
+    get: (sessionId) => guarded(() => store.get(sessionId)),
+    patch: (sessionId, patch) => guarded(() => store.patch(sessionId, patch)),
+    list: (query) => guarded(() => store.list(query)),
+    append: (sessionId, entries, options) => guarded(() => store.append(sessionId, entries, options)),
+    async *entries(sessionId, fromSeq): AsyncGenerator<Entry> {
+      try {
+        yield* store.entries(sessionId, fromSeq);
+      } catch (error) {
+        throw clientError(error);
+      }
+    },
+    async *pages(sessionId, fromSeq): AsyncGenerator<readonly Entry[]> {
+      try {
+        if (store.pages !== undefined) yield* store.pages(sessionId, fromSeq);
+        else for await (const entry of store.entries(sessionId, fromSeq)) yield [entry];
+      } catch (error) {
+        throw clientError(error);
+      }
+    },
+    async fork(sessionId, record) {
+      await guarded(() => store.fork(sessionId, record));
+      open.add(record.sessionId);
+    },
+    async delete(sessionId) {
+      await guarded(() => store.delete(sessionId));
+      open.delete(sessionId);
+    },
+    async claim(sessionId) {
+      if (open.has(sessionId)) {
+        const message = "the session is open on another connection: close it there first";
+        throw new RequestError(-32066, message, { reason: "session_held" });
+      }
+      open.add(sessionId);
+      await guarded(() => store.claim(sessionId)).catch((error: unknown) => {
+        open.delete(sessionId);
+        throw error;
+      });
+    },
+    async release(sessionId) {
+      open.delete(sessionId);
+      await guarded(() => store.release(sessionId));
+    },
+    close: () => guarded(() => store.close()),
+  };
+}
+
+/** A damaged session stays damaged: the client must know which one it is. */
+function damaged(error: unknown): RequestError | undefined {
+  const { kind, sessionId } = (error ?? {}) as { readonly kind?: unknown; readonly sessionId?: unknown };
+  if (kind !== "damaged" || typeof sessionId !== "string") return undefined;
+  const message = `the session ${JSON.stringify(sessionId)} is damaged and cannot be read: delete it, or take it from a backup`;
+  return new RequestError(-32067, message, { reason: "session_damaged", sessionId });
+}
+
+/** The whole store cannot be used until it is repaired. A client does not learn its path. */
+function unusable(error: unknown): RequestError | undefined {
+  const { kind, path } = (error ?? {}) as { readonly kind?: unknown; readonly path?: unknown };
+  if (typeof kind !== "string" || typeof path !== "string") return undefined;
+  const message = "the agent's session store cannot be used: the agent's log says why, and what to do";
+  return new RequestError(-32067, message, { reason: "store_unusable" });
+}
+
+export function unavailable(): RequestError {
+  return new RequestError(-32067, "the session cannot be stored right now: try again", {
+    reason: "unavailable",
+  });
+}

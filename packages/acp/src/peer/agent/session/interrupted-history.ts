@@ -1,0 +1,101 @@
+// Completes a history whose process crashed: open tool calls have failed, and open turns were interrupted (F1, F11).
+
+import type { Entry, EntryBody } from "../../../model/entry.ts";
+import type { Update } from "../../../model/update.ts";
+import { beginsToolCall } from "./announced-work.ts";
+
+/** The number of the next entry, and the entries that are missing before it. */
+export interface HistoryEnd {
+  readonly nextSeq: number;
+  readonly missing: readonly EntryBody[];
+}
+
+/** Reads the entries since the last time that nothing was open, which are few. */
+export async function historyEnd(
+  entries: (fromSeq: number) => AsyncIterable<Entry>,
+  settledSeq = 0,
+): Promise<HistoryEnd> {
+  const open = new OpenThings(settledSeq > 0);
+  let last = 0;
+  // from the settled entry on: if it is not there, the number is wrong
+  for await (const entry of entries(Math.max(settledSeq, 1))) {
+    last = entry.seq;
+    if (last > settledSeq) open.follow(entry);
+  }
+  if (last === 0 && settledSeq > 0) return historyEnd(entries);
+  return { nextSeq: last + 1, missing: open.ends() };
+}
+
+const finalStatuses: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled"]);
+
+/** Tracks what has begun and not ended, with the entry that would end it. */
+class OpenThings {
+  readonly #parts = new Map<string, EntryBody>();
+  readonly #prompts = new Map<string, EntryBody>();
+  /** What has ended stays ended, whatever a later update leaves out. */
+  readonly #over = new Set<string>();
+  /** Earlier entries were not read: an update that begins nothing belongs to what ended there. */
+  readonly #hasPast: boolean;
+
+  constructor(hasPast: boolean) {
+    this.#hasPast = hasPast;
+  }
+
+  follow(entry: EntryBody): void {
+    switch (entry.kind) {
+      case "prompt": {
+        const { messageId } = entry;
+        const end: EntryBody = { kind: "outcome", messageId, outcome: { stopReason: "_interrupted" } };
+        this.#prompts.set(messageId, end);
+        return;
+      }
+      case "outcome":
+        this.#prompts.delete(entry.messageId);
+        return;
+      case "ask": {
+        const { askId } = entry;
+        const end: EntryBody =
+          "permission" in entry
+            ? { kind: "answer", askId, permission: { outcome: "cancelled" } }
+            : { kind: "answer", askId, elicitation: { action: "cancel" } };
+        this.#parts.set(`ask ${askId}`, end);
+        return;
+      }
+      case "answer":
+        this.#parts.delete(`ask ${entry.askId}`);
+        return;
+      case "update":
+        this.#update(entry.update);
+    }
+  }
+
+  /** The ends of tool calls come before the end of their turn. */
+  ends(): EntryBody[] {
+    return [...this.#parts.values(), ...this.#prompts.values()];
+  }
+
+  #update(update: Update): void {
+    const { sessionUpdate } = update;
+    if (sessionUpdate === "tool_call_update") {
+      const { toolCallId, status } = update;
+      const end: Update = { sessionUpdate, toolCallId, status: "failed" };
+      this.#part(toolCallId, finalStatuses.has(status), end, beginsToolCall(update));
+    } else if (sessionUpdate === "terminal_update") {
+      const { terminalId, exitStatus, command, cwd } = update;
+      const end: Update = { sessionUpdate, terminalId, exitStatus: {} };
+      this.#part(terminalId, exitStatus != null, end, command != null || cwd != null);
+    } else if (sessionUpdate === "compaction_update") {
+      const { compactionId, status } = update;
+      const end: Update = { sessionUpdate, compactionId, status: "failed" };
+      this.#part(compactionId, finalStatuses.has(status), end, true);
+    }
+  }
+
+  #part(id: string, hasEnded: boolean, end: Update, canBegin: boolean): void {
+    const key = `${end.sessionUpdate} ${id}`;
+    const isOld = this.#hasPast && !canBegin && !this.#parts.has(key);
+    if (hasEnded || isOld) this.#over.add(key);
+    if (this.#over.has(key)) this.#parts.delete(key);
+    else this.#parts.set(key, { kind: "update", update: end });
+  }
+}

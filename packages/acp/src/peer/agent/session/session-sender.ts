@@ -1,0 +1,29 @@
+// What a session needs of the connection to its client.
+
+import type { AgentEdition } from "../../../edition/agent-edition.ts";
+import type { ClientFeatures, Introduction } from "../../../edition/agent-ops.ts";
+import type { Log } from "../../../jsonrpc/log.ts";
+import type { RequestOptions } from "../../../jsonrpc/pending-requests.ts";
+import type { ModelRules } from "../../../model/model-rules.ts";
+
+/** Sends what a session says. A session is attached to another sender when its client reconnects. */
+export interface SessionSender {
+  readonly edition: AgentEdition;
+  readonly client: Introduction<ClientFeatures>;
+  /** Rules for what the app sends; undefined where they are not loaded. */
+  readonly rules: ModelRules | undefined;
+  /** URL elicitations whose flow is not over. Their ids are unique on a connection (A98). */
+  readonly openUrls: Set<string>;
+  readonly log: Log;
+  /** The params of `session/update`. Throws when the update is not valid. */
+  checkUpdate(sessionId: string, update: object): object;
+  /** Sends params that were checked. Returns a promise only when the client is slow. */
+  sendChecked(params: object): Promise<void> | undefined;
+  /** Checks and sends an update. */
+  sendUpdate(sessionId: string, update: object): Promise<void> | undefined;
+  /** Sends a request of the protocol, validated both ways. */
+  request(method: string, params: unknown, options?: RequestOptions<unknown>): Promise<unknown>;
+  /** Sends a notification of the protocol, validated. */
+  notify(method: string, params: unknown): void;
+  requestExtension(method: string, params: unknown, options?: RequestOptions<unknown>): Promise<unknown>;
+}

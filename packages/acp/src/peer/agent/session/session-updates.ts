@@ -1,0 +1,167 @@
+// Checks, stores and sends the updates of one session.
+
+import type { PermissionAsk } from "../../../model/ask.ts";
+import type { BackgroundWork, StateUpdate } from "../../../model/content.ts";
+import type { Entry } from "../../../model/entry.ts";
+import type { Update } from "../../../model/update.ts";
+import { newId } from "../../base/new-id.ts";
+import { AnnouncedWork } from "./announced-work.ts";
+import { describeWrong } from "./output-rules.ts";
+import type { SessionLog } from "./session-log.ts";
+import { SessionOutput } from "./session-output.ts";
+import type { SessionSender } from "./session-sender.ts";
+
+export type SessionState = Extract<StateUpdate, { state: "idle" | "running" | "requires_action" }>;
+
+export class SessionUpdates {
+  readonly sessionId: string;
+  readonly log: SessionLog;
+  readonly work = new AnnouncedWork();
+  /** For updates that are not part of the history. */
+  readonly output: SessionOutput;
+  #state: SessionState = { state: "idle" };
+  #isClosed = false;
+  #idPrefix: string | undefined;
+  #ids = 0;
+
+  constructor(sessionId: string, sender: SessionSender, log: SessionLog) {
+    this.sessionId = sessionId;
+    this.log = log;
+    this.output = new SessionOutput(sessionId, sender);
+  }
+
+  get sender(): SessionSender {
+    return this.output.sender;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /**
+   * Sends one update, in or outside a turn, and keeps it in the history. Throws when it is not valid, and when so
+   * much waits for the store that no more can. Returns a promise only when the client or the store is slow.
+   */
+  update(update: Update): Promise<void> | undefined {
+    if (this.#isClosed) return undefined;
+    this.log.checkRoom();
+    return this.updateEnd(update);
+  }
+
+  /** As `update`, for the end of something: it is taken however much waits for the store. */
+  updateEnd(update: Update): Promise<void> | undefined {
+    if (this.#isClosed) return undefined;
+    const isText =
+      update.sessionUpdate === "agent_message_chunk" || update.sessionUpdate === "agent_thought_chunk";
+    // plain text is checked when it is sent, the same in both versions
+    if (!isText || update.content?.type !== "text" || typeof update.messageId !== "string")
+      this.checkSchema(update);
+    if (!isText) this.work.check(update);
+    const sent = this.output.show(update);
+    this.log.update(update);
+    if (!isText) this.work.apply(update);
+    return sent;
+  }
+
+  /**
+   * Stores an update before it is shown, so that it cannot be shown and then forgotten. Throws at once when it is not
+   * valid; the promise does not reject.
+   */
+  updateStored(update: Update): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
+    this.check(update);
+    const release = this.output.hold(update);
+    try {
+      this.log.update(update);
+    } catch (error) {
+      // it cannot be written as JSON, and must not hold back the others
+      void release(false);
+      throw error;
+    }
+    this.work.apply(update);
+    // a store that fails must not keep a tool's end from the client
+    const stored = this.log.flush().catch((error: unknown) => this.storeFailed(error));
+    return stored.then(() => release(true));
+  }
+
+  /** Throws a TypeError for an update that breaks a rule. */
+  check(update: Update): void {
+    this.checkSchema(update);
+    this.work.check(update);
+  }
+
+  /** Throws a TypeError for what the model does not have, whichever version the client speaks (G7). */
+  checkSchema(update: Update): void {
+    const failure = this.sender.rules?.update(update);
+    if (failure === undefined) return;
+    const tag = JSON.stringify((update as { sessionUpdate?: unknown } | null)?.sessionUpdate);
+    throw new TypeError(describeWrong(`update ${tag ?? "without a kind"}`, failure));
+  }
+
+  checkAsk(ask: PermissionAsk): void {
+    const failure = this.sender.rules?.permission(ask);
+    if (failure !== undefined) throw new TypeError(describeWrong("permission", failure));
+  }
+
+  storeFailed(error: unknown): void {
+    this.sender.log("error", "the session's store failed", { sessionId: this.sessionId, error });
+  }
+
+  /** Reports the state of the session. A client that comes back gets it again (A30). */
+  setState(state: SessionState): void {
+    this.#state = state;
+    void this.output.show({ sessionUpdate: "state_update", ...state, ...this.#background() });
+  }
+
+  setBackground(work: readonly BackgroundWork[]): void {
+    const background = work as BackgroundWork[]; // only read
+    this.checkSchema({ sessionUpdate: "state_update", state: "running", background });
+    this.work.setBackground(work);
+    void this.output.show(this.#stateNow());
+  }
+
+  /** Once background work has been reported it is part of every state (A65). */
+  #background(): { background?: BackgroundWork[] } {
+    const { background } = this.work;
+    return background === undefined ? {} : { background: [...background] };
+  }
+
+  /** The current state. Only the end of a turn says why it ended. */
+  #stateNow(): Update {
+    const { state } = this.#state;
+    const now: SessionState = state === "idle" ? { state } : { state };
+    return { sessionUpdate: "state_update", ...now, ...this.#background() };
+  }
+
+  /**
+   * Sends what a client that comes back must see before its answer: the history, if it wants it, and the state.
+   * Updates that come meanwhile wait until the returned function is called.
+   */
+  async comeBack(history: (() => AsyncIterable<readonly Entry[]>) | undefined): Promise<() => void> {
+    const now = this.#stateNow();
+    let over = (): void => undefined;
+    if (history !== undefined) {
+      const end = this.log.mark();
+      over = await this.output.replay(this.log.flush(), history, end);
+    }
+    this.output.showNow(now);
+    return over;
+  }
+
+  /**
+   * A new id for a message, a tool call, a terminal or a question. One random prefix per activation and a counter:
+   * unique in the session's history, and a fiftieth of the cost of random bits for each.
+   */
+  newId(): string {
+    this.#idPrefix ??= newId().slice(0, 10);
+    this.#ids++;
+    return `${this.#idPrefix}${this.#ids.toString(36)}`;
+  }
+
+  /** Sends and stores nothing any more. Resolves when what waits is stored. */
+  close(): Promise<void> {
+    this.#isClosed = true;
+    this.output.close();
+    return this.log.close().catch((error: unknown) => this.storeFailed(error));
+  }
+}

@@ -1,0 +1,170 @@
+// Asks the user for permission and input. A question without an answer is never a yes (A63, A89).
+
+import { isObject } from "../../../base/is-object.ts";
+import { argumentText } from "../../../jsonrpc/argument.ts";
+import { ConnectionError, RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
+import type {
+  ElicitationAnswer,
+  ElicitationAsk,
+  PermissionAnswer,
+  PermissionAsk,
+} from "../../../model/ask.ts";
+import type { PermissionOption } from "../../../model/content.ts";
+import { checkElicitationUrl, checkForm, checkPermission } from "../session/output-rules.ts";
+import type { SessionSender } from "../session/session-sender.ts";
+import type { SessionUpdates } from "../session/session-updates.ts";
+import { formProblem } from "./form-content.ts";
+
+/** The user's decision. */
+export interface Permission {
+  readonly allowed: boolean;
+  /** The chosen option; absent when the question was cancelled. */
+  readonly optionId?: string;
+}
+
+type UrlElicitation = Extract<ElicitationAsk, { mode: "url" }>;
+
+const usualOptions: readonly PermissionOption[] = [
+  { optionId: "allow_once", name: "Allow", kind: "allow_once" },
+  { optionId: "allow_always", name: "Always allow", kind: "allow_always" },
+  { optionId: "reject_once", name: "Reject", kind: "reject_once" },
+];
+
+export class Questions {
+  readonly #updates: SessionUpdates;
+  readonly #signal: AbortSignal;
+  readonly #turnEnded = new AbortController();
+  /** The conversation waits for the answers. Background work has no state of its own. */
+  readonly #isForeground: boolean;
+  #open = 0;
+
+  constructor(updates: SessionUpdates, signal: AbortSignal, { isForeground = true } = {}) {
+    this.#updates = updates;
+    this.#signal = signal;
+    this.#isForeground = isForeground;
+  }
+
+  /** Stops waiting for answers when the turn is over. */
+  close(): void {
+    this.#turnEnded.abort();
+  }
+
+  async permission(given: PermissionAsk): Promise<Permission> {
+    if (!isObject(given))
+      throw new TypeError(
+        `ask: wanted a title, or an object with title and options, got ${argumentText(given)}`,
+      );
+    const options = given.options?.length === 0 ? [...usualOptions] : given.options;
+    const permission: PermissionAsk = { ...given, options };
+    this.#updates.checkAsk(permission);
+    checkPermission(permission);
+    const { sender, sessionId, log } = this.#updates;
+    const { edition } = sender;
+    log.checkRoom();
+    const askId = this.#updates.newId();
+    log.append({ kind: "ask", askId, permission });
+    let answer: PermissionAnswer = { outcome: "cancelled" };
+    try {
+      const { method, params } = edition.permission(sessionId, permission);
+      const result = await this.#ask(sender, method, params);
+      if (result !== undefined) answer = edition.permissionAnswer(result);
+    } finally {
+      log.append({ kind: "answer", askId, permission: answer });
+      const over = edition.permissionOver(permission, answer);
+      if (over !== undefined) void sender.sendUpdate(sessionId, over);
+    }
+    if (answer.outcome !== "selected") return { allowed: false };
+    // an option that was never offered is no permission (A90)
+    const chosen = options.find(({ optionId }) => optionId === answer.optionId);
+    if (chosen === undefined) return { allowed: false };
+    return {
+      allowed: chosen.kind === "allow_once" || chosen.kind === "allow_always",
+      optionId: chosen.optionId,
+    };
+  }
+
+  async elicit(elicitation: ElicitationAsk): Promise<ElicitationAnswer> {
+    if (!isObject(elicitation) || typeof elicitation.mode !== "string") {
+      const got = isObject(elicitation)
+        ? `mode: ${argumentText(elicitation["mode"])}`
+        : argumentText(elicitation);
+      throw new TypeError(`elicit: wanted an object whose mode is "form" or "url", got ${got}`);
+    }
+    const { sender, sessionId, log } = this.#updates;
+    const { edition, client, openUrls } = sender;
+    const { elicitationForm, elicitationUrl } = client.features;
+    const offered = elicitation.mode === "form" ? elicitationForm : elicitationUrl;
+    if (!offered) {
+      throw new RequestError(
+        rpcCodes.methodNotFound,
+        `the client offers no ${elicitation.mode} elicitation`,
+        {
+          reason: "capability_missing",
+        },
+      );
+    }
+    if (elicitation.mode === "form") checkForm(elicitation.requestedSchema);
+    if (elicitation.mode === "url") beginUrl(elicitation, openUrls);
+    const askId = this.#updates.newId();
+    let answer: ElicitationAnswer = { action: "cancel" };
+    try {
+      log.checkRoom();
+      log.append({ kind: "ask", askId, elicitation });
+      const { method, params } = edition.elicitation(sessionId, elicitation);
+      const result = await this.#ask(sender, method, params);
+      if (result !== undefined) answer = this.#checked(elicitation, edition.elicitationAnswer(result));
+    } finally {
+      log.append({ kind: "answer", askId, elicitation: answer });
+      // a flow that the user began goes on until the agent says that it is over
+      if (elicitation.mode === "url" && answer.action !== "accept")
+        openUrls.delete(elicitation.elicitationId);
+    }
+    return answer;
+  }
+
+  /** A form with wrong values counts as not filled in (A100). */
+  #checked(elicitation: ElicitationAsk, answer: ElicitationAnswer): ElicitationAnswer {
+    if (elicitation.mode !== "form" || answer.action !== "accept") return answer;
+    const problem = formProblem(elicitation.requestedSchema, answer.content ?? {});
+    if (problem === undefined) return answer;
+    const { sender, sessionId } = this.#updates;
+    sender.log("warn", "the client sent back a form that is not filled in as it asks", {
+      sessionId,
+      problem,
+    });
+    return { action: "cancel" };
+  }
+
+  get #isOver(): boolean {
+    return this.#signal.aborted || this.#turnEnded.signal.aborted;
+  }
+
+  /** The answer; undefined when the turn was cancelled or the client withdrew. */
+  async #ask(sender: SessionSender, method: string, params: unknown): Promise<object | undefined> {
+    if (this.#open++ === 0 && this.#isForeground) this.#updates.setState({ state: "requires_action" });
+    try {
+      const signal = AbortSignal.any([this.#signal, this.#turnEnded.signal]);
+      // withdrawn at once; a late answer is ignored (A64)
+      const result = await sender.request(method, params, { signal, cancelGraceMs: 0 });
+      return signal.aborted ? undefined : (result as object); // validated by the method's row
+    } catch (error) {
+      const withdrawn = error instanceof RequestError && error.code === rpcCodes.cancelled;
+      if (this.#isOver || withdrawn || error instanceof ConnectionError) return undefined;
+      throw error;
+    } finally {
+      if (--this.#open === 0 && this.#isForeground && !this.#isOver) {
+        this.#updates.setState({ state: "running" });
+      }
+    }
+  }
+}
+
+/** An id is open once on a connection, or it would be unclear which flow is over (A98). */
+function beginUrl({ elicitationId, url }: UrlElicitation, openUrls: Set<string>): void {
+  checkElicitationUrl(url);
+  if (openUrls.has(elicitationId)) {
+    const got = JSON.stringify(elicitationId);
+    throw new TypeError(`elicit: the elicitation ${got} is open on this connection: take another id`);
+  }
+  openUrls.add(elicitationId);
+}

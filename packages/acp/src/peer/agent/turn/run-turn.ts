@@ -1,0 +1,182 @@
+// Runs one turn: stores its message, calls the prompt handler, and stores and reports its end.
+
+import { optional } from "../../../base/optional.ts";
+import { RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
+import { invalidParams } from "../../../jsonrpc/invalid-params.ts";
+import type { Log } from "../../../jsonrpc/log.ts";
+import type { Outcome, Update } from "../../../model/update.ts";
+import { newId } from "../../base/new-id.ts";
+import { unavailable } from "../session/guarded-store.ts";
+import { checkStopReason } from "../session/output-rules.ts";
+import type { Release } from "../session/session-output.ts";
+import type { SessionUpdates } from "../session/session-updates.ts";
+import type { ReceivedPrompt } from "./received-prompt.ts";
+import { RunningTurn } from "./running-turn.ts";
+import type { AgentSession, Turn, TurnEnd } from "./turn.ts";
+
+type Handler = (turn: Turn) => Promise<TurnEnd> | TurnEnd;
+
+/** A prompt that waits for its turn, or work without one: `run` takes the place of the prompt handler. */
+export interface QueuedTurn extends ReceivedPrompt {
+  readonly run?: Handler;
+}
+
+interface TurnSettings {
+  readonly handler: Handler;
+  readonly reportsUsage: boolean;
+}
+
+export function newTurn(
+  session: AgentSession,
+  updates: SessionUpdates,
+  queued: QueuedTurn,
+  clientTimeoutMs: number | undefined,
+): RunningTurn {
+  const turn: RunningTurn = new RunningTurn(session, updates, queued, {
+    clientTimeoutMs,
+    taken(prompt) {
+      turn.joined.push(prompt);
+      void insert(updates, prompt).then((isInserted) => {
+        // a prompt that was refused has no outcome
+        if (!isInserted) turn.joined.splice(turn.joined.indexOf(prompt), 1);
+      });
+    },
+  });
+  return turn;
+}
+
+/** Runs a turn to its end. Resolves with the prompts that were left in its inbox. */
+export async function runTurn(
+  turn: RunningTurn,
+  queued: QueuedTurn,
+  { handler, reportsUsage }: TurnSettings,
+): Promise<ReceivedPrompt[]> {
+  const { updates } = turn;
+  const { log } = updates.sender;
+  if (queued.run !== undefined) updates.setState({ state: "running" });
+  else if (!(await insert(updates, queued, true))) return turn.inbox.close();
+  let outcome: Outcome;
+  try {
+    // cancelled while its message was being stored
+    turn.signal.throwIfAborted();
+    outcome = outcomeOf(await (queued.run ?? handler)(turn), turn);
+  } catch (error) {
+    outcome = failureOf(error, turn, log);
+  }
+  // it was abandoned: its handler took too long
+  if (turn.isOver) return [];
+  const left = turn.inbox.close();
+  try {
+    const usage = await turn.finish();
+    outcome = { ...optional({ usage }), ...outcome };
+  } catch (error) {
+    outcome = failureOf(error, turn, log);
+  }
+  if (!reportsUsage) outcome = withoutUsage(outcome);
+  await end(turn, queued, outcome);
+  return left;
+}
+
+/** Ends a turn whose handler ignores its signal. */
+export async function abandonTurn(turn: RunningTurn, queued: QueuedTurn): Promise<void> {
+  if (turn.isOver) return;
+  turn.isOver = true;
+  await turn.finish();
+  await end(turn, queued, { stopReason: "cancelled" });
+}
+
+/** Makes a message part of the conversation: stored first, then acknowledged. */
+async function insert(updates: SessionUpdates, prompt: ReceivedPrompt, beginsTurn = false): Promise<boolean> {
+  const { messageId } = prompt;
+  let release: Release | undefined;
+  try {
+    release = holdEcho(updates, prompt);
+  } catch (error) {
+    // it could be decoded, but not be encoded for the client
+    const message = `session/prompt: ${error instanceof Error ? error.message : "it cannot be shown"}`;
+    prompt.refused(invalidParams(message, "/prompt"));
+    return false;
+  }
+  // queued behind the message: a state that is sent meanwhile must not be idle
+  if (beginsTurn) updates.setState({ state: "running" });
+  updates.log.append({ kind: "prompt", messageId, prompt: prompt.prompt });
+  try {
+    await updates.log.flush();
+  } catch (error) {
+    if (beginsTurn) updates.setState({ state: "idle" });
+    updates.storeFailed(error);
+    updates.log.takeBack(messageId);
+    void release?.(false);
+    prompt.refused(unavailable());
+    return false;
+  }
+  prompt.inserted();
+  void release?.(true);
+  return true;
+}
+
+/** Queues the echo of the message. A version that answers at the end of the turn has none. */
+function holdEcho(updates: SessionUpdates, { messageId, prompt }: ReceivedPrompt): Release | undefined {
+  if (!updates.sender.edition.prompts.answersAtInsertion) return undefined;
+  return updates.output.hold({ sessionUpdate: "user_message", messageId, content: [...prompt] });
+}
+
+async function end(turn: RunningTurn, queued: QueuedTurn, given: Outcome): Promise<void> {
+  const { updates } = turn;
+  turn.isOver = true;
+  let outcome = given;
+  // work without a prompt has no message that an outcome could belong to
+  for (const { messageId } of queued.run === undefined ? [queued, ...turn.joined] : turn.joined)
+    updates.log.append({ kind: "outcome", messageId, outcome });
+  try {
+    await updates.log.flush();
+  } catch (error) {
+    updates.storeFailed(error);
+    // an end that is not stored is not acknowledged; a cancelled turn is never an error (A47)
+    if (outcome.stopReason !== "cancelled") outcome = { stopReason: "error", error: errorOf(unavailable()) };
+  }
+  try {
+    showIdle(updates, outcome);
+  } catch (error) {
+    outcome = failureOf(error, turn, updates.sender.log);
+    showIdle(updates, outcome);
+  }
+  updates.log.patch(optional({ settledSeq: updates.work.isSettled ? updates.log.settledSeq : undefined }));
+  // updates that wait for the store, or for a replay, come before the answer (A49)
+  await updates.output.drained;
+  queued.ended(outcome);
+  for (const joined of turn.joined) joined.ended({ ...outcome, joined: true });
+}
+
+function showIdle(updates: SessionUpdates, { stopReason, error, usage, meta }: Outcome): void {
+  // an agent may have stop reasons and error codes of its own
+  const idle = { state: "idle", stopReason, ...optional({ error, usage, _meta: meta }) };
+  updates.setState(idle as Extract<Update, { state: "idle" }>);
+}
+
+function outcomeOf(end: TurnEnd, turn: Turn): Outcome {
+  // a cancelled turn is cancelled, whatever its handler returns (A47)
+  if (turn.signal.aborted) return { stopReason: "cancelled" };
+  const outcome = typeof end === "string" ? { stopReason: end } : (end ?? { stopReason: "end_turn" });
+  if (typeof outcome.stopReason !== "string")
+    throw new TypeError("a prompt handler must return nothing, a stop reason or an outcome");
+  checkStopReason(outcome.stopReason);
+  return outcome;
+}
+
+function failureOf(error: unknown, turn: Turn, log: Log): Outcome {
+  if (turn.signal.aborted) return { stopReason: "cancelled" };
+  if (error instanceof RequestError) return { stopReason: "error", error: errorOf(error) };
+  const correlationId = newId();
+  log("error", "a prompt handler failed", { correlationId, error });
+  const data = { reason: "internal_error", correlationId };
+  return { stopReason: "error", error: { code: rpcCodes.internalError, message: "internal error", data } };
+}
+
+function errorOf({ code, message, data }: RequestError): NonNullable<Outcome["error"]> {
+  return { code, message, ...optional({ data }) };
+}
+
+function withoutUsage({ usage: _, ...outcome }: Outcome): Outcome {
+  return outcome;
+}

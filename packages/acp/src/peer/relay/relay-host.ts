@@ -1,0 +1,260 @@
+// Answers a client with the sessions of an agent of another version.
+
+import { optional } from "../../base/optional.ts";
+import type { AgentOpResult } from "../../edition/agent-edition.ts";
+import type {
+  Activation,
+  AgentIntroduction,
+  ClientFeatures,
+  Introduction,
+  PromptOp,
+  SessionOp,
+} from "../../edition/agent-ops.ts";
+import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
+import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
+import type { SessionConfigOption } from "../../model/content.ts";
+import { errorCodes } from "../../model/error-codes.ts";
+import type { AgentHost } from "../agent/agent-wire.ts";
+import type { ClientSession } from "../client/client-session.ts";
+import type { ConnectedAgent, SentHook, SessionPlace } from "../client/connected-agent.ts";
+import { ClientToolbox } from "./client-toolbox.ts";
+import { agentGone, type RelayContext, RelayedSession, refusal } from "./relayed-session.ts";
+import type { RequestOrigins } from "./request-origins.ts";
+
+const none: AgentOpResult = { kind: "none" };
+
+export class RelayHost implements AgentHost {
+  readonly #relay: RelayContext;
+  readonly #origins: RequestOrigins;
+  readonly #agent: ConnectedAgent;
+  readonly #sessions = new Map<string, RelayedSession>();
+  /** Sessions that are being loaded or resumed: two requests at once get one replay. */
+  readonly #activating = new Map<string, RelayedSession>();
+  readonly #toolbox: ClientToolbox;
+
+  constructor(relay: RelayContext, agent: ConnectedAgent, origins: RequestOrigins) {
+    this.#relay = relay;
+    this.#agent = agent;
+    this.#origins = origins;
+    this.#toolbox = new ClientToolbox(relay, agent);
+  }
+
+  introduce(client: Introduction<ClientFeatures>): AgentIntroduction {
+    const { info, features, authMethods } = this.#agent;
+    return {
+      info,
+      // the relay supplies what version 2 promises and an agent of version 1 may lack
+      features: { ...features, sessions: true, list: true, resume: true, close: true },
+      authMethods: authMethods.filter((method) => method.type !== "terminal" || client.features.terminalAuth),
+      meta: undefined,
+    };
+  }
+
+  readonly optionsOf = (sessionId: string): readonly SessionConfigOption[] =>
+    this.#sessions.get(sessionId)?.live.options ?? [];
+
+  allow(): void {
+    // the agent decides
+  }
+
+  async run(op: SessionOp, request: IncomingRequest): Promise<AgentOpResult> {
+    try {
+      return await this.#run(op, request);
+    } catch (error) {
+      throw error instanceof ConnectionError ? agentGone(error) : refusal(error);
+    }
+  }
+
+  prompt(op: PromptOp, request: IncomingRequest): Promise<object> {
+    return this.#known(op.sessionId).prompt(op, request.signal);
+  }
+
+  cancel(sessionId: string): void {
+    this.#sessions.get(sessionId)?.cancel();
+  }
+
+  async extensionRequested(method: string, params: unknown, request: IncomingRequest): Promise<unknown> {
+    try {
+      const { signal } = request;
+      return await this.#origins.run(request.id, (sent) =>
+        this.#agent.request(method as `_${string}`, params, { signal, sent }),
+      );
+    } catch (error) {
+      throw request.cancelled ? error : agentGone(error);
+    }
+  }
+
+  extensionNotified(method: string, params: unknown): void {
+    void this.#agent.notify(method as `_${string}`, params);
+  }
+
+  /** The session of a question, if it is one that the client knows. */
+  find(sessionId: string | undefined): RelayedSession | undefined {
+    return sessionId === undefined ? undefined : this.#sessions.get(sessionId);
+  }
+
+  close(): Promise<void> {
+    return this.#toolbox.close();
+  }
+
+  async #run(op: SessionOp, request: IncomingRequest): Promise<AgentOpResult> {
+    const agent = this.#agent;
+    const run = <Result>(work: (sent: (id: number) => void) => Promise<Result>) =>
+      this.#origins.run(request.id, work);
+    switch (op.op) {
+      case "login":
+        await run((sent) => agent.login(op.methodId, { sent }));
+        return none;
+      case "logout":
+        if (!agent.features.logout)
+          throw new RequestError(errorCodes.internalError, "this agent has no logout");
+        await run((sent) => agent.logout({ sent }));
+        return none;
+      case "new":
+        return this.#open(request, op.activation, (place) => agent.open(place));
+      case "fork":
+        return this.#open(request, op.activation, (place) => agent.fork(op.sessionId, place));
+      case "activate":
+        return this.#activate(op, request);
+      case "list": {
+        const { cwd, cursor } = op;
+        if (!agent.features.list) return { kind: "page", page: this.#listed(cwd) };
+        const page = await run((sent) => agent.list({ sent, ...optional({ cwd, cursor }) }));
+        return { kind: "page", page };
+      }
+      case "close":
+        await this.#close(op.sessionId);
+        return none;
+      case "delete":
+        await run((sent) => agent.delete(op.sessionId, { sent }));
+        await this.#forget(op.sessionId);
+        return none;
+      case "set_option": {
+        const { live } = this.#known(op.sessionId);
+        await live.setOption(op.configId, op.value);
+        return { kind: "options", options: live.options, client: this.#relay.wire.client.features };
+      }
+      case "cancel_tool":
+        await this.#known(op.sessionId).live.cancelToolCall(op.toolCallId);
+        return none;
+      case "cancel_terminal":
+        await this.#known(op.sessionId).live.cancelTerminal(op.terminalId);
+        return none;
+    }
+  }
+
+  /** Updates of a new session wait until the client has its answer. */
+  async #open(
+    request: IncomingRequest,
+    activation: Activation,
+    open: (place: SessionPlace & SentHook) => Promise<ClientSession>,
+  ): Promise<AgentOpResult> {
+    const session = new RelayedSession(this.#relay, rootsOf(activation));
+    const opened = await this.#openAtAgent(request, session, activation, () => session.id, open);
+    request.afterReply(() => session.release());
+    return opened;
+  }
+
+  async #activate(
+    { sessionId, activation, replay }: Extract<SessionOp, { op: "activate" }>,
+    request: IncomingRequest,
+  ): Promise<AgentOpResult> {
+    const agent = this.#agent;
+    const drop = !replay && !agent.features.resume;
+    if (replay && !agent.features.load) throw unsupported("replay the history of a session");
+    const session =
+      this.#sessions.get(sessionId) ??
+      this.#activating.get(sessionId) ??
+      new RelayedSession(this.#relay, rootsOf(activation));
+    this.#activating.set(sessionId, session);
+    // an agent that can only load sends the history, which the client did not ask for
+    session.beginReplay(sessionId, { drop });
+    let opened: AgentOpResult;
+    try {
+      opened = await this.#openAtAgent(
+        request,
+        session,
+        activation,
+        () => sessionId,
+        (place) => (replay || drop ? agent.load(sessionId, place) : agent.resume(sessionId, place)),
+      );
+    } catch (error) {
+      session.endReplay();
+      throw error;
+    } finally {
+      this.#activating.delete(sessionId);
+    }
+    session.release();
+    // version 2 ends a replay with the state of the session
+    if (!this.#relay.agentHasStates) session.show({ sessionUpdate: "state_update", state: "idle" });
+    return opened;
+  }
+
+  async #openAtAgent(
+    request: IncomingRequest,
+    session: RelayedSession,
+    activation: Activation,
+    sessionId: () => string | undefined,
+    open: (place: SessionPlace & SentHook) => Promise<ClientSession>,
+  ): Promise<AgentOpResult> {
+    const tools = await this.#toolbox.open(activation.cwd, sessionId);
+    const mcpServers = [...activation.mcpServers, ...(tools === undefined ? [] : [tools.server])];
+    let live: ClientSession;
+    try {
+      live = await this.#origins.run(request.id, (sent) =>
+        open({ ...activation, mcpServers, onUpdate: session.receive, sent }),
+      );
+    } catch (error) {
+      await tools?.close();
+      throw error;
+    }
+    if (tools !== undefined) this.#toolbox.keep(live.sessionId, tools);
+    // an agent that gives out one id twice has one session
+    const before = this.#sessions.get(live.sessionId);
+    if (before !== session) before?.retire();
+    this.#sessions.set(live.sessionId, session);
+    return { kind: "session", setup: session.opened(live), client: this.#relay.wire.client.features };
+  }
+
+  async #close(sessionId: string): Promise<void> {
+    const session = this.#sessions.get(sessionId);
+    // closing a session that is unknown or not active succeeds (A36)
+    if (session === undefined) return;
+    // `close` of an agent that cannot close sends the cancel
+    if (this.#agent.features.close) session.cancel();
+    else session.withdraw();
+    await session.live.close();
+    await this.#forget(sessionId);
+  }
+
+  async #forget(sessionId: string): Promise<void> {
+    this.#sessions.delete(sessionId);
+    await this.#toolbox.drop(sessionId);
+  }
+
+  #known(sessionId: string): RelayedSession {
+    const session = this.#sessions.get(sessionId);
+    if (session !== undefined) return session;
+    const message = "there is no such session on this connection; load or resume it";
+    throw new RequestError(errorCodes.notFound, message, { reason: "session_not_found" });
+  }
+
+  #listed(cwd: string | undefined) {
+    const sessions = Array.from(this.#sessions.values(), ({ live, title, updatedAt }) => ({
+      sessionId: live.sessionId,
+      cwd: live.cwd,
+      additionalDirectories: live.roots.slice(1),
+      updatedAt: new Date(updatedAt).toISOString(),
+      ...optional({ title }),
+    }));
+    return { sessions: sessions.filter((session) => cwd === undefined || session.cwd === cwd) };
+  }
+}
+
+function rootsOf({ cwd, additionalDirectories }: Activation): readonly string[] {
+  return [cwd, ...additionalDirectories];
+}
+
+function unsupported(what: string): RequestError {
+  return new RequestError(errorCodes.invalidParams, `this agent cannot ${what}`, { reason: "unsupported" });
+}

@@ -1,0 +1,213 @@
+// Connects a client of one version with an agent of the other, until one of the two connections ends.
+
+import { optional } from "../../base/optional.ts";
+import type { ProtocolVersion } from "../../edition/negotiate.ts";
+import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
+import { idToJson } from "../../jsonrpc/message-id.ts";
+import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../../model/ask.ts";
+import { errorCodes } from "../../model/error-codes.ts";
+import { AgentWire } from "../agent/agent-wire.ts";
+import { connectWith } from "../client/client.ts";
+import type { AskContext, ClientDefinition } from "../client/client-definition.ts";
+import type { ConnectedAgent } from "../client/connected-agent.ts";
+import { askWithDiffTexts } from "./diff-texts.ts";
+import { type InitializeParams, infoOf, passedOn } from "./introduction.ts";
+import { withLost } from "./losses.ts";
+import { RelayHost } from "./relay-host.ts";
+import type { RelayOptions } from "./relay-options.ts";
+import type { RelayContext, RelayedSession } from "./relayed-session.ts";
+import { RequestOrigins } from "./request-origins.ts";
+import type { Splice } from "./splice.ts";
+
+export interface Sides {
+  readonly client: Splice;
+  readonly agent: Splice;
+}
+
+export interface Handshake {
+  readonly client: ProtocolVersion;
+  readonly agent: ProtocolVersion;
+  /** What the client asked. */
+  readonly asked: InitializeParams;
+  /** What the agent answered. */
+  readonly result: unknown;
+}
+
+export class TranslatedConnection implements RelayContext {
+  readonly #sides: Sides;
+  readonly #handshake: Handshake;
+  readonly options: RelayOptions;
+  /** Version 1 has no states. */
+  readonly agentHasStates: boolean;
+  #wire: AgentWire | undefined;
+  #host: RelayHost | undefined;
+  /** What the agent sends before the client's connection is there. */
+  #early: ((wire: AgentWire) => void)[] = [];
+  /** How many messages wait for the client to read. */
+  #slow = 0;
+  readonly #origins = new RequestOrigins();
+  readonly #over = Promise.withResolvers<string>();
+  #agent: ConnectedAgent | undefined;
+  #closing: Promise<void> | undefined;
+  /** Resolves with the reason when both sides are closed, once it has begun. */
+  readonly over: Promise<string> = this.#over.promise;
+
+  constructor(sides: Sides, handshake: Handshake, options: RelayOptions) {
+    this.#sides = sides;
+    this.#handshake = handshake;
+    this.options = options;
+    this.agentHasStates = handshake.agent !== 1;
+  }
+
+  /** Rejects when the agent's answer cannot be decoded; the client has no answer then. */
+  async begin(): Promise<void> {
+    const { client, result } = this.#handshake;
+    const transport = this.#sides.agent.transport();
+    const agent = await connectWith(transport, this.#definition(), async () => result);
+    const { unstable = "*", limits, log } = this.options;
+    const host = new RelayHost(this, agent, this.#origins);
+    const wire = new AgentWire(
+      this.#sides.client.transport(),
+      { versions: [client], unstable, forwards: true, ...optional({ limits, log }) },
+      host,
+    );
+    this.#agent = agent;
+    this.#host = host;
+    this.#wire = wire;
+    for (const work of this.#early.splice(0)) work(wire);
+    const ended = ({ message }: ConnectionError): void => {
+      void this.close().then(() => this.#over.resolve(message));
+    };
+    void agent.closed.then(ended);
+    void wire.closed.then(ended);
+    // closed before it began, when neither could be reached
+    if (this.#closing !== undefined) await Promise.all([wire.close(), agent.close()]);
+  }
+
+  /** Lets what runs answer, and closes both sides. Never rejects. */
+  close(reason?: string): Promise<void> {
+    this.#closing ??= this.#close(reason);
+    return this.#closing;
+  }
+
+  async #close(reason: string | undefined): Promise<void> {
+    await Promise.allSettled([
+      this.#wire?.close(reason ?? "the agent has gone"),
+      this.#agent?.close(reason ?? "the client has gone"),
+    ]);
+    await this.#host?.close().catch((error: unknown) => {
+      this.options.log?.("error", "closing the tools of sessions failed", { error });
+    });
+  }
+
+  // ---- RelayContext
+
+  get wire(): AgentWire {
+    if (this.#wire === undefined) throw new Error("the client is not connected yet");
+    return this.#wire;
+  }
+
+  waitForClient(room: Promise<void>): void {
+    if (this.#slow++ === 0) this.#sides.agent.pause();
+    const done = (): void => {
+      if (--this.#slow === 0) this.#sides.agent.resume();
+    };
+    room.then(done, done);
+  }
+
+  // ----
+
+  #definition(): ClientDefinition {
+    const { agent, client, asked } = this.#handshake;
+    const { unstable = "*", limits, log } = this.options;
+    const features = passedOn(asked, client);
+    const modes = [
+      ...(features.elicitationForm ? (["form"] as const) : []),
+      ...(features.elicitationUrl ? (["url"] as const) : []),
+    ];
+    return {
+      ...infoOf(asked),
+      versions: [agent],
+      unstable,
+      ...optional({ limits, log }),
+      permission: (ask, context) => this.#permission(ask, context),
+      ...(modes.length === 0
+        ? {}
+        : {
+            elicitationModes: modes,
+            elicit: (ask, context) => this.#elicit(ask, context),
+            elicitationCompleted: (elicitationId) =>
+              this.#withWire((wire) => wire.notify("elicitation/complete", { elicitationId })),
+          }),
+      // the client runs the login itself
+      terminalAuth: features.terminalAuth,
+      otherRequest: (method, params, { signal }) =>
+        new Promise((resolve, reject) => {
+          this.#withWire((wire) => wire.requestExtension(method, params, { signal }).then(resolve, reject));
+        }),
+      otherNotification: (method, params) =>
+        this.#withWire((wire) => {
+          const room = wire.notifyExtension(method, params);
+          if (room !== undefined) this.waitForClient(room);
+        }),
+    };
+  }
+
+  #withWire(work: (wire: AgentWire) => void): void {
+    if (this.#wire === undefined) this.#early.push(work);
+    else work(this.#wire);
+  }
+
+  async #permission(
+    ask: PermissionAsk,
+    { session, signal }: AskContext,
+  ): Promise<PermissionAnswer | undefined> {
+    const relayed = this.#host?.find(session?.sessionId);
+    const wire = this.#wire;
+    if (relayed === undefined || wire === undefined || session === undefined) return undefined;
+    return relayed.asking(async () => {
+      const { shown, method, params } = this.#asked(ask, relayed, wire);
+      let answer: PermissionAnswer = { outcome: "cancelled" };
+      try {
+        answer = wire.edition.permissionAnswer((await wire.request(method, params, { signal })) as object);
+      } finally {
+        const over = wire.edition.permissionOver(shown, answer);
+        if (over !== undefined) void wire.sendUpdate(session.sessionId, over);
+      }
+      return answer;
+    });
+  }
+
+  /** The question in the client's version. In strict mode a question that loses something is refused. */
+  #asked(ask: PermissionAsk, { live, readText, losses }: RelayedSession, wire: AgentWire) {
+    const lost: string[] = [];
+    const note = (what: string): void => void lost.push(what);
+    const shown = wire.edition.showsDiffTexts ? askWithDiffTexts(ask, readText, note) : ask;
+    const { method, params } = wire.edition.permission(live.sessionId, shown, note);
+    if (losses.note(live.sessionId, lost)) return { shown, method, params: withLost(params as object, lost) }; // of a request
+    const message = `a client of version ${wire.version} cannot be asked this; lost would be: ${lost.join("; ")}`;
+    throw new RequestError(errorCodes.invalidParams, message, { reason: "unsupported" });
+  }
+
+  async #elicit(ask: ElicitationAsk, context: AskContext): Promise<ElicitationAnswer> {
+    const { session, signal, requestId } = context;
+    const relayed = this.#host?.find(session?.sessionId);
+    const wire = this.#wire;
+    const asked = this.#origins.find(requestId);
+    if (wire !== undefined && session === undefined && asked !== undefined) {
+      const params = { requestId: idToJson(asked), ...ask };
+      return wire.edition.elicitationAnswer(
+        (await wire.request("elicitation/create", params, { signal })) as object,
+      );
+    }
+    if (relayed === undefined || wire === undefined || session === undefined) {
+      const message = "a question that belongs to no session and no request of the client is not asked";
+      this.options.log?.("error", message, { message: ask.message.slice(0, 200) });
+      return { action: "cancel" };
+    }
+    return relayed.asking(async () => {
+      const { method, params } = wire.edition.elicitation(session.sessionId, ask);
+      return wire.edition.elicitationAnswer((await wire.request(method, params, { signal })) as object);
+    });
+  }
+}

@@ -1,0 +1,385 @@
+// The contract suite for session stores.
+
+import { optional } from "../../base/optional.ts";
+import type { Entry } from "../../model/entry.ts";
+import type { SessionStore } from "../../model/store.ts";
+import type { ContractAssert, ContractRunner } from "./runner.ts";
+import { collect, promptAt, promptsFrom, recordOf } from "./store-samples.ts";
+
+const timeout = 60_000;
+
+async function idsOf(store: SessionStore, cwd?: string, limit = 50): Promise<string[]> {
+  const ids: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await store.list({ limit, ...optional({ cwd, cursor }) });
+    if (page.sessions.length > limit)
+      throw new Error(`a page has ${page.sessions.length} sessions, not ${limit}`);
+    for (const { sessionId } of page.sessions) ids.push(sessionId);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return ids;
+}
+
+/** Registers the tests that every kind of store must pass. `make` gives an empty store; the test closes it. */
+export function storeContract(
+  { test, assert }: ContractRunner,
+  name: string,
+  make: () => SessionStore | Promise<SessionStore>,
+): void {
+  const promise: Register = (what, body) => {
+    test(`${name}: ${what}`, { timeout, skip: false }, async () => {
+      const store = await make();
+      try {
+        await body(store);
+      } finally {
+        await store.close();
+      }
+    });
+  };
+  for (const register of [records, entries, lists, forks, claims]) register(promise, assert);
+}
+
+type Register = (what: string, body: (store: SessionStore) => Promise<void>) => void;
+
+function records(promise: Register, assert: ContractAssert): void {
+  promise("a session comes back as it was created", async (store) => {
+    const record = recordOf("a", {
+      title: "Überschrift \u0000 “quoted” 👩‍👩‍👧",
+      additionalDirectories: ["/lib", "/with space"],
+      config: { model: "large", think: true },
+      data: { nested: [1, null, { deep: "x" }] },
+    });
+    await store.create(record);
+    assert.deepEqual(await store.get("a"), record);
+    assert.equal(await store.get("b"), undefined);
+  });
+
+  promise("an id can be created once", async (store) => {
+    await store.create(recordOf("a", { title: "first" }));
+    await assert.rejects(store.create(recordOf("a", { title: "second" })), { code: -32066 });
+    assert.equal((await store.get("a"))?.title, "first");
+  });
+
+  promise("a patch changes what it names and leaves the rest", async (store) => {
+    await store.create(recordOf("a", { title: "old", data: 1, config: { x: "1" } }));
+    await store.patch("a", { title: "new", updatedAt: 2_000 });
+    await store.patch("a", { config: { y: true } });
+    assert.deepEqual(
+      await store.get("a"),
+      recordOf("a", { title: "new", updatedAt: 2_000, data: 1, config: { y: true } }),
+    );
+    await assert.rejects(store.patch("b", { title: "x" }), { code: -32002 });
+  });
+
+  promise("what the caller changes later does not change what is stored", async (store) => {
+    const data = { list: [1] };
+    const text = { type: "text" as const, text: "said" };
+    const creating = store.create(recordOf("a", { data }));
+    const appending = store.append("a", [{ ...promptAt(1), prompt: [text] } as Entry]);
+    data.list.push(2);
+    text.text = "changed";
+    await Promise.all([creating, appending]);
+    const record = await store.get("a");
+    assert.deepEqual(record?.data, { list: [1] });
+    assert.deepEqual(await collect(store, "a"), [promptAt(1, "said")]);
+    // as: a reader that writes into what it was given
+    (record as { data: { list: number[] } }).data.list.push(3);
+    assert.deepEqual((await store.get("a"))?.data, { list: [1] });
+  });
+
+  promise("a closed store refuses, and closing twice is fine", async (store) => {
+    await store.create(recordOf("a"));
+    await store.close();
+    await store.close();
+    await assert.rejects(store.get("a"), /closed/);
+    await assert.rejects(store.append("a", [promptAt(1)]), /closed/);
+    await assert.rejects(collect(store, "a"), /closed/);
+  });
+}
+
+function entries(promise: Register, assert: ContractAssert): void {
+  promise("entries come back in order, from any place", async (store) => {
+    await store.create(recordOf("a"));
+    await store.append("a", promptsFrom(1, 300));
+    await store.append("a", promptsFrom(301, 1));
+    assert.deepEqual(await collect(store, "a"), promptsFrom(1, 301));
+    assert.deepEqual(await collect(store, "a", 300), promptsFrom(300, 2));
+    assert.deepEqual(await collect(store, "a", 302), []);
+    assert.deepEqual(await collect(store, "a", -5), promptsFrom(1, 301));
+  });
+
+  promise("a gap or a repetition is refused and nothing of it is stored", async (store) => {
+    await store.create(recordOf("a"));
+    await store.append("a", promptsFrom(1, 2));
+    for (const wrong of [
+      [promptAt(4)],
+      [promptAt(2)],
+      [promptAt(3), promptAt(5)],
+      [promptAt(3), promptAt(3)],
+      [promptAt(Number.NaN)],
+    ]) {
+      await assert.rejects(store.append("a", wrong), { code: -32603 });
+    }
+    await store.append("a", [promptAt(3)]);
+    assert.deepEqual(await collect(store, "a"), promptsFrom(1, 3));
+  });
+
+  promise("an append that rejects has stored nothing, and can be tried again", async (store) => {
+    await store.create(recordOf("a"));
+    await store.append("a", [promptAt(1)]);
+    // the last of three cannot be written
+    const broken = { ...promptAt(4), prompt: [{ type: "text", text: 1n }] } as never as Entry;
+    await assert.rejects(store.append("a", [promptAt(2), promptAt(3), broken]), /./);
+    assert.deepEqual(await collect(store, "a"), [promptAt(1)]);
+    await store.append("a", promptsFrom(2, 3));
+    assert.deepEqual(await collect(store, "a"), promptsFrom(1, 4));
+    await store.release("a");
+    await assert.rejects(store.append("a", [promptAt(5)]), { code: -32066 });
+    assert.deepEqual(await collect(store, "a"), promptsFrom(1, 4));
+  });
+
+  promise(
+    "appends that are not awaited are stored in order, and a refused one stops no other",
+    async (store) => {
+      await store.create(recordOf("a"));
+      await store.create(recordOf("b"));
+      const results = await Promise.allSettled([
+        store.append("a", [promptAt(1)]),
+        store.append("a", [promptAt(3)]),
+        store.append("b", [promptAt(1)]),
+        store.append("nobody", [promptAt(1)]),
+        store.append("a", []),
+        store.append("a", [promptAt(2), promptAt(3)]),
+      ]);
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ["fulfilled", "rejected", "fulfilled", "rejected", "fulfilled", "fulfilled"],
+      );
+      assert.deepEqual(await collect(store, "a"), promptsFrom(1, 3));
+      assert.deepEqual(await collect(store, "b"), promptsFrom(1, 1));
+    },
+  );
+
+  promise("a read sees what was asked for before it", async (store) => {
+    const creating = store.create(recordOf("a"));
+    const appending = store.append("a", [promptAt(1)]);
+    assert.equal((await store.get("a"))?.sessionId, "a");
+    assert.deepEqual(await collect(store, "a"), [promptAt(1)]);
+    await Promise.all([creating, appending]);
+  });
+
+  promise("unusual texts and large ones come back as they were", async (store) => {
+    await store.create(recordOf("a"));
+    const image = { type: "image" as const, mimeType: "image/png", data: "iVBO".repeat(50_000) };
+    const odd = "\u0000 \ud800 lone, \u2028 \uffff 👩‍👩‍👧 \\u0041 </script>";
+    const keys = JSON.parse(
+      `{ "__proto__": "${"p".repeat(70_000)}", "": "", "a/b~c": { "constructor": 1 } }`,
+    );
+    const all: Entry[] = [
+      promptAt(1, odd),
+      { ...promptAt(2), prompt: [image, { type: "text", text: "x".repeat(70_000) }, image] } as Entry,
+      { ...promptAt(3), prompt: [{ type: "text", text: "", _meta: keys }] } as Entry,
+      {
+        ...promptAt(4),
+        prompt: Array.from({ length: 5_000 }, (_, n) => ({ type: "text", text: `part ${n}` })),
+      } as Entry,
+      promptAt(5, ""),
+    ];
+    await store.append("a", all);
+    assert.deepEqual(await collect(store, "a"), all);
+  });
+
+  promise("a reader may stop early and see what came until it began", async (store) => {
+    await store.create(recordOf("a"));
+    await store.append("a", promptsFrom(1, 600));
+    const seen: number[] = [];
+    for await (const { seq } of store.entries("a")) {
+      seen.push(seq);
+      if (seq === 3) break;
+    }
+    assert.deepEqual(seen, [1, 2, 3]);
+    const reader = store.entries("a", 599)[Symbol.asyncIterator]();
+    assert.equal((await reader.next()).value?.seq, 599);
+    await store.append("a", [promptAt(601)]);
+    assert.equal((await reader.next()).value?.seq, 600);
+    assert.equal((await reader.next()).done, true);
+  });
+
+  promise("reading a long session lets other work go on", async (store) => {
+    await store.create(recordOf("a"));
+    await store.append("a", promptsFrom(1, 1_000));
+    const reader = collect(store, "a");
+    await store.create(recordOf("b"));
+    assert.equal((await reader).length, 1_000);
+  });
+
+  promise("entries of an unknown session are an error, not an empty list", async (store) => {
+    await assert.rejects(collect(store, "nobody"), { code: -32002 });
+    await assert.rejects(store.append("nobody", [promptAt(1)]), { code: -32002 });
+  });
+
+  promise("a deleted session is gone, its id is free, and readers of it are told", async (store) => {
+    await store.create(recordOf("a"));
+    await store.append("a", promptsFrom(1, 1_000));
+    const reader = store.entries("a")[Symbol.asyncIterator]();
+    await reader.next();
+    await store.delete("a");
+    await store.delete("a");
+    assert.equal(await store.get("a"), undefined);
+    await store.create(recordOf("a"));
+    await store.append("a", promptsFrom(1, 1_000));
+    await assert.rejects(async () => {
+      for (;;) if ((await reader.next()).done) return;
+    }, /./);
+  });
+}
+
+function lists(promise: Register, assert: ContractAssert): void {
+  promise("sessions are listed most recently updated first", async (store) => {
+    await store.create(recordOf("old", { updatedAt: 1 }));
+    await store.create(recordOf("new", { updatedAt: 3 }));
+    await store.create(recordOf("middle", { updatedAt: 2.5 }));
+    assert.deepEqual(await idsOf(store), ["new", "middle", "old"]);
+    await store.patch("old", { updatedAt: 4 });
+    assert.deepEqual(await idsOf(store), ["old", "new", "middle"]);
+    assert.deepEqual((await store.list()).sessions[1], recordOf("new", { updatedAt: 3 }));
+  });
+
+  promise("pages cover every session once, also where times are equal", async (store) => {
+    const ids = Array.from({ length: 23 }, (_, n) => `s${String(n).padStart(2, "0")}`);
+    await Promise.all(
+      ids.map((id, n) => store.create(recordOf(id, { updatedAt: n < 12 ? 5 : 5 + (n % 3) }))),
+    );
+    for (const limit of [1, 2, 7, 22, 23, 24]) {
+      assert.deepEqual((await idsOf(store, undefined, limit)).sort(), ids, `limit ${limit}`);
+    }
+  });
+
+  promise("sessions that appear between two pages do not move the second", async (store) => {
+    for (const [id, updatedAt] of Object.entries({ a: 1, b: 2, c: 3, d: 4 })) {
+      await store.create(recordOf(id, { updatedAt }));
+    }
+    const first = await store.list({ limit: 2 });
+    if (first.nextCursor === undefined) throw new Error("the first page has no cursor for the next");
+    await store.create(recordOf("newest", { updatedAt: 9 }));
+    await store.delete("c");
+    const second = await store.list({ limit: 2, cursor: first.nextCursor });
+    assert.deepEqual(
+      second.sessions.map(({ sessionId }) => sessionId),
+      ["b", "a"],
+    );
+    assert.equal(second.nextCursor, undefined);
+  });
+
+  promise("a list can be limited to one working directory", async (store) => {
+    await store.create(recordOf("a", { cwd: "/one" }));
+    await store.create(recordOf("b", { cwd: "/two" }));
+    await store.create(recordOf("c", { cwd: "/one" }));
+    assert.deepEqual(await idsOf(store, "/one", 1), ["c", "a"]);
+    assert.deepEqual(await idsOf(store, "/three"), []);
+    await store.patch("b", { cwd: "/one" });
+    assert.deepEqual(await idsOf(store, "/one"), ["c", "b", "a"]);
+  });
+
+  promise("a cursor that is not ours is refused", async (store) => {
+    for (const id of ["a", "b", "c"]) await store.create(recordOf(id));
+    const { nextCursor = "" } = await store.list({ limit: 1 });
+    const changed = nextCursor.slice(0, -1) + (nextCursor.endsWith("A") ? "B" : "A");
+    for (const cursor of ["", "2", "%%%", "e30", `${nextCursor}x`, nextCursor.slice(2), changed, "\ud800"]) {
+      await assert.rejects(store.list({ cursor }), { code: -32602 }, JSON.stringify(cursor));
+    }
+    await assert.rejects(store.list({ cursor: nextCursor, cwd: "/project" }), { code: -32602 });
+    assert.equal((await store.list({ cursor: nextCursor })).sessions.length, 2);
+  });
+}
+
+function forks(promise: Register, assert: ContractAssert): void {
+  promise(
+    "a fork begins with the entries and the config of its source, and both go on alone",
+    async (store) => {
+      await store.create(recordOf("a", { config: { model: "large", mode: "code" }, title: "source" }));
+      await store.append("a", promptsFrom(1, 3));
+      await store.fork("a", recordOf("b", { config: { mode: "ask" } }));
+      assert.deepEqual(await store.get("b"), recordOf("b", { config: { model: "large", mode: "ask" } }));
+      await store.append("a", [promptAt(4, "in a")]);
+      await store.append("b", [promptAt(4, "in b"), promptAt(5)]);
+      assert.deepEqual(await collect(store, "a"), [...promptsFrom(1, 3), promptAt(4, "in a")]);
+      assert.deepEqual(await collect(store, "b"), [...promptsFrom(1, 3), promptAt(4, "in b"), promptAt(5)]);
+      assert.deepEqual(await collect(store, "b", 3), [promptAt(3), promptAt(4, "in b"), promptAt(5)]);
+    },
+  );
+
+  promise("a fork needs a source and an id of its own", async (store) => {
+    await store.create(recordOf("a"));
+    await assert.rejects(store.fork("nobody", recordOf("b")), { code: -32002 });
+    await assert.rejects(store.fork("a", recordOf("a")), { code: -32066 });
+    assert.deepEqual(await idsOf(store), ["a"]);
+  });
+
+  promise(
+    "forks of forks keep their history when what they came from is deleted, in any order",
+    async (store) => {
+      const orders = [
+        ["a", "b", "c"],
+        ["c", "b", "a"],
+        ["b", "a", "c"],
+        ["b", "c", "a"],
+      ];
+      for (const order of orders) {
+        await store.create(recordOf("a"));
+        await store.append("a", promptsFrom(1, 2));
+        await store.fork("a", recordOf("b"));
+        await store.fork("b", recordOf("c"));
+        await store.append("a", [promptAt(3, "only a")]);
+        await store.append("b", [promptAt(3, "b")]);
+        await store.append("c", [promptAt(3, "c")]);
+        await store.fork("b", recordOf("d"));
+        await store.append("d", [promptAt(4, "d")]);
+        for (const id of order) {
+          await store.delete(id);
+          assert.deepEqual(await collect(store, "d"), [
+            ...promptsFrom(1, 2),
+            promptAt(3, "b"),
+            promptAt(4, "d"),
+          ]);
+        }
+        assert.deepEqual(await idsOf(store), ["d"]);
+        await store.delete("d");
+      }
+    },
+  );
+}
+
+function claims(promise: Register, assert: ContractAssert): void {
+  promise("only a claimed session takes entries; creating and forking claim", async (store) => {
+    await store.create(recordOf("a"));
+    await store.append("a", [promptAt(1)]);
+    await store.fork("a", recordOf("b"));
+    await store.append("b", [promptAt(2)]);
+    await store.release("a");
+    await store.release("a");
+    await assert.rejects(store.append("a", [promptAt(2)]), { code: -32066 });
+    await store.claim("a");
+    await store.claim("a");
+    await store.append("a", [promptAt(2)]);
+    assert.equal((await collect(store, "a")).length, 2);
+  });
+
+  promise("what is not held can be read, changed, forked and deleted", async (store) => {
+    await store.create(recordOf("a"));
+    await store.append("a", [promptAt(1)]);
+    await store.release("a");
+    await store.patch("a", { title: "t" });
+    assert.equal((await store.get("a"))?.title, "t");
+    await store.fork("a", recordOf("b"));
+    assert.equal((await collect(store, "a")).length, 1);
+    await store.delete("a");
+    assert.deepEqual(await idsOf(store), ["b"]);
+  });
+
+  promise("an unknown session cannot be claimed, and releasing it is fine", async (store) => {
+    await assert.rejects(store.claim("nobody"), { code: -32002 });
+    await store.release("nobody");
+  });
+}

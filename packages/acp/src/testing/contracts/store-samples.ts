@@ -1,0 +1,30 @@
+// Sample records and entries for tests of session stores.
+
+import type { Entry } from "../../model/entry.ts";
+import type { SessionRecord, SessionStore } from "../../model/store.ts";
+
+export function recordOf(sessionId: string, more: Partial<SessionRecord> = {}): SessionRecord {
+  return {
+    sessionId,
+    cwd: "/project",
+    additionalDirectories: [],
+    createdAt: 1_000,
+    updatedAt: 1_000,
+    config: {},
+    ...more,
+  };
+}
+
+export function promptAt(seq: number, text = `prompt ${seq}`): Entry {
+  return { seq, time: 1_000 + seq, kind: "prompt", messageId: `m${seq}`, prompt: [{ type: "text", text }] };
+}
+
+export function promptsFrom(first: number, count: number): Entry[] {
+  return Array.from({ length: count }, (_, index) => promptAt(first + index));
+}
+
+export async function collect(store: SessionStore, sessionId: string, fromSeq?: number): Promise<Entry[]> {
+  const all: Entry[] = [];
+  for await (const entry of store.entries(sessionId, fromSeq)) all.push(entry);
+  return all;
+}

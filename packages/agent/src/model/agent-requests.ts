@@ -1,0 +1,11 @@
+// The fixed requests that the agent itself sends to a model; the offline model recognises them.
+
+/** Begins the prompt that `/plan` sends. */
+export const planRequest = "Make a plan for the following, show it with the todo tool, and change nothing:";
+/** Begins the prompt that `/test` sends. */
+export const testRequest = "Run the project's tests and explain what fails.";
+/** Begins the last message of a compaction request. */
+export const summaryRequest =
+  "Summarise this conversation for yourself, so that you can go on without it. Say: the goal, constraints and " +
+  "decisions, what has been done (with the paths of files read and changed), what is left, and what to do next. " +
+  "Call no tools.";

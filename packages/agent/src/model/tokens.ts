@@ -1,0 +1,46 @@
+// Estimates token counts for requests that no provider has counted.
+
+import type { MediaPart, ModelMessage, TextPart, ThinkingPart, ToolCallPart } from "./model.ts";
+
+export const charactersPerToken = 4;
+/** Roughly what providers charge for an image. */
+const tokensPerMedia = 1_500;
+/** Overhead for role and separators. */
+const tokensPerMessage = 8;
+
+export function tokensOfText(text: string): number {
+  return Math.ceil(text.length / charactersPerToken);
+}
+
+/** Cache: messages are immutable, and a long conversation is counted for every request. */
+const counted = new WeakMap<ModelMessage, number>();
+
+export function tokensOfMessage(message: ModelMessage): number {
+  const known = counted.get(message);
+  if (known !== undefined) return known;
+  const tokens = countTokens(message);
+  counted.set(message, tokens);
+  return tokens;
+}
+
+function countTokens(message: ModelMessage): number {
+  const parts =
+    message.role === "tool" ? message.outcomes.flatMap(({ content }) => [...content]) : message.content;
+  return parts.reduce((sum, part) => sum + tokensOfPart(part), tokensPerMessage);
+}
+
+export function tokensOfMessages(messages: readonly ModelMessage[]): number {
+  return messages.reduce((sum, message) => sum + tokensOfMessage(message), 0);
+}
+
+function tokensOfPart(part: TextPart | MediaPart | ThinkingPart | ToolCallPart): number {
+  switch (part.type) {
+    case "text":
+    case "thinking":
+      return tokensOfText(part.text);
+    case "tool_call":
+      return tokensOfText(part.name) + tokensOfText(JSON.stringify(part.input) ?? "");
+    default:
+      return tokensPerMedia;
+  }
+}

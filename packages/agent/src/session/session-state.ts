@@ -1,0 +1,108 @@
+// Holds the state of one open session: transcript, remembered permissions, MCP servers, workspace and cost.
+
+import { stat } from "node:fs/promises";
+import type { AgentSession, AvailableCommand, Usage } from "@parley/acp";
+import { McpServers, type McpServersOptions } from "../mcp/servers.ts";
+import { costOf } from "../model/cost.ts";
+import type { ModelFacts, TokenUsage } from "../model/model.ts";
+import { Grants } from "../permissions/grants.ts";
+import type { Mode } from "../permissions/modes.ts";
+import type { Workspace, WorkspaceOptions } from "../tools/workspace.ts";
+import { commandList } from "./commands.ts";
+import { choose, modeOf } from "./options.ts";
+import { Transcript } from "./transcript.ts";
+
+export class SessionState {
+  readonly transcript = new Transcript();
+  readonly grants = new Grants();
+  readonly mcp: McpServers;
+  /** US dollars so far, if the model's price is known. */
+  cost: number | undefined;
+  /** Tokens of the last request as its provider counted them, and how many messages it had. */
+  counted: { readonly tokens: number; readonly messages: number } | undefined;
+  /** Tokens of the current turn. */
+  turnTokens: Usage | undefined;
+  isTitled = false;
+  /** The transcript still has to be rebuilt from the history. */
+  hasHistory = false;
+  /** Overrides the session's mode for the current turn (`/plan`). */
+  turnMode: Mode | undefined;
+  #lastTask: Promise<unknown> = Promise.resolve();
+  #workspace: { readonly identity: string; readonly opened: Workspace } | undefined;
+
+  constructor(options: McpServersOptions) {
+    this.mcp = new McpServers(options);
+  }
+
+  /** The workspace of the tools. Opened on first use, and again when the roots change. */
+  async workspaceOf(
+    { cwd, roots }: AgentSession,
+    open: (options: WorkspaceOptions) => Workspace,
+  ): Promise<Workspace> {
+    const current = this.#workspace;
+    const identity = (await Promise.all(roots.map(identityOf))).join("\n");
+    if (current?.identity === identity) return current.opened;
+    this.#workspace = undefined;
+    await current?.opened.close();
+    const opened = open({ cwd, additionalDirectories: roots.slice(1) });
+    this.#workspace = { identity, opened };
+    return opened;
+  }
+
+  async close(): Promise<void> {
+    const current = this.#workspace;
+    this.#workspace = undefined;
+    await Promise.all([current?.opened.close(), this.mcp.close()]);
+  }
+
+  /** Slash commands: our own and the prompts of the MCP servers. */
+  commands(mode: Mode): AvailableCommand[] {
+    return [...commandList(mode), ...this.mcp.commands];
+  }
+
+  /** Sets the mode and its commands, and notifies every client. */
+  chooseMode(session: AgentSession, mode: Mode): void {
+    this.turnMode = undefined;
+    choose(session, "mode", mode);
+    session.setCommands(this.commands(mode));
+  }
+
+  modeNow(session: AgentSession): Mode {
+    return this.turnMode ?? modeOf(session);
+  }
+
+  /** Runs one task after another: many clients can show only one question. */
+  oneAtATime<Result>(task: () => Promise<Result>): Promise<Result> {
+    const result = this.#lastTask.then(task);
+    this.#lastTask = result.catch(() => undefined);
+    return result;
+  }
+
+  beginTurn(mode: Mode | undefined): void {
+    this.turnMode = mode;
+    this.turnTokens = undefined;
+  }
+
+  spend(usage: TokenUsage, { price }: ModelFacts): void {
+    const { totalTokens = 0, inputTokens = 0, outputTokens = 0 } = this.turnTokens ?? {};
+    this.turnTokens = {
+      totalTokens: totalTokens + usage.input + usage.output,
+      inputTokens: inputTokens + usage.input,
+      outputTokens: outputTokens + usage.output,
+    };
+    const cost = costOf(price, usage);
+    if (cost !== undefined) this.cost = (this.cost ?? 0) + cost;
+  }
+}
+
+/** Distinguishes a directory from one created later at the same path. */
+async function identityOf(path: string): Promise<string> {
+  const { dev, ino } = await stat(path).catch(() => ({ dev: 0, ino: 0 }));
+  return `${dev} ${ino} ${path}`;
+}
+
+/** The state that `open` attached to the session. */
+export function stateOf(session: AgentSession): SessionState {
+  if (session.data instanceof SessionState) return session.data;
+  throw new Error(`session ${session.sessionId} was not opened by this agent`);
+}
