@@ -1,4 +1,4 @@
-// Keeps the last bytes of a stream, at a constant cost per byte however the stream is chunked.
+// Keeps the last bytes of a stream.
 
 export class ByteTail {
   readonly #limit: number;
@@ -31,7 +31,7 @@ export class ByteTail {
     return this.#buffer?.subarray(Math.max(0, this.#length - this.#limit), this.#length) ?? new Uint8Array();
   }
 
-  /** The same as text, without the rest of a character that was cut in half. */
+  /** The same as text, without the remains of a character at the cut. */
   text(): string {
     const { bytes } = this;
     let from = 0;

@@ -1,11 +1,10 @@
-// Loggers and taps only watch: one that throws or rejects must neither lose a message nor spoil an
-// answer nor end the process.
+// Wraps loggers and taps so that one that throws or rejects disturbs nothing.
 
 import type { ConnectionOptions } from "./connection-options.ts";
 import type { Log } from "./log.ts";
 import { reportRejection } from "./promise-like.ts";
 
-/** A logger that never throws. What it fails with is lost: there is nobody left to tell. */
+/** Returns a logger that never throws. Its own errors are dropped. */
 export function guardedLog(log: Log | undefined): Log {
   if (log === undefined) return () => undefined;
   return (level, message, fields) => {
@@ -13,7 +12,7 @@ export function guardedLog(log: Log | undefined): Log {
       const returned: unknown = log(level, message, fields);
       reportRejection(returned, () => undefined);
     } catch {
-      // a broken logger must not break what it watches
+      // nowhere to report it
     }
   };
 }

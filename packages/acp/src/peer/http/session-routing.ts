@@ -1,7 +1,7 @@
 // What Streamable HTTP has to know about ACP: which session a message is about, which answers begin and end a
 // session, and what is told to whom when the server does not take a message.
 
-import { patience } from "../../base/deadline.ts";
+import { backgroundDeadline } from "../../base/deadline.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import type { HttpLink, HttpRouting } from "../../transport/http/http-client.ts";
 import type { HttpFailure } from "../../transport/http/http-failure.ts";
@@ -149,7 +149,7 @@ export class SessionRouting implements HttpRouting {
       clearTimeout(timer);
       if (this.#settling.delete(key)) deliver();
     };
-    const timer = patience(settleMs, settled);
+    const timer = backgroundDeadline(settleMs, settled);
     this.#settling.set(key, settled);
     link.send({ jsonrpc: "2.0", id, method: settleMethod, params: { sessionId: session } });
   }
