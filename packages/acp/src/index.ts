@@ -113,7 +113,7 @@ export type { ByteChannel, ByteReceiver, TextPlatform } from "./transport/byte-c
 export { type ByteTransportOptions, byteTransport } from "./transport/byte-transport.ts";
 export type { FrameLimits } from "./transport/frame-limits.ts";
 export { type MemoryPairOptions, memoryPair } from "./transport/memory.ts";
-export { plainTextProblem } from "./transport/plain-text.ts";
+export { plainTextProblem } from "./transport/unencrypted-address.ts";
 export {
   type ByteStreams,
   fromWebStreams,

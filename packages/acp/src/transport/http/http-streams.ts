@@ -1,17 +1,18 @@
-// The event streams of one connection: its own, and one for each session that is talked about.
+// Manages the event streams of one connection: its own and one for each session.
 
 import type { Sink } from "../../jsonrpc/transport.ts";
 import type { FrameLimits } from "../frame-limits.ts";
 import type { HttpEndpoint } from "./http-endpoint.ts";
-import { HttpStream, type Pacing, type StreamHost } from "./http-stream.ts";
+import { HttpStream, type StreamHost } from "./http-stream.ts";
+import type { Pacing } from "./pacing.ts";
 
 export interface StreamsHost {
   readonly endpoint: HttpEndpoint;
   readonly limits: FrameLimits;
   readonly pacing: Pacing;
-  /** What names a stream to the server; undefined is that of the connection. */
+  /** The headers that name the stream of a session or, for undefined, of the connection. */
   headers(session: string | undefined): Readonly<Record<string, string>>;
-  /** Whoever takes what comes on a stream. */
+  /** Receives the messages of a stream. */
   receiver(session: string | undefined): Pick<Sink, "message" | "reject" | "idle">;
   lost: StreamHost["lost"];
 }
@@ -25,7 +26,7 @@ export class HttpStreams {
     this.#host = host;
   }
 
-  /** The stream, which is opened if it is not there. One that cannot be opened is forgotten, so that the next who wants it tries again. */
+  /** Returns the stream of a session, opened on first use. One that cannot be opened is forgotten, to be tried again. */
   stream(session: string | undefined): HttpStream {
     const known = this.#streams.get(session);
     if (known !== undefined) return known;
