@@ -1,14 +1,12 @@
-// The child sessions of a session, where the timeline first met them.
+// Applies the child sessions of a session to a view.
 
 import type { Update } from "../model/update.ts";
 import { patched, patchedMeta } from "./patch.ts";
 import type { SubagentItem } from "./session-view.ts";
-import { addItem, firstSight, type Mutable, touch, type ViewState } from "./view-state.ts";
+import { findOrAdd, firstSight, type Mutable, touch, type ViewState } from "./view-state.ts";
 
 function subagent(state: ViewState, sessionId: string): Mutable<SubagentItem> {
-  const known = state.subagents.get(sessionId);
-  if (known !== undefined) return known;
-  const item = addItem<Mutable<SubagentItem>>(state, {
+  return findOrAdd(state, state.subagents, sessionId, () => ({
     kind: "subagent",
     ...firstSight(state, `subagent:${sessionId}`),
     sessionId,
@@ -19,9 +17,7 @@ function subagent(state: ViewState, sessionId: string): Mutable<SubagentItem> {
     additionalDirectories: undefined,
     capabilities: undefined,
     meta: undefined,
-  });
-  state.subagents.set(sessionId, item);
-  return item;
+  }));
 }
 
 export function upsertSubagent(

@@ -1,4 +1,4 @@
-// The output of one terminal: the last bytes of it, in a ring that grows up to its limit and no further.
+// Keeps the last bytes of a terminal's output in a ring buffer.
 
 import type { OutputBytes } from "./session-view.ts";
 
@@ -28,7 +28,7 @@ export class TerminalBytes implements OutputBytes {
     this.dropped = Math.max(this.dropped, this.received - this.#limit);
   }
 
-  /** Forgets all that was: a snapshot is never mixed with older bytes (C51). */
+  /** Replaces everything: a snapshot is never mixed with older bytes (C51). */
   replace(bytes: Uint8Array): void {
     this.generation += 1;
     this.received = 0;
@@ -45,7 +45,7 @@ export class TerminalBytes implements OutputBytes {
     const bytes = this.bytes();
     let from = 0;
     if (this.dropped > 0) while (from < 3 && isContinuation(bytes[from])) from += 1;
-    // As a stream, so that the first bytes of a character whose rest is yet to come are held back.
+    // stream: an incomplete character at the end is left out
     const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
     return decoder.decode(bytes.subarray(from), { stream: true });
   }
@@ -55,7 +55,7 @@ export class TerminalBytes implements OutputBytes {
     return { text: this.text(), received, dropped, generation, undecodable };
   }
 
-  /** Doubles the ring until the bytes fit or the limit is reached, so that growing costs nothing per byte. */
+  /** Doubles the ring until the bytes fit or the limit is reached. */
   #makeRoom(more: number): void {
     const kept = this.received - this.dropped;
     const wanted = Math.min(kept + more, this.#limit);
@@ -69,7 +69,7 @@ export class TerminalBytes implements OutputBytes {
   }
 }
 
-/** `bytes` is no longer than the ring. */
+/** Expects at most as many bytes as the ring has. */
 function putInRing(ring: Uint8Array, position: number, bytes: Uint8Array): void {
   if (bytes.length === 0) return;
   const at = position % ring.length;
@@ -96,13 +96,12 @@ function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
-/** The bytes of one chunk; nothing if it is not base64, which no decoder before us has looked at. */
+/** The bytes of one chunk; undefined if it is not base64. */
 export function bytesFromBase64(data: string): Uint8Array | undefined {
   let binary: string;
   try {
     binary = atob(data);
   } catch {
-    // Not base64. The caller counts it; one bad chunk must not end a session.
     return undefined;
   }
   const bytes = new Uint8Array(binary.length);

@@ -1,5 +1,4 @@
-// Terminals: version 2's own, those that a tool call shows before anybody spoke of them (C52), and those that
-// some version 1 agents describe in the `_meta` of their tool calls. None is ever taken away (C33).
+// Applies terminals to a view, including those that some version 1 agents describe in a tool call's `_meta`.
 
 import { isObject } from "../base/is-object.ts";
 import type { Meta } from "../model/content.ts";
@@ -61,12 +60,12 @@ export function appendToTerminal(state: ViewState, terminalId: string, data: str
   touch(state, item);
 }
 
-/** The keys of a tool call's metadata that are events of a terminal and not facts about the call. */
+/** The metadata keys that are terminal events. */
 const terminalKeys = ["terminal_info", "terminal_output", "terminal_output_delta", "terminal_exit"] as const;
 
 /**
- * Applies the terminal events in a tool call's metadata and answers with the rest of it. Output is text and is
- * appended, under either of its two keys: that is what the agents that send it and the editors that read it do.
+ * Applies the terminal events in a tool call's metadata and returns the rest of it. Output is text to append,
+ * under either key.
  */
 export function takeTerminalMeta(
   state: ViewState,
@@ -94,7 +93,7 @@ export function takeTerminalMeta(
   return Object.fromEntries(kept);
 }
 
-/** The terminal that an event is about: the one it names, the one the call shows, or one of the call's own. */
+/** The terminal of an event: the one it names, the one the call shows, or a new one of the call. */
 function take(
   state: ViewState,
   call: Mutable<ToolCallItem>,
