@@ -48,7 +48,7 @@ export class FrameBytes {
     const bytes = this.size + last.length;
     tail.push(last);
     this.clear();
-    return { kind: "too_large", bytes, head, tail: lossyTail(tail.bytes) };
+    return { kind: "too_large", bytes, head, tail: lossyTail(tail.bytes()) };
   }
 
   /** The first bytes of a frame within the limit. */

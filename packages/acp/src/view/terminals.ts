@@ -56,7 +56,7 @@ export function appendToTerminal(state: ViewState, terminalId: string, data: str
   const item = terminal(state, terminalId);
   const bytes = bytesFromBase64(data);
   if (bytes === undefined) item.output.undecodable += 1;
-  else item.output.append(bytes);
+  else item.output.push(bytes);
   touch(state, item);
 }
 
@@ -80,7 +80,7 @@ export function takeTerminalMeta(
   }
   const output = take(state, call, meta["terminal_output_delta"] ?? meta["terminal_output"]);
   const data = output?.event["data"];
-  if (typeof data === "string") output?.item.output.append(utf8.encode(data));
+  if (typeof data === "string") output?.item.output.push(utf8.encode(data));
   const exit = take(state, call, meta["terminal_exit"]);
   if (exit !== undefined) {
     const { exit_code: exitCode, signal } = exit.event;

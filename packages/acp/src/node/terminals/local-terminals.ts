@@ -2,9 +2,9 @@
 // these per session, so that no session can name the terminals of another.
 
 import { isAbsolute } from "node:path";
+import { ByteTail } from "../../base/byte-tail.ts";
 import type { CreateTerminalOptions, ExitStatus, Terminals } from "../../model/terminals.ts";
 import { type CommandSpec, checkedByteLimit, commandSpec } from "./command-spec.ts";
-import { OutputTail } from "./output-tail.ts";
 import { startPiped } from "./piped-command.ts";
 import { type PtySpawn, startPty } from "./pty-command.ts";
 import { type LocalTerminal, Terminal } from "./terminal.ts";
@@ -17,8 +17,6 @@ export interface LocalTerminalsOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** How many there may be that have not been released. Default 32. */
   readonly maxTerminals?: number;
-  /** How many bytes of output are kept where `create` does not say. Default 1 MiB. */
-  readonly defaultOutputByteLimit?: number;
   /** The most that is kept, whatever `create` says. Default 16 MiB. */
   readonly maxOutputByteLimit?: number;
   /** How long a command may take after SIGTERM, before SIGKILL. Default 2000. */
@@ -61,9 +59,7 @@ class TerminalTable implements LocalTerminals {
   async create(options: CreateTerminalOptions): Promise<LocalTerminal> {
     const { cwd, env = {}, maxTerminals = 32, maxOutputByteLimit = 16 * mebibyte } = this.#options;
     const spec = commandSpec(options, { cwd, env });
-    const asked = checkedByteLimit(
-      options.outputByteLimit ?? this.#options.defaultOutputByteLimit ?? mebibyte,
-    );
+    const asked = checkedByteLimit(options.outputByteLimit ?? mebibyte);
     options.signal?.throwIfAborted();
     if (this.#closing !== undefined) throw terminalsClosed();
     if (this.#terminals.size + this.#busy.size >= maxTerminals) throw tooManyTerminals(maxTerminals);
@@ -96,7 +92,7 @@ class TerminalTable implements LocalTerminals {
   async #start(spec: CommandSpec, limit: number): Promise<Terminal> {
     const { pty, killMs = 2000, onOutput, onExit } = this.#options;
     const terminalId = `term_${crypto.randomUUID()}`;
-    const tail = new OutputTail(limit);
+    const tail = new ByteTail(limit);
     const sink = (bytes: Uint8Array): void => {
       tail.push(bytes);
       onOutput?.(terminalId, bytes);

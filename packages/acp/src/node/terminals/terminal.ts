@@ -2,8 +2,8 @@
 // background lives until kill or release, daemons included.
 
 import { setTimeout as delay, setImmediate as immediate } from "node:timers/promises";
+import { ByteTail } from "../../base/byte-tail.ts";
 import type { ExitStatus, TerminalHandle, TerminalOutput } from "../../model/terminals.ts";
-import { OutputTail } from "./output-tail.ts";
 import type { PtyControl, RunningCommand } from "./running-command.ts";
 import { unknownTerminal } from "./terminal-errors.ts";
 
@@ -36,7 +36,7 @@ export class Terminal implements LocalTerminal {
   readonly #owner: TerminalOwner;
   readonly #settled = Promise.withResolvers<void>();
   readonly #waits = new Set<(status: ExitStatus) => void>();
-  #tail: OutputTail;
+  #tail: ByteTail;
   #complete = false;
   #exited = false;
   #status: ExitStatus | undefined;
@@ -44,7 +44,7 @@ export class Terminal implements LocalTerminal {
   #ending: Promise<void> | undefined;
   #releasing: Promise<void> | undefined;
 
-  constructor(terminalId: string, running: RunningCommand, tail: OutputTail, owner: TerminalOwner) {
+  constructor(terminalId: string, running: RunningCommand, tail: ByteTail, owner: TerminalOwner) {
     this.terminalId = terminalId;
     this.pid = running.pid;
     this.pty = running.pty;
@@ -59,7 +59,7 @@ export class Terminal implements LocalTerminal {
     this.#check();
     return {
       output: this.#tail.text({ complete: this.#complete }),
-      truncated: this.#tail.truncated,
+      truncated: this.#tail.dropped > 0,
       ...(this.#status === undefined ? {} : { exitStatus: this.#status }),
     };
   }
@@ -152,6 +152,6 @@ export class Terminal implements LocalTerminal {
     await this.#end();
     clearInterval(this.#remains);
     this.#running.stopReading();
-    this.#tail = new OutputTail(0);
+    this.#tail = new ByteTail(0);
   }
 }
