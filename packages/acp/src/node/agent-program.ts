@@ -1,40 +1,39 @@
-// An agent as a program that is started more than once: for its connections, and for its own login in the user's
-// terminal (C12).
+// Starts an agent's program, for connections and for logins in the user's terminal.
 
 import { spawn } from "node:child_process";
+import { optional } from "../base/optional.ts";
 import { ConnectionError } from "../jsonrpc/errors.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
 import type { AuthMethod } from "../model/content.ts";
 import type { AgentProcess, ProcessExit } from "./spawn.ts";
-import { checkCommand, exitMessage, spawnFailure } from "./spawn-message.ts";
+import { checkCommand, exitMessage, processExit, spawnFailure } from "./spawn-errors.ts";
 import { type SpawnTransportOptions, spawnTransport } from "./transports.ts";
 
 type TerminalMethod = Extract<AuthMethod, { type: "terminal" }>;
 
-/** What a login runs: the agent's own program, with what its method adds. */
+/** The command of a login: the agent's program with the arguments and variables of the login method. */
 export interface LoginCommand {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd?: string;
-  /** All of it. */
+  /** The whole environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 export interface AgentProgramOptions extends SpawnTransportOptions {
   /**
-   * Runs a login where the user can see it and type. Default: in our own terminal, whose input, output and errors the
-   * program gets until it exits.
+   * Runs a login where the user can see it and type. Default: in the terminal of this process.
    */
   readonly runLogin?: (login: LoginCommand) => Promise<ProcessExit>;
 }
 
-/** For `client()`: `terminalLogin` and, as its `restart`, `start` are parts of its definition. */
+/** For the definition of `client()`: pass `terminalLogin`, and `start` as `restart`. */
 export interface AgentProgram {
-  /** Starts the agent; connect to what it gives. */
+  /** Starts the agent and returns its transport. */
   readonly start: () => Transport;
-  /** Resolves when the login exited with 0; rejects with a ConnectionError in any other case. */
+  /** Resolves when the login exits with 0, else rejects with a ConnectionError. */
   readonly terminalLogin: (method: TerminalMethod) => Promise<void>;
-  /** The process that was started last. */
+  /** The process of the last start. */
   readonly process: AgentProcess | undefined;
 }
 
@@ -57,7 +56,7 @@ export function agentProgram(
       const login: LoginCommand = {
         command,
         args: [...args, ...more],
-        ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+        ...optional({ cwd: options.cwd }),
         env: {
           ...process.env,
           ...options.env,
@@ -77,7 +76,7 @@ export function agentProgram(
   };
 }
 
-/** In the foreground, so that it may read from the terminal, and an interrupt that is typed reaches it. */
+/** Runs the login in the foreground, so that it can read from the terminal and Ctrl-C reaches it. */
 function runInOurTerminal({ command, args, cwd, env }: LoginCommand): Promise<ProcessExit> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd, env, stdio: "inherit" });
@@ -87,12 +86,11 @@ function runInOurTerminal({ command, args, cwd, env }: LoginCommand): Promise<Pr
     process.once("exit", end);
     child.once("error", (cause: NodeJS.ErrnoException) => {
       process.off("exit", end);
-      const where = cwd === undefined ? {} : { cwd };
-      reject(new ConnectionError("spawn_failed", spawnFailure(command, where, cause), { cause }));
+      reject(new ConnectionError("spawn_failed", spawnFailure(command, cwd, cause), { cause }));
     });
     child.once("exit", (code, signal) => {
       process.off("exit", end);
-      resolve({ ...(code === null ? {} : { exitCode: code }), ...(signal === null ? {} : { signal }) });
+      resolve(processExit(code, signal));
     });
   });
 }

@@ -4,8 +4,8 @@
 
 import { constants } from "node:buffer";
 import type { Files } from "../../model/files.ts";
-import type { Descent } from "./descent.ts";
-import { canUseDescriptors, descriptorDescent } from "./descriptor-descent.ts";
+import { canUseDescriptors, descriptorAccess } from "./descriptor-access.ts";
+import type { DirectoryAccess } from "./directory-access.ts";
 import {
   type DirectoryEntry,
   entriesOf,
@@ -16,7 +16,7 @@ import {
 } from "./directory-entries.ts";
 import { type FileAction, fileError, fileErrorFrom, quoted, throwIfAborted } from "./file-error.ts";
 import { type FilePath, parseFilePath } from "./file-path.ts";
-import { portableDescent } from "./portable-descent.ts";
+import { portableAccess } from "./portable-access.ts";
 import {
   type FileFacts,
   factsOf,
@@ -72,11 +72,11 @@ const defaultMaxReadBytes = 10 * 1024 * 1024;
 
 /** Opens the roots at once and throws where one cannot be. Must be closed. */
 export function localFiles(options: LocalFilesOptions): LocalFiles {
-  return localFilesBy(canUseDescriptors() ? descriptorDescent : portableDescent, options);
+  return localFilesWith(canUseDescriptors() ? descriptorAccess : portableAccess, options);
 }
 
-export function localFilesBy(descent: Descent, options: LocalFilesOptions): LocalFiles {
-  return new RootedFiles(descent, options);
+export function localFilesWith(access: DirectoryAccess, options: LocalFilesOptions): LocalFiles {
+  return new RootedFiles(access, options);
 }
 
 class RootedFiles implements LocalFiles {
@@ -86,7 +86,7 @@ class RootedFiles implements LocalFiles {
   #running = 0;
   #closed: PromiseWithResolvers<void> | undefined;
 
-  constructor(descent: Descent, options: LocalFilesOptions) {
+  constructor(access: DirectoryAccess, options: LocalFilesOptions) {
     const { maxReadBytes = defaultMaxReadBytes, expectUnchanged = true } = options;
     const most = constants.MAX_STRING_LENGTH;
     if (!Number.isInteger(maxReadBytes) || maxReadBytes < 1 || maxReadBytes > most) {
@@ -94,7 +94,7 @@ class RootedFiles implements LocalFiles {
       throw fileError("invalid_argument", `${wanted}, got ${String(maxReadBytes)}`);
     }
     const seen = expectUnchanged ? new SeenVersions() : undefined;
-    this.#workspace = { descent, roots: new Roots(options.roots, descent), maxReadBytes, seen };
+    this.#workspace = { access, roots: new Roots(options.roots, access), maxReadBytes, seen };
   }
 
   async readText(path: string, options: LocalReadOptions = {}): Promise<string> {

@@ -17,9 +17,9 @@ import {
   write,
 } from "node:fs";
 import { promisify } from "node:util";
-import type { Descent } from "./descent.ts";
+import type { DirectoryAccess } from "./directory-access.ts";
 import { systemCode, throwIfAborted } from "./file-error.ts";
-import type { Place } from "./walk.ts";
+import type { ResolvedPath } from "./walk.ts";
 
 const fsyncAsync = promisify(fsync);
 const writeAsync = promisify(write);
@@ -28,7 +28,7 @@ const chunkBytes = 1024 * 1024;
 const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 
 export interface ReplaceOptions {
-  readonly descent: Descent;
+  readonly access: DirectoryAccess;
   /** As the caller wrote it. */
   readonly path: string;
   /** The file that is replaced: mode and owner are kept. Undefined: a new file, as the umask says. */
@@ -42,15 +42,19 @@ export interface ReplaceOptions {
   readonly done: () => void;
 }
 
-export async function replaceFile(place: Place, bytes: Uint8Array, options: ReplaceOptions): Promise<void> {
-  const { descent, old } = options;
-  const temporary = `${place.directory.at}/.parley-${crypto.randomUUID()}.tmp`;
-  descent.confirm(place.directory.at, place.root);
+export async function replaceFile(
+  resolved: ResolvedPath,
+  bytes: Uint8Array,
+  options: ReplaceOptions,
+): Promise<void> {
+  const { access, old } = options;
+  const temporary = `${resolved.directory.at}/.parley-${crypto.randomUUID()}.tmp`;
+  access.confirm(resolved.directory.at, resolved.root);
   // Nobody else may look into it before it has the old file's mode.
   const fd = openSync(temporary, createFlags, old === undefined ? 0o666 : 0o600);
   try {
     try {
-      descent.confirm(temporary, place.root);
+      access.confirm(temporary, resolved.root);
       await writeAll(fd, bytes, options);
       if (old !== undefined) keepOwnerAndMode(fd, old);
       await fsyncAsync(fd);
@@ -58,15 +62,15 @@ export async function replaceFile(place: Place, bytes: Uint8Array, options: Repl
       closeSync(fd);
     }
     throwIfAborted(options.signal, options.path);
-    descent.confirm(temporary, place.root);
+    access.confirm(temporary, resolved.root);
     options.check();
-    putInPlace(temporary, place, options);
+    putInPlace(temporary, resolved, options);
     options.done();
   } catch (error) {
     removeQuietly(temporary);
     throw error;
   }
-  await syncDirectory(place.directory.at);
+  await syncDirectory(resolved.directory.at);
 }
 
 async function writeAll(fd: number, bytes: Uint8Array, options: ReplaceOptions): Promise<void> {
@@ -90,8 +94,8 @@ function keepOwnerAndMode(fd: number, old: BigIntStats): void {
   fchmodSync(fd, Number(old.mode) & 0o777);
 }
 
-function putInPlace(temporary: string, place: Place, options: ReplaceOptions): void {
-  const target = `${place.directory.at}/${place.name}`;
+function putInPlace(temporary: string, resolved: ResolvedPath, options: ReplaceOptions): void {
+  const target = `${resolved.directory.at}/${resolved.name}`;
   if (options.onlyNew) {
     try {
       // Unlike renaming, linking refuses to replace what somebody has created meanwhile.
@@ -100,7 +104,7 @@ function putInPlace(temporary: string, place: Place, options: ReplaceOptions): v
       return;
     } catch (error) {
       if (!withoutLinks.has(systemCode(error) ?? "")) throw error;
-      const found = options.descent.lookup(place.directory, place.name);
+      const found = options.access.lookup(resolved.directory, resolved.name);
       found?.close();
       if (found !== undefined) throw error;
     }

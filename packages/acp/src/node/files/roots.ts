@@ -2,7 +2,7 @@
 // comes to mean another one. A path belongs to a root by its name, as it was given or without links; where it
 // then leads is decided by walking down from the open root, so a sloppy match of names could never escape.
 
-import { type Descent, type Handle, isSameInode, type OpenedRoot } from "./descent.ts";
+import { type DirectoryAccess, type Handle, isSameInode, type OpenedRoot } from "./directory-access.ts";
 import { fileError, fileErrorFrom, quoted } from "./file-error.ts";
 import { type FilePath, parseFilePath } from "./file-path.ts";
 
@@ -23,11 +23,11 @@ export class Roots {
   readonly #aliases: Alias[] = [];
   readonly #shown: string;
 
-  constructor(paths: readonly string[], descent: Descent) {
+  constructor(paths: readonly string[], access: DirectoryAccess) {
     if (paths.length === 0)
       throw fileError("invalid_argument", "roots must name at least one directory, got none");
     try {
-      for (const path of paths) this.#add(parseFilePath(path), descent);
+      for (const path of paths) this.#add(parseFilePath(path), access);
     } catch (error) {
       this.close();
       throw error;
@@ -58,8 +58,8 @@ export class Roots {
     this.#aliases.length = 0;
   }
 
-  #add(path: FilePath, descent: Descent): void {
-    const opened = this.#open(path, descent);
+  #add(path: FilePath, access: DirectoryAccess): void {
+    const opened = this.#open(path, access);
     const known = this.#roots.find((root) => isSameInode(root.handle.stat, opened.handle.stat));
     if (known !== undefined) opened.handle.close();
     else this.#roots.push(opened);
@@ -68,9 +68,9 @@ export class Roots {
     }
   }
 
-  #open(path: FilePath, descent: Descent): OpenedRoot {
+  #open(path: FilePath, access: DirectoryAccess): OpenedRoot {
     try {
-      return descent.openRoot(pathFrom(path.names));
+      return access.openRoot(pathFrom(path.names));
     } catch (error) {
       throw fileErrorFrom(error, "read", path.text);
     }

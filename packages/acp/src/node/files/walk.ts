@@ -3,7 +3,7 @@
 // Synchronous: a step takes microseconds, and nothing else of this process runs in between.
 
 import { mkdirSync, readlinkSync } from "node:fs";
-import type { Descent, Handle, OpenedRoot } from "./descent.ts";
+import type { DirectoryAccess, Handle, OpenedRoot } from "./directory-access.ts";
 import { fileError, quoted, systemCode } from "./file-error.ts";
 import type { FilePath } from "./file-path.ts";
 import { type Location, pathFrom, type Roots } from "./roots.ts";
@@ -14,7 +14,7 @@ const maxLinks = 40;
 const maxSteps = 4096;
 
 /** The end of a walk. Whoever gets one closes it. */
-export interface Place {
+export interface ResolvedPath {
   readonly root: OpenedRoot;
   readonly directory: Handle;
   /** Its name in the directory. Empty where the path means the directory itself, such as a root. */
@@ -39,7 +39,7 @@ export interface WalkOptions {
 
 export class Walk {
   readonly #roots: Roots;
-  readonly #descent: Descent;
+  readonly #access: DirectoryAccess;
   readonly #path: FilePath;
   #root: OpenedRoot;
   #here: Handle;
@@ -50,9 +50,9 @@ export class Walk {
   #linked = 0;
   #links = 0;
 
-  constructor(roots: Roots, descent: Descent, path: FilePath) {
+  constructor(roots: Roots, access: DirectoryAccess, path: FilePath) {
     this.#roots = roots;
-    this.#descent = descent;
+    this.#access = access;
     this.#path = path;
     const location = roots.locate(path.names);
     if (location === undefined) throw roots.outside(path.text);
@@ -61,11 +61,11 @@ export class Walk {
     this.#pending = location.rest;
   }
 
-  toEnd(options: WalkOptions = {}): Place {
+  toEnd(options: WalkOptions = {}): ResolvedPath {
     try {
       for (let step = 0; step < maxSteps; step += 1) {
-        const place = this.#step(options);
-        if (place !== undefined) return place;
+        const resolved = this.#step(options);
+        if (resolved !== undefined) return resolved;
       }
       const message = `${quoted(this.#path.text)} takes more than ${maxSteps} steps through links to resolve`;
       throw fileError("limit_exceeded", message, this.#path.text);
@@ -75,15 +75,19 @@ export class Walk {
     }
   }
 
-  #step({ makeDirectories = false, keepLink = false, followLinks = true }: WalkOptions): Place | undefined {
+  #step({
+    makeDirectories = false,
+    keepLink = false,
+    followLinks = true,
+  }: WalkOptions): ResolvedPath | undefined {
     const name = this.#pending[0];
-    if (name === undefined) return this.#place("", this.#here);
+    if (name === undefined) return this.#resolved("", this.#here);
     // Only links still have it; here it means what it means to the system, the parent of a real directory.
     if (name === "..") return this.#goUp();
-    const entry = this.#descent.lookup(this.#here, name);
+    const entry = this.#access.lookup(this.#here, name);
     const isLast = this.#pending.length === 1;
     if (entry === undefined) {
-      if (isLast) return this.#place(name, undefined);
+      if (isLast) return this.#resolved(name, undefined);
       if (!makeDirectories || this.#linked > 0) throw this.#missing(makeDirectories);
       this.#makeDirectory(name);
       return undefined;
@@ -94,7 +98,7 @@ export class Walk {
       this.#follow(name);
       return undefined;
     }
-    if (isLast) return this.#place(name, entry);
+    if (isLast) return this.#resolved(name, entry);
     if (!entry.stat.isDirectory()) {
       entry.close();
       const message = `${quoted(this.#path.text)} leads through a file; only directories contain others`;
@@ -166,7 +170,7 @@ export class Walk {
   }
 
   #makeDirectory(name: string): void {
-    this.#descent.confirm(this.#here.at, this.#root);
+    this.#access.confirm(this.#here.at, this.#root);
     try {
       mkdirSync(`${this.#here.at}/${name}`);
     } catch (error) {
@@ -186,7 +190,7 @@ export class Walk {
     return fileError("not_found", message, this.#path.text);
   }
 
-  #place(name: string, entry: Handle | undefined): Place {
+  #resolved(name: string, entry: Handle | undefined): ResolvedPath {
     const directory = this.#here;
     const names = name === "" ? this.#walked : [...this.#walked, name];
     return {

@@ -1,13 +1,13 @@
 // What reading and writing share.
 
-import type { Descent, Handle } from "./descent.ts";
+import type { DirectoryAccess, Handle } from "./directory-access.ts";
 import { fileError, quoted } from "./file-error.ts";
 import type { FilePath } from "./file-path.ts";
 import type { Roots } from "./roots.ts";
 import type { SeenVersions } from "./seen-versions.ts";
 
 export interface Workspace {
-  readonly descent: Descent;
+  readonly access: DirectoryAccess;
   readonly roots: Roots;
   readonly maxReadBytes: number;
   /** Undefined: writes are not checked unless they ask for it. */

@@ -12,7 +12,7 @@ const stepEntries = 1_000;
 const stepMessages = 8;
 
 /** Called inside a change. Throws when another process uses the session. */
-export function loseName(db: Database, sessionId: string): void {
+export function unlinkSession(db: Database, sessionId: string): void {
   const row = findSession(db, sessionId);
   if (row === undefined) return;
   checkFree(row);

@@ -31,7 +31,7 @@ export function newEntry({ seq, body, longTexts, isSpoken }: EntryText): NewEntr
 }
 
 /** Where a long text belongs, and which it is. */
-type Place = [path: LongText["path"], hash: string];
+type TextReference = [path: LongText["path"], hash: string];
 
 function hashOf(text: string): string {
   return hash("sha256", text, "hex");
@@ -64,7 +64,7 @@ export function removeEntries(db: Database, key: number, afterSeq: number): void
     afterSeq,
   );
   for (const row of rows) {
-    for (const [, hash] of readablePlaces(row)) {
+    for (const [, hash] of readableReferences(row)) {
       db.run("UPDATE blob SET uses = uses - 1 WHERE hash = ?", hash);
       db.run("DELETE FROM blob WHERE hash = ? AND uses <= 0", hash);
     }
@@ -163,7 +163,7 @@ export function decodeRow(db: Database, row: Row): Entry {
   const body = String(row["body"]);
   if (crc32(body) !== row["crc"]) throw new SyntaxError("its checksum is wrong");
   if (row["blobs"] === null) return entryFromText(body, noLongTexts);
-  const longTexts = placesOf(row).map(([path, hash]): LongText => {
+  const longTexts = referencesOf(row).map(([path, hash]): LongText => {
     const text = db.get("SELECT text FROM blob WHERE hash = ?", hash)?.["text"];
     if (typeof text !== "string" || hashOf(text) !== hash) throw new SyntaxError("a long text of it is lost");
     return { path, text };
@@ -171,21 +171,21 @@ export function decodeRow(db: Database, row: Row): Entry {
   return entryFromText(body, longTexts);
 }
 
-function placesOf(row: Row): Place[] {
+function referencesOf(row: Row): TextReference[] {
   if (row["blobs"] === null) return [];
-  const places: unknown = JSON.parse(String(row["blobs"]));
-  if (Array.isArray(places) && places.every(isPlace)) return places;
+  const references: unknown = JSON.parse(String(row["blobs"]));
+  if (Array.isArray(references) && references.every(isReference)) return references;
   throw new SyntaxError("its list of long texts has another form");
 }
 
-function isPlace(value: unknown): value is Place {
+function isReference(value: unknown): value is TextReference {
   return Array.isArray(value) && Array.isArray(value[0]) && typeof value[1] === "string";
 }
 
 /** A damaged session can be deleted too; a long text that only its damaged row names then stays behind. */
-function readablePlaces(row: Row): Place[] {
+function readableReferences(row: Row): TextReference[] {
   try {
-    return placesOf(row);
+    return referencesOf(row);
   } catch {
     // it does not parse
     return [];

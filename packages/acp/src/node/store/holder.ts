@@ -3,7 +3,7 @@
 // Windows) a pid that is in use counts as the holder.
 
 import { readFileSync } from "node:fs";
-import { isRunning } from "../process-tree.ts";
+import { isRunning, statOf } from "../process-tree.ts";
 
 export interface Holder {
   readonly pid: number;
@@ -40,15 +40,8 @@ export function isAlive({ pid, started }: Holder): boolean {
 }
 
 function startOfThisProcess(): string {
-  try {
-    const stat = readFileSync("/proc/self/stat", "latin1");
-    // The name, in parentheses, may hold anything. The start is field 22, the 20th after the name.
-    const ticks = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-    return ticks === undefined ? "" : `${bootId()}/${ticks}`;
-  } catch {
-    // there is no /proc on this system
-    return "";
-  }
+  const stat = statOf("self");
+  return typeof stat === "object" ? `${bootId()}/${stat.started}` : "";
 }
 
 function bootId(): string {

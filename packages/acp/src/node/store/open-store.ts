@@ -14,7 +14,7 @@ import {
   placeFromCursor,
 } from "../../model/store-rules.ts";
 import { Database } from "./database.ts";
-import { loseName, pruneStep } from "./delete-session.ts";
+import { pruneStep, unlinkSession } from "./delete-session.ts";
 import { addEntries, newEntry, readPages } from "./entry-rows.ts";
 import type { EntryText } from "./entry-text.ts";
 import {
@@ -170,7 +170,7 @@ export class OpenStore {
   }
 
   async #delete(sessionId: string): Promise<void> {
-    await this.#db.change(() => loseName(this.#db, sessionId));
+    await this.#db.change(() => unlinkSession(this.#db, sessionId));
     while (await this.#db.change(() => pruneStep(this.#db)));
     this.#scrub();
   }

@@ -8,7 +8,7 @@ import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import type { ExitStatus } from "../../model/terminals.ts";
 import { groupMark } from "../group-mark.ts";
-import { ProcessGroup } from "../process-group.ts";
+import { hasPid, ProcessGroup } from "../process-group.ts";
 import type { CommandSpec } from "./command-spec.ts";
 import { type OutputFifo, openFifo } from "./output-fifo.ts";
 import type { ByteSink, RunningCommand } from "./running-command.ts";
@@ -110,8 +110,4 @@ function closed(stream: Readable): Promise<void> {
     // a broken pipe is an end like any other, and 'close' follows
   });
   return new Promise((resolve) => stream.once("close", () => resolve()));
-}
-
-function hasPid(child: ChildProcess): child is ChildProcess & { readonly pid: number } {
-  return child.pid !== undefined;
 }

@@ -1,9 +1,9 @@
-// The descent on Linux. Node has no openat(2), but /proc/self/fd/<fd>/<name> is the same: the kernel starts
+// The access on Linux. Node has no openat(2), but /proc/self/fd/<fd>/<name> is the same: the kernel starts
 // at the open directory, whatever its path is called by now, and O_NOFOLLOW sees to the one name that is
 // left. So there is no moment between a check and a use in which somebody could put a link.
 
 import { closeSync, constants, fstatSync, openSync, readlinkSync, statSync } from "node:fs";
-import type { Descent, Handle } from "./descent.ts";
+import type { DirectoryAccess, Handle } from "./directory-access.ts";
 import { systemCode } from "./file-error.ts";
 
 // Not among Node's constants; the same number on every architecture that Node runs on. A descriptor that
@@ -13,7 +13,7 @@ const pathOnly = 0o10000000;
 
 const self = "/proc/self/fd";
 
-export const descriptorDescent: Descent = {
+export const descriptorAccess: DirectoryAccess = {
   openRoot(path) {
     const handle = handleOf(openSync(path, pathOnly | constants.O_DIRECTORY));
     try {

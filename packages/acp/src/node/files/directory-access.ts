@@ -18,7 +18,7 @@ export interface OpenedRoot {
   readonly path: string;
 }
 
-export interface Descent {
+export interface DirectoryAccess {
   /** Follows links: a root may be named by one. Throws what the system says. */
   openRoot(path: string): OpenedRoot;
   /** What is called `name` in this directory, whatever it is; undefined where there is nothing. Opens no device. */

@@ -1,11 +1,11 @@
-// The descent where there is no /proc: by names, each looked at without following links, and checked again
+// The access where there is no /proc: by names, each looked at without following links, and checked again
 // after opening. Reads are never given content from outside, since the file that was checked is the one that
 // was opened. Writes are weaker than with descriptors: a process that swaps a directory for a link at the
 // right moment can make one land outside. The checks around it make that moment short, not impossible.
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, statSync } from "node:fs";
 import { sep } from "node:path";
-import { type Descent, isSameInode, type OpenedRoot } from "./descent.ts";
+import { type DirectoryAccess, isSameInode, type OpenedRoot } from "./directory-access.ts";
 import { fileError } from "./file-error.ts";
 
 // macOS: fails where any name on the path is a link. Not among Node's constants.
@@ -17,7 +17,7 @@ const readFlags =
 /** A file that is replaced by renaming, as editors do, is another one for a moment. */
 const attempts = 5;
 
-export const portableDescent: Descent = {
+export const portableAccess: DirectoryAccess = {
   openRoot(path) {
     const real = realpathSync.native(path);
     const stat = statSync(real, { bigint: true });
