@@ -1,13 +1,12 @@
-// How the entries of a directory are reached. There are two ways: by descriptors, where the system lets us
-// name an entry relative to an open directory, and by names with checks, everywhere else.
+// The interface to directory entries, by descriptors on Linux (descriptor-access.ts) or by paths (portable-access.ts).
 
 import type { BigIntStats } from "node:fs";
 
-/** One entry of the file system: with descriptors this very inode, otherwise what was there when we looked. */
+/** An entry of the file system: with descriptors exactly this inode, otherwise the state at the time of the lookup. */
 export interface Handle {
-  /** A path that leads to it. Entries of a directory are `${at}/${name}`. */
+  /** A path to it. Entries of a directory are `${at}/${name}`. */
   readonly at: string;
-  /** Of the entry itself: a link is not followed. */
+  /** The stat of the entry itself; a link is not followed. */
   readonly stat: BigIntStats;
   close(): void;
 }
@@ -19,17 +18,16 @@ export interface OpenedRoot {
 }
 
 export interface DirectoryAccess {
-  /** Follows links: a root may be named by one. Throws what the system says. */
+  /** Opens a root and follows links to it. Throws system errors. */
   openRoot(path: string): OpenedRoot;
-  /** What is called `name` in this directory, whatever it is; undefined where there is nothing. Opens no device. */
+  /** The entry `name` of a directory, or undefined. Opens no device. */
   lookup(directory: Handle, name: string): Handle | undefined;
-  /** Opens a regular file for reading and returns a descriptor. Throws where it is not below the root. */
+  /** Opens a regular file for reading and returns its descriptor. Throws when it is not below the root. */
   openFile(file: Handle, root: OpenedRoot): number;
-  /** Throws where the path of a handle does not lead below the root any more. */
+  /** Throws when the path of a handle no longer leads below the root. */
   confirm(at: string, root: OpenedRoot): void;
 }
 
-/** Identity is the inode, not the name. */
 export function isSameInode(one: BigIntStats, other: BigIntStats): boolean {
   return one.ino === other.ino && one.dev === other.dev;
 }

@@ -1,6 +1,4 @@
-// What is in a directory: told, removed, moved. A link at the end of a path is itself what is removed or moved,
-// never what it leads to; and a directory is emptied from the inside, by handles, so that nothing that is put
-// there meanwhile can lead the way out.
+// Lists, removes and moves directory entries. A link is removed or moved itself, never its target.
 
 import { readdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
 import { setImmediate as immediate } from "node:timers/promises";
@@ -17,7 +15,7 @@ export interface DirectoryEntry {
 }
 
 export interface RemoveOptions {
-  /** A directory goes with everything in it. Default false: only an empty one. */
+  /** Removes a directory with everything in it. Default false: only an empty one. */
   readonly recursive?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -25,7 +23,7 @@ export interface RemoveOptions {
 export function locate({ roots, access }: Workspace, target: FilePath): string {
   const location = roots.locate(target.names);
   if (location === undefined) throw roots.outside(target.text);
-  // What is missing has no links: the path leads where its deepest directory leads.
+  // missing names have no links, so resolve the deepest existing directory
   for (let left = target.names.length; ; left -= 1) {
     try {
       const resolved = new Walk(roots, access, { ...target, names: target.names.slice(0, left) }).toEnd();
@@ -91,7 +89,7 @@ export async function removeEntry(
   }
 }
 
-/** How many entries are removed before others get their turn. */
+/** How many entries are removed per turn of the event loop. */
 const atOnce = 200;
 
 class Emptying {
@@ -122,7 +120,7 @@ class Emptying {
         if (isDirectory) rmdirSync(`${directory.at}/${name}`);
         else unlinkSync(`${directory.at}/${name}`);
       } catch (error) {
-        // somebody else removed it
+        // already removed by somebody else
         if (systemCode(error) !== "ENOENT") throw error;
       } finally {
         entry.close();

@@ -1,4 +1,4 @@
-// Reading: walk to the file, check what it is, then read the very file that was checked.
+// Reads files and their metadata.
 
 import { closeSync } from "node:fs";
 import type { ReadTextOptions } from "../../model/files.ts";
@@ -11,26 +11,26 @@ import { type ResolvedPath, Walk } from "./walk.ts";
 import { refuseDirectoryName, requireRegularFile, type Workspace } from "./workspace.ts";
 
 export interface LocalReadOptions extends ReadTextOptions {
-  /** False: a path that leads through a symbolic link is refused with -32066. For what `locate` gave. Default true. */
+  /** Whether to follow symbolic links; false refuses them with -32066, for a path from `locate`. Default true. */
   readonly followLinks?: boolean;
 }
 
 export interface TextFile {
-  /** The lines that were asked for. */
+  /** The requested lines. */
   readonly text: string;
-  /** Of the whole file. */
+  /** The version of the whole file. */
   readonly version: string;
-  /** More than 1: the file has other names, maybe outside the roots. Writing leaves those as they are. */
+  /** The number of hard links. Writing replaces this name only. */
   readonly links: number;
 }
 
 export interface FileFacts {
   readonly kind: "file" | "directory" | "other";
-  /** In bytes. */
+  /** Bytes. */
   readonly size: number;
-  /** In milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly modifiedMs: number;
-  /** How many names the file has. */
+  /** The number of hard links. */
   readonly links: number;
 }
 

@@ -1,6 +1,4 @@
-// A file replaced as a whole or not at all: written beside the old one, forced to disk, then renamed over
-// it, all inside one open directory. Readers see the old or the new text, never a part. Other hard links
-// keep the old content. What is at the name is never followed.
+// Replaces a file atomically: writes a temporary file beside it, syncs it and renames it.
 
 import {
   type BigIntStats,
@@ -31,14 +29,14 @@ export interface ReplaceOptions {
   readonly access: DirectoryAccess;
   /** As the caller wrote it. */
   readonly path: string;
-  /** The file that is replaced: mode and owner are kept. Undefined: a new file, as the umask says. */
+  /** The replaced file, whose mode and owner are kept; undefined for a new file. */
   readonly old: BigIntStats | undefined;
-  /** Fails where there is a file by then. */
+  /** Fails when the file exists. */
   readonly onlyNew: boolean;
   readonly signal: AbortSignal | undefined;
-  /** Called last, when the new file is on disk: may throw to refuse. Nothing runs between it and the renaming. */
+  /** Called synchronously before the rename; throws to refuse. */
   readonly check: () => void;
-  /** Called as soon as the new file is in place, in the same turn. */
+  /** Called synchronously after the rename. */
   readonly done: () => void;
 }
 
@@ -50,7 +48,7 @@ export async function replaceFile(
   const { access, old } = options;
   const temporary = `${resolved.directory.at}/.parley-${crypto.randomUUID()}.tmp`;
   access.confirm(resolved.directory.at, resolved.root);
-  // Nobody else may look into it before it has the old file's mode.
+  // private until it has the old file's mode
   const fd = openSync(temporary, createFlags, old === undefined ? 0o666 : 0o600);
   try {
     try {
@@ -87,10 +85,10 @@ function keepOwnerAndMode(fd: number, old: BigIntStats): void {
     try {
       fchownSync(fd, Number(old.uid), Number(old.gid));
     } catch {
-      // Only root gives files away: to others the file that they may replace becomes their own.
+      // only root can change the owner
     }
   }
-  // Without setuid and setgid: they were granted to the content that is going away.
+  // without setuid and setgid, which were meant for the old content
   fchmodSync(fd, Number(old.mode) & 0o777);
 }
 
@@ -98,7 +96,7 @@ function putInPlace(temporary: string, resolved: ResolvedPath, options: ReplaceO
   const target = `${resolved.directory.at}/${resolved.name}`;
   if (options.onlyNew) {
     try {
-      // Unlike renaming, linking refuses to replace what somebody has created meanwhile.
+      // unlike a rename, a link fails when somebody has created the file meanwhile
       linkSync(temporary, target);
       removeQuietly(temporary);
       return;
@@ -112,31 +110,31 @@ function putInPlace(temporary: string, resolved: ResolvedPath, options: ReplaceO
   renameSync(temporary, target);
 }
 
-/** What file systems say that have no hard links. */
+/** The errors of file systems without hard links. */
 const withoutLinks: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
 function removeQuietly(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // somebody removed it, or its directory: there is nothing left to clean up
+    // already removed
   }
 }
 
-/** The name is on disk too. */
+/** Syncs the new name to disk. */
 async function syncDirectory(at: string): Promise<void> {
   if (process.platform === "win32") return;
   let fd: number;
   try {
     fd = openSync(`${at}/.`, constants.O_RDONLY | constants.O_DIRECTORY);
   } catch {
-    // a directory that we may write but not read; the file is in place all the same
+    // not readable; the file has been replaced anyway
     return;
   }
   try {
     await fsyncAsync(fd);
   } catch {
-    // some file systems refuse to sync a directory; the file is in place all the same
+    // not supported by some file systems; the file has been replaced anyway
   } finally {
     closeSync(fd);
   }

@@ -1,6 +1,5 @@
-// The directories that a session may touch. Each is opened once and stays that directory, also when its path
-// comes to mean another one. A path belongs to a root by its name, as it was given or without links; where it
-// then leads is decided by walking down from the open root, so a sloppy match of names could never escape.
+// The root directories of a session. Each is opened once and stays the same directory even if its path changes. A path
+// is matched to a root by its names, and then resolved from the open root.
 
 import { type DirectoryAccess, type Handle, isSameInode, type OpenedRoot } from "./directory-access.ts";
 import { fileError, fileErrorFrom, quoted } from "./file-error.ts";
@@ -8,13 +7,13 @@ import { type FilePath, parseFilePath } from "./file-path.ts";
 
 interface Alias {
   readonly root: OpenedRoot;
-  /** Folded. */
+  /** Normalised by `fold`. */
   readonly names: readonly string[];
 }
 
 export interface Location {
   readonly root: OpenedRoot;
-  /** What is left of the path below the root. */
+  /** The names below the root. */
   readonly rest: readonly string[];
 }
 
@@ -32,12 +31,12 @@ export class Roots {
       this.close();
       throw error;
     }
-    // A root within another one is found by its own name first.
+    // nested roots first
     this.#aliases.sort((one, other) => other.names.length - one.names.length);
     this.#shown = [...new Set(paths)].map(quoted).join(", ");
   }
 
-  /** Undefined: outside of all roots. */
+  /** Undefined when outside of all roots. */
   locate(names: readonly string[]): Location | undefined {
     const folded = names.map(fold);
     const alias = this.#aliases.find((known) => known.names.every((name, index) => name === folded[index]));
@@ -77,13 +76,12 @@ export class Roots {
   }
 }
 
-/** The path that has these names. */
 export function pathFrom(names: readonly string[]): string {
   if (process.platform !== "win32") return `/${names.join("/")}`;
   return names.length === 1 ? `${names[0]}\\` : names.join("\\");
 }
 
-// File systems of these two take names that differ in case or in Unicode normalisation for the same.
+// file systems of these two ignore case and Unicode normalisation
 const folds = process.platform === "darwin" || process.platform === "win32";
 
 function fold(name: string): string {

@@ -1,6 +1,4 @@
-// From a path to the directory and the entry it means, one name at a time from an open root. Links are read
-// and walked in their turn, always below the roots; nothing is ever opened by a path that a link could bend.
-// Synchronous: a step takes microseconds, and nothing else of this process runs in between.
+// Resolves a path from an open root, one name at a time, and follows links only below the roots.
 
 import { mkdirSync, readlinkSync } from "node:fs";
 import type { DirectoryAccess, Handle, OpenedRoot } from "./directory-access.ts";
@@ -8,32 +6,32 @@ import { fileError, quoted, systemCode } from "./file-error.ts";
 import type { FilePath } from "./file-path.ts";
 import { type Location, pathFrom, type Roots } from "./roots.ts";
 
-/** As many as Linux follows. */
+/** The same as on Linux. */
 const maxLinks = 40;
-/** Names looked at for one path, links included. Bounds the time that a hostile tree of links can take. */
+/** Names per path, links included: bounds the time for a hostile tree of links. */
 const maxSteps = 4096;
 
-/** The end of a walk. Whoever gets one closes it. */
+/** The result of a walk. Must be closed. */
 export interface ResolvedPath {
   readonly root: OpenedRoot;
   readonly directory: Handle;
-  /** Its name in the directory. Empty where the path means the directory itself, such as a root. */
+  /** The name in the directory; empty when the path is the directory itself, such as a root. */
   readonly name: string;
-  /** A link only where the walk was asked to keep it. Undefined: there is nothing of that name. */
+  /** The entry, or undefined when there is none. A link only with `keepLink`. */
   readonly entry: Handle | undefined;
-  /** The name that is missing was asked for by a link, not by the caller. */
+  /** Whether the missing name came from a link, not from the caller. */
   readonly dangling: boolean;
-  /** The same for all paths that lead here. */
+  /** The path without links. */
   readonly canonical: string;
   close(): void;
 }
 
 export interface WalkOptions {
-  /** Makes the directories that are missing on the way; never those that a link asks for. */
+  /** Creates missing directories, but never those that a link names. */
   readonly makeDirectories?: boolean;
-  /** A link at the end of the path is the entry that is meant: what is removed or moved. */
+  /** Does not follow a link at the end of the path, to remove or move it. */
   readonly keepLink?: boolean;
-  /** False: a link on the way is a conflict. For a path that was looked up before and had none. */
+  /** False makes a link a conflict, for a path that was resolved before. */
   readonly followLinks?: boolean | undefined;
 }
 
@@ -43,7 +41,7 @@ export class Walk {
   readonly #path: FilePath;
   #root: OpenedRoot;
   #here: Handle;
-  /** The names from the root to here: directories, no links. */
+  /** The names from the root to here, without links. */
   #walked: string[] = [];
   #pending: readonly string[];
   /** How many of the pending names come from links. */
@@ -82,7 +80,7 @@ export class Walk {
   }: WalkOptions): ResolvedPath | undefined {
     const name = this.#pending[0];
     if (name === undefined) return this.#resolved("", this.#here);
-    // Only links still have it; here it means what it means to the system, the parent of a real directory.
+    // only from links: means the parent directory, as for the system
     if (name === "..") return this.#goUp();
     const entry = this.#access.lookup(this.#here, name);
     const isLast = this.#pending.length === 1;
@@ -117,7 +115,7 @@ export class Walk {
     try {
       target = readlinkSync(`${this.#here.at}/${name}`);
     } catch (error) {
-      // It was exchanged since we looked: look again.
+      // changed since the lookup: look again
       if (systemCode(error) === "EINVAL" || systemCode(error) === "ENOENT") return;
       throw error;
     }
@@ -143,7 +141,7 @@ export class Walk {
       this.#restart({ root: this.#root, rest: this.#walked.slice(0, -1) }, rest);
       return;
     }
-    // Above the root. It may lead back into one, as ../project/x does.
+    // above the root, but it may lead back into one, as ../project/x does
     const fromLink = rest.slice(0, this.#linked);
     const above = namesOf(this.#root.path).slice(0, -1);
     const own = rest.slice(this.#linked);
@@ -159,7 +157,7 @@ export class Walk {
     return location;
   }
 
-  /** Walks down again from a root: first what a link asks for, then what is left of the path. */
+  /** Starts again from a root: first the names of a link, then the rest of the path. */
   #restart(location: Location, rest: readonly string[]): void {
     this.#leaveHere();
     this.#root = location.root;
@@ -174,13 +172,13 @@ export class Walk {
     try {
       mkdirSync(`${this.#here.at}/${name}`);
     } catch (error) {
-      // Somebody was faster: the next step looks at what it is.
+      // somebody else created it: the next step checks what it is
       if (systemCode(error) !== "EEXIST") throw error;
     }
   }
 
   #bent(): Error {
-    const message = `${quoted(this.#path.text)} has come to lead through a symbolic link; look up again where it leads`;
+    const message = `${quoted(this.#path.text)} now leads through a symbolic link; resolve it again`;
     return fileError("conflict", message, this.#path.text);
   }
 

@@ -1,4 +1,4 @@
-// What reading and writing share.
+// The shared state and checks of reading and writing.
 
 import type { DirectoryAccess, Handle } from "./directory-access.ts";
 import { fileError, quoted } from "./file-error.ts";
@@ -10,7 +10,7 @@ export interface Workspace {
   readonly access: DirectoryAccess;
   readonly roots: Roots;
   readonly maxReadBytes: number;
-  /** Undefined: writes are not checked unless they ask for it. */
+  /** Undefined when writes are checked only on request. */
   readonly seen: SeenVersions | undefined;
 }
 
@@ -20,7 +20,7 @@ export function refuseDirectoryName(target: FilePath): void {
   throw fileError("not_a_file", message, target.text);
 }
 
-/** Before it is opened: opening a pipe waits, and opening a device may act. */
+/** Called before opening: opening a pipe blocks, and opening a device may act. */
 export function requireRegularFile(handle: Handle, target: FilePath): void {
   if (handle.stat.isFile()) return;
   const kind = handle.stat.isDirectory() ? "a directory" : "a pipe, a socket or a device";

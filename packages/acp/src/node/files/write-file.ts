@@ -1,5 +1,4 @@
-// Writing: walk to the directory, see how the old file is written, and replace it, unless it is another one
-// than the caller has seen.
+// Writes files in the format of the old one, unless somebody else has changed it.
 
 import { accessSync, closeSync, constants } from "node:fs";
 import { RequestError } from "../../jsonrpc/errors.ts";
@@ -14,17 +13,17 @@ import { refuseDirectoryName, requireRegularFile, type Workspace } from "./works
 
 export interface LocalWriteOptions extends WriteTextOptions {
   /**
-   * What must be there, else -32066: a version that `read` or `write` gave, "absent" for nothing, "any" for
-   * no check at all. Default: what `expectUnchanged` says.
+   * The expected state, else -32066: a version from `read` or `write`, "absent" for no file, "any" for no check.
+   * Default: as `expectUnchanged` says.
    */
   readonly expected?: string;
-  /** False: a path that leads through a symbolic link is refused with -32066. For what `locate` gave. Default true. */
+  /** Whether to follow symbolic links; false refuses them with -32066, for a path from `locate`. Default true. */
   readonly followLinks?: boolean;
 }
 
 export interface WrittenFile {
   readonly version: string;
-  /** There was no file before. */
+  /** Whether the file is new. */
   readonly created: boolean;
 }
 
@@ -44,14 +43,14 @@ export async function writeTextFile(
   );
 }
 
-/** As they are: no mark and no line ends are given back. */
+/** Writes bytes unchanged. */
 export async function writeBytesFile(
   workspace: Workspace,
   target: FilePath,
   bytes: Uint8Array,
   options: LocalWriteOptions,
 ): Promise<WrittenFile> {
-  // a copy: the caller may go on using its own
+  // the caller may change its own
   const copy = Buffer.from(bytes);
   return writeFile(workspace, target, options, async () => copy);
 }
@@ -69,7 +68,7 @@ async function writeFile(
     if (resolved.entry !== undefined) {
       requireRegularFile(resolved.entry, target);
       if (options.expected === "absent") throw conflict(target, "exists already");
-      // Replacing it needs no right to the file itself, but who made it read-only meant it.
+      // a rename needs no permission for the file itself, but respect a read-only file
       accessSync(resolved.entry.at, constants.W_OK);
     }
     const bytes = await content(resolved);
@@ -98,14 +97,14 @@ function resolveToWrite(
   try {
     return new Walk(roots, access, target).toEnd({ makeDirectories: mayBeNew, followLinks });
   } catch (error) {
-    // Everything here that is a RequestError was made by `fileError`.
+    // every RequestError here comes from `fileError`
     const reason = error instanceof RequestError ? (error.data as FileErrorData).reason : undefined;
     if (!mayBeNew && reason === "not_found") throw conflict(target, "has been removed");
     throw error;
   }
 }
 
-/** Undefined for a new file, and for one that is too large to have been read. */
+/** Undefined for a new file, and for one over the read limit. */
 async function oldFormat(
   { access, maxReadBytes }: Workspace,
   { entry, root }: ResolvedPath,
@@ -123,8 +122,8 @@ async function oldFormat(
 }
 
 /**
- * Synchronous, as is the renaming after it: of several writes against one version, one succeeds. What was
- * remembered is looked up only now, so that writes of the same caller do not get in each other's way.
+ * Synchronous, like the rename after it, so that only one of several writes against a version succeeds. Reads the
+ * remembered version only now, so that writes of one caller do not conflict.
  */
 function checkUnchanged(
   workspace: Workspace,
@@ -137,7 +136,7 @@ function checkUnchanged(
   const version = versionNow(workspace, resolved, target);
   if (version === expected) return;
   if (version !== "absent") throw conflict(target, "has changed");
-  // Nobody's work is lost by creating a file again that was only remembered.
+  // without an explicit version a removed file may be created again
   if (asked !== undefined) throw conflict(target, "has been removed");
 }
 

@@ -1,12 +1,12 @@
-// What is answered when a terminal cannot be had. Every error has a `reason` for programs, and says
-// what to do for people.
+// The errors of terminals; each has a `reason` for programs.
 
 import { accessSync, constants, existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { optional } from "../../base/optional.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 
-/** `path` is a JSON pointer to what is wrong. */
+/** `path` is a JSON pointer to the wrong parameter. */
 export function invalidParam(path: string, message: string): RequestError {
   return new RequestError(errorCodes.invalidParams, `terminal/create: ${message}`, {
     reason: "invalid_params",
@@ -42,12 +42,12 @@ export function terminalsClosed(): RequestError {
   );
 }
 
-/** Why a command did not start, from the system's answer. */
+/** Explains why a command did not start. */
 export function startFailure(command: string, cwd: string, cause: NodeJS.ErrnoException): RequestError {
   const { code, reason, message, path } = explain(command, cwd, cause);
   const error = new RequestError(code, `could not start ${JSON.stringify(command)}: ${message}`, {
     reason,
-    ...(path === undefined ? {} : { path }),
+    ...optional({ path }),
   });
   error.cause = cause;
   return error;
@@ -82,7 +82,7 @@ function explain(command: string, cwd: string, cause: NodeJS.ErrnoException): Ex
     const message = "its arguments and environment are too long; pass large input in a file";
     return { code: errorCodes.invalidParams, reason: "too_long", path: "/args", message };
   }
-  // Out of processes, descriptors or memory, most of all.
+  // usually out of processes, descriptors or memory
   return { code: errorCodes.unavailable, reason: "unavailable", message: cause.code ?? "the system refused" };
 }
 
