@@ -1,7 +1,7 @@
-// The only thing of scripted peers that takes time. Tests inject one that does not.
+// The clock of scripted peers, which tests can replace.
 
 export interface Clock {
-  /** Resolves after so many milliseconds, or as soon as the signal aborts; never rejects. */
+  /** Resolves after the time, or when the signal aborts; never rejects. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
