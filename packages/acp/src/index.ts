@@ -1,4 +1,4 @@
-// The library without Node: agents and clients, JSON-RPC, transports, errors. Runs wherever JavaScript runs.
+// The library without Node: agents, clients, JSON-RPC, transports and errors, for every JavaScript runtime.
 
 export type {
   Activation,

@@ -1,4 +1,4 @@
-// What the library needs of Node: stdio, processes, files, terminals, the store.
+// The parts of the library that need Node: stdio, processes, files, terminals and the store.
 
 export {
   type AgentProgram,
