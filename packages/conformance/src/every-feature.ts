@@ -1,5 +1,4 @@
-// One session in which everything happens that the protocol has, as a pair of scenarios. What a version cannot say is
-// said all the same: the library leaves it out, and the record shows that.
+// A pair of scenarios that uses every feature of the protocol, in both versions.
 
 import type { AgentScenario, AgentStep, ClientScenario, TurnScript } from "@parley/acp/testing";
 
@@ -303,7 +302,7 @@ const client: ClientScenario = {
     { prompt: "state" },
     { prompt: "unknown" },
     { prompt: "later" },
-    // three messages: in the turn, after it, and in the turn that nobody asked for
+    // three messages: in the turn, after it, and in the turn without a prompt
     { until: { update: "agent_message_chunk", nth: 3 } },
     { until: { state: "idle" } },
     { openGate: "watched" },
@@ -334,5 +333,5 @@ const client: ClientScenario = {
   ],
 };
 
-/** An agent and a client that walk through everything, in version 1 and in version 2. */
+/** An agent and a client that use every feature; a version leaves out what it cannot express. */
 export const everyFeature = { agent, client } as const;

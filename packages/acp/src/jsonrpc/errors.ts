@@ -29,19 +29,16 @@ export class RequestError extends Error {
   }
 }
 
-const connectionErrorKinds = [
-  "closed",
-  "exited",
-  "spawn_failed",
-  "handshake_timeout",
-  "timeout",
-  "aborted",
-  "overflow",
-  "too_large",
-  "protocol",
-] as const;
-
-export type ConnectionErrorKind = (typeof connectionErrorKinds)[number];
+export type ConnectionErrorKind =
+  | "closed"
+  | "exited"
+  | "spawn_failed"
+  | "handshake_timeout"
+  | "timeout"
+  | "aborted"
+  | "overflow"
+  | "too_large"
+  | "protocol";
 
 /** Facts about the peer's process, if it has one. */
 export interface ErrorDetails {

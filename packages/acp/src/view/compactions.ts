@@ -1,9 +1,8 @@
 // Applies compactions of the context to a view.
 
 import type { ContentBlock } from "../model/content.ts";
-import type { Update } from "../model/update.ts";
 import { appendBlock, ownBlocks, patched, patchedMeta } from "./patch.ts";
-import type { CompactionItem } from "./session-view.ts";
+import type { CompactionItem, UpdateOf } from "./session-view.ts";
 import { findOrAdd, firstSight, type Mutable, touch, type ViewState } from "./view-state.ts";
 
 function compaction(state: ViewState, compactionId: string): Mutable<CompactionItem> {
@@ -18,10 +17,7 @@ function compaction(state: ViewState, compactionId: string): Mutable<CompactionI
   }));
 }
 
-export function upsertCompaction(
-  state: ViewState,
-  update: Extract<Update, { sessionUpdate: "compaction_update" }>,
-): void {
+export function upsertCompaction(state: ViewState, update: UpdateOf<"compaction_update">): void {
   const item = compaction(state, update.compactionId);
   item.status = update.status;
   if (update.summary !== undefined) item.summary = ownBlocks(update.summary ?? []);

@@ -1,9 +1,8 @@
 // Applies messages, thoughts and messages between sessions to a view: updates replace, chunks append.
 
 import type { ContentBlock, Meta } from "../model/content.ts";
-import type { Update } from "../model/update.ts";
-import { appendBlock, ownBlocks, patched, patchedMeta } from "./patch.ts";
-import type { MessageItem, SessionMessageItem } from "./session-view.ts";
+import { appendBlock, ownBlocks, patchedMeta, patchFields } from "./patch.ts";
+import type { MessageItem, SessionMessageItem, UpdateOf } from "./session-view.ts";
 import { findOrAdd, firstSight, type Mutable, touch, type ViewState } from "./view-state.ts";
 
 function message(state: ViewState, kind: MessageItem["kind"], messageId: string): Mutable<MessageItem> {
@@ -75,15 +74,16 @@ function sessionMessage(state: ViewState, messageId: string): Mutable<SessionMes
   }));
 }
 
-export function upsertSessionMessage(
-  state: ViewState,
-  update: Extract<Update, { sessionUpdate: "session_message" }>,
-): void {
+const sessionMessageFields = [
+  "senderSessionId",
+  "recipientSessionId",
+  "senderMessageId",
+  "recipientMessageId",
+] as const;
+
+export function upsertSessionMessage(state: ViewState, update: UpdateOf<"session_message">): void {
   const item = sessionMessage(state, update.messageId);
-  item.senderSessionId = patched(item.senderSessionId, update.senderSessionId);
-  item.recipientSessionId = patched(item.recipientSessionId, update.recipientSessionId);
-  item.senderMessageId = patched(item.senderMessageId, update.senderMessageId);
-  item.recipientMessageId = patched(item.recipientMessageId, update.recipientMessageId);
+  patchFields(item, update, sessionMessageFields);
   if (update.content !== undefined) item.content = ownBlocks(update.content ?? []);
   item.meta = patchedMeta(item.meta, update._meta);
   touch(state, item);

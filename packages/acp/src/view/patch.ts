@@ -2,6 +2,15 @@
 
 import type { ContentBlock, Meta } from "../model/content.ts";
 
+/** Patches these fields of an item. */
+export function patchFields<Key extends string, Item extends { [Field in Key]: unknown }>(
+  item: Item,
+  patch: { readonly [Field in Key]?: Item[Field] | null | undefined },
+  keys: readonly Key[],
+): void {
+  for (const key of keys) item[key] = patched(item[key], patch[key]) as Item[Key]; // null became undefined
+}
+
 export function patched<T>(stored: T | undefined, value: T | null | undefined): T | undefined {
   return value === undefined ? stored : (value ?? undefined);
 }

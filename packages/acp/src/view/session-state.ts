@@ -2,13 +2,11 @@
 
 import { optional } from "../base/optional.ts";
 import type { SessionConfigOption } from "../model/content.ts";
-import type { Outcome, Update } from "../model/update.ts";
+import type { Outcome } from "../model/update.ts";
 import { patched, patchedMeta } from "./patch.ts";
-import type { CurrentMode } from "./session-view.ts";
+import type { CurrentMode, UpdateOf } from "./session-view.ts";
 import { presumeCancelled, reviveBackground } from "./tool-calls.ts";
 import { touch, touchPart, type ViewState } from "./view-state.ts";
-
-type UpdateOf<Tag extends string> = Extract<Update, { sessionUpdate: Tag }>;
 
 export function applyState(state: ViewState, update: UpdateOf<"state_update">): void {
   const wasBusy = state.busy;

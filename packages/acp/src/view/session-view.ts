@@ -16,7 +16,7 @@ import type {
 } from "../model/content.ts";
 import type { Outcome, ToolCallContent, ToolCallUpdate, Update } from "../model/update.ts";
 
-type UpdateOf<Tag extends string> = Extract<Update, { sessionUpdate: Tag }>;
+export type UpdateOf<Tag extends string> = Extract<Update, { sessionUpdate: Tag }>;
 
 /** A part of the view that changes by itself. */
 export interface Changeable {

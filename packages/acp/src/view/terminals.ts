@@ -2,9 +2,8 @@
 
 import { isObject } from "../base/is-object.ts";
 import type { Meta } from "../model/content.ts";
-import type { Update } from "../model/update.ts";
-import { patched, patchedMeta } from "./patch.ts";
-import type { ToolCallItem } from "./session-view.ts";
+import { patchedMeta, patchFields } from "./patch.ts";
+import type { ToolCallItem, UpdateOf } from "./session-view.ts";
 import { bytesFromBase64, TerminalBytes } from "./terminal-bytes.ts";
 import { type Mutable, type TerminalState, touch, type ViewState } from "./view-state.ts";
 
@@ -32,16 +31,9 @@ export function terminal(state: ViewState, terminalId: string): TerminalState {
   return item;
 }
 
-export function upsertTerminal(
-  state: ViewState,
-  update: Extract<Update, { sessionUpdate: "terminal_update" }>,
-): void {
+export function upsertTerminal(state: ViewState, update: UpdateOf<"terminal_update">): void {
   const item = terminal(state, update.terminalId);
-  item.command = patched(item.command, update.command);
-  item.cwd = patched(item.cwd, update.cwd);
-  item.exitStatus = patched(item.exitStatus, update.exitStatus);
-  item.size = patched(item.size, update.size);
-  item.capabilities = patched(item.capabilities, update.capabilities);
+  patchFields(item, update, ["command", "cwd", "exitStatus", "size", "capabilities"]);
   item.meta = patchedMeta(item.meta, update._meta);
   if (update.output === null) item.output.replace(none);
   else if (update.output !== undefined) {

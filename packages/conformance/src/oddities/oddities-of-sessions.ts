@@ -30,8 +30,8 @@ const stored = {
 const loads = [{ load: { id: "old", cwd: "/project" } }, { prompt: "hello" }] as const;
 
 /** A config option with one value. */
-function select(id: string, name: string, category: string, value: string): object {
-  return { id, name, category, type: "select", currentValue: value, options: [{ value, name: value }] };
+function select(id: string, name: string, category: string, value: string, label = value): object {
+  return { id, name, category, type: "select", currentValue: value, options: [{ value, name: label }] };
 }
 
 /** A change of mode that the agent reports by these messages. */
@@ -130,7 +130,7 @@ export const sessionOddities = {
         patch: {
           configOptions: [
             { id: "auto_approve", name: "Approve", type: "boolean", currentValue: false },
-            select("m1", "Model", "model", "$runtime|openai|x(openai)"),
+            select("m1", "Model", "model", "$runtime|openai|x(openai)", "x"),
             select("m2", "Other", "model", "y"),
             select("c", "How", "collaboration_mode", "a"),
           ],

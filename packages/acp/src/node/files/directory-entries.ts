@@ -80,8 +80,7 @@ export async function removeEntry(
     const at = `${resolved.directory.at}/${resolved.name}`;
     if (!entry.stat.isDirectory()) unlinkSync(at);
     else {
-      if (options.recursive === true)
-        await new Emptying(workspace, resolved.root, target, options).empty(entry);
+      if (options.recursive === true) await emptyDirectory(workspace, resolved.root, target, options, entry);
       rmdirSync(at);
     }
   } finally {
@@ -92,31 +91,25 @@ export async function removeEntry(
 /** How many entries are removed per turn of the event loop. */
 const atOnce = 200;
 
-class Emptying {
-  readonly #workspace: Workspace;
-  readonly #root: OpenedRoot;
-  readonly #target: FilePath;
-  readonly #options: RemoveOptions;
-  #count = 0;
-
-  constructor(workspace: Workspace, root: OpenedRoot, target: FilePath, options: RemoveOptions) {
-    this.#workspace = workspace;
-    this.#root = root;
-    this.#target = target;
-    this.#options = options;
-  }
-
-  async empty(directory: Handle): Promise<void> {
-    const { access } = this.#workspace;
+/** Empties a directory by handles, so that nothing that is put there meanwhile can lead outside. */
+async function emptyDirectory(
+  { access }: Workspace,
+  root: OpenedRoot,
+  target: FilePath,
+  { signal }: RemoveOptions,
+  top: Handle,
+): Promise<void> {
+  let count = 0;
+  const empty = async (directory: Handle): Promise<void> => {
     for (const name of readdirSync(`${directory.at}/.`)) {
-      if (++this.#count % atOnce === 0) await immediate();
-      throwIfAborted(this.#options.signal, this.#target.text);
+      if (++count % atOnce === 0) await immediate();
+      throwIfAborted(signal, target.text);
       const entry = access.lookup(directory, name);
       if (entry === undefined) continue;
       try {
         const isDirectory = entry.stat.isDirectory();
-        if (isDirectory) await this.empty(entry);
-        access.confirm(directory.at, this.#root);
+        if (isDirectory) await empty(entry);
+        access.confirm(directory.at, root);
         if (isDirectory) rmdirSync(`${directory.at}/${name}`);
         else unlinkSync(`${directory.at}/${name}`);
       } catch (error) {
@@ -126,7 +119,8 @@ class Emptying {
         entry.close();
       }
     }
-  }
+  };
+  await empty(top);
 }
 
 export function moveEntry({ roots, access }: Workspace, from: FilePath, to: FilePath): void {

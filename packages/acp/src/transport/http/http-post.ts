@@ -1,8 +1,9 @@
 // Sends messages by POST: the first opens the connection and is answered at once, the others are only accepted.
 
+import { sleep } from "../../base/sleep.ts";
 import { type Call, type HttpEndpoint, readText } from "./http-endpoint.ts";
 import { HttpFailure, networkWords } from "./http-failure.ts";
-import { backoff, longestPauseMs, type Pacing, pause } from "./pacing.ts";
+import { backoff, longestPauseMs, type Pacing } from "./pacing.ts";
 
 const json = { "Content-Type": "application/json", Accept: "application/json" };
 const connectionHeader = "Acp-Connection-Id";
@@ -86,7 +87,7 @@ export async function post(
     if (!isBusy || attempt > pacing.maxRetries || signal.aborted) throw failure;
     const ms = failure.retryAfterMs ?? backoff(pacing, attempt);
     if (ms > longestPauseMs) throw failure;
-    await pause(ms, signal);
+    await sleep(ms, signal);
   }
 }
 

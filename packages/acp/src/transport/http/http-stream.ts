@@ -2,13 +2,14 @@
 // events have ids. Otherwise the connection ends.
 
 import { type Deadline, deadline } from "../../base/deadline.ts";
+import { sleep } from "../../base/sleep.ts";
 import type { Fault } from "../../jsonrpc/transport.ts";
 import { webPlatform } from "../byte-channel.ts";
 import type { FrameLimits } from "../frame-limits.ts";
 import { EventDecoder } from "./event-decoder.ts";
 import type { Answer, HttpEndpoint } from "./http-endpoint.ts";
 import { asFailure, HttpFailure, networkWords } from "./http-failure.ts";
-import { backoff, longestPauseMs, type Pacing, pause } from "./pacing.ts";
+import { backoff, longestPauseMs, type Pacing } from "./pacing.ts";
 
 export interface StreamHost {
   readonly endpoint: HttpEndpoint;
@@ -81,7 +82,7 @@ export class HttpStream {
       fruitless = ending.wasUseful ? 0 : fruitless + 1;
       if (!ending.mayReopen || fruitless > this.#host.pacing.maxRetries) return this.#giveUp(ending);
       const ms = ending.retryAfterMs ?? backoff(this.#host.pacing, fruitless);
-      if (fruitless > 0) await pause(Math.min(ms, longestPauseMs), this.#over.signal);
+      if (fruitless > 0) await sleep(Math.min(ms, longestPauseMs), this.#over.signal);
     }
   }
 
