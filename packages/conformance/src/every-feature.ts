@@ -135,28 +135,15 @@ const forms: readonly AgentStep[] = [
   { elicit: { mode: "url", message: "Pay?", elicitationId: "pay-1", url: "https://example.com/pay" } },
 ];
 
-const mode = {
-  type: "select" as const,
-  configId: "mode",
-  name: "Mode",
-  category: "mode",
-  currentValue: "ask",
-  options: [
-    { value: "ask", name: "Ask" },
-    { value: "code", name: "Code" },
-  ],
-};
-const model = {
-  type: "select" as const,
-  configId: "model",
-  name: "Model",
-  category: "model",
-  currentValue: "small",
-  options: [
-    { value: "small", name: "Small" },
-    { value: "large", name: "Large" },
-  ],
-};
+/** A config option whose first name is the current value; values are names in lower case. */
+function select(configId: string, name: string, ...names: [string, ...string[]]) {
+  const options = names.map((each) => ({ value: each.toLowerCase(), name: each }));
+  const currentValue = names[0].toLowerCase();
+  return { type: "select" as const, configId, name, category: configId, currentValue, options };
+}
+
+const mode = select("mode", "Mode", "Ask", "Code");
+const model = select("model", "Model", "Small", "Large");
 const verbose = { type: "boolean" as const, configId: "verbose", name: "Verbose", currentValue: false };
 const help = { type: "command" as const, name: "help", description: "Shows help" };
 const search = {

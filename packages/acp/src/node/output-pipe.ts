@@ -2,7 +2,7 @@
 
 import { Buffer } from "node:buffer";
 import type { Writable } from "node:stream";
-import { deadline } from "../base/deadline.ts";
+import { withTimeout } from "../base/timeout.ts";
 
 export interface OutputPipeEvents {
   /** After `write` returned false: there is room again. */
@@ -52,16 +52,11 @@ export class OutputPipe {
   async end(ms: number, { shared }: { readonly shared: boolean }): Promise<void> {
     const stream = this.#stream;
     if (ms > 0 && stream.writable) {
-      await new Promise<void>((resolve) => {
-        const done = (): void => {
-          clearTimeout(timer);
-          resolve();
-        };
-        const timer = deadline(ms, done);
-        stream.once("close", done);
-        if (shared) stream.write("", done);
-        else stream.end(done);
-      });
+      const { promise: flushed, resolve } = Promise.withResolvers<void>();
+      stream.once("close", resolve);
+      if (shared) stream.write("", () => resolve());
+      else stream.end(resolve);
+      await withTimeout(ms, flushed);
     }
     stream.destroy();
   }

@@ -19,18 +19,9 @@ const verbs: {
     const place = typeof open === "string" ? { cwd: open } : open;
     await install(run, "open", as, place, (listening) => run.agent.open(listening));
   },
-  async load({ load, as = "main" }, run) {
-    const { id, cwd } = found(run, load);
-    await install(run, "load", as, { cwd }, (listening) => run.agent.load(id, listening));
-  },
-  async resume({ resume, as = "main" }, run) {
-    const { id, cwd } = found(run, resume);
-    await install(run, "resume", as, { cwd }, (listening) => run.agent.resume(id, listening));
-  },
-  async fork({ fork, as = "main" }, run) {
-    const { id, cwd } = found(run, fork);
-    await install(run, "fork", as, { cwd }, (listening) => run.agent.fork(id, listening));
-  },
+  load: ({ load, as }, run) => reopen(run, "load", load, as),
+  resume: ({ resume, as }, run) => reopen(run, "resume", resume, as),
+  fork: ({ fork, as }, run) => reopen(run, "fork", fork, as),
   async close({ close }, run) {
     await sessionOf(run, close).close();
     run.steps.push({ step: "close", session: close });
@@ -159,6 +150,16 @@ async function prompted(step: StepWith<"prompt">, run: ClientRun): Promise<void>
   } finally {
     run.atPermission.delete(session);
   }
+}
+
+async function reopen(
+  run: ClientRun,
+  step: "load" | "resume" | "fork",
+  ref: SessionRef,
+  as = "main",
+): Promise<void> {
+  const { id, cwd } = found(run, ref);
+  await install(run, step, as, { cwd }, (listening) => run.agent[step](id, listening));
 }
 
 async function install(

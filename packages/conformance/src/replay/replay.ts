@@ -19,11 +19,6 @@ export interface ReplayOptions {
   /** "fast" (default) sends without delays, "recorded" keeps the recorded time between messages. */
   readonly pace?: "fast" | "recorded";
   /**
-   * How long to wait, without any input, for a recorded notification that the live peer may not send. Default: 5,000 ms
-   * for a client, Infinity for an agent.
-   */
-  readonly quietMs?: number;
-  /**
    * How long to wait, without any input, for a request or an answer before it is a divergence. Default Infinity.
    */
   readonly timeoutMs?: number;
@@ -76,15 +71,15 @@ export function replayClient(trace: Trace, transport: Transport, options: Replay
   return new Player(replayPlan(trace, "client"), "client", transport, options);
 }
 
+/** How long to wait, without any input, for a notification that a live agent may not send. */
+const quietMs = 5_000;
+
 class Player implements Replay, Sink {
   readonly done: Promise<ReplayReport>;
   readonly #plan: ReplayPlan;
   readonly #side: TraceSide;
   readonly #transport: Transport;
-  readonly #pace: "fast" | "recorded";
-  readonly #quietMs: number;
-  readonly #timeoutMs: number;
-  readonly #clock: Clock;
+  readonly #options: Required<ReplayOptions>;
   readonly #finished = Promise.withResolvers<ReplayReport>();
   readonly #over = new AbortController();
   readonly #sessions = new SessionNames();
@@ -108,10 +103,8 @@ class Player implements Replay, Sink {
     this.#plan = plan;
     this.#side = side;
     this.#transport = transport;
-    this.#pace = options.pace ?? "fast";
-    this.#quietMs = options.quietMs ?? (side === "client" ? 5_000 : Number.POSITIVE_INFINITY);
-    this.#timeoutMs = options.timeoutMs ?? Number.POSITIVE_INFINITY;
-    this.#clock = options.clock ?? realClock;
+    const { pace = "fast", timeoutMs = Number.POSITIVE_INFINITY, clock = realClock } = options;
+    this.#options = { pace, timeoutMs, clock };
     this.done = this.#finished.promise;
     transport.start(this);
     this.#play();
@@ -180,16 +173,17 @@ class Player implements Replay, Sink {
     const step = this.#plan.steps[this.#cursor];
     if (step?.kind !== "expect") return;
     if (step.message.kind !== "notification") {
-      const got = `nothing for ${this.#timeoutMs} ms`;
-      this.#quiet = deadline(this.#timeoutMs, () => this.#diverge(step, got));
+      const { timeoutMs } = this.#options;
+      this.#quiet = deadline(timeoutMs, () => this.#diverge(step, `nothing for ${timeoutMs} ms`));
     } else if (this.#ended !== undefined) this.#forgive((each) => each === step);
-    else this.#quiet = deadline(this.#quietMs, () => this.#forgive((each) => each === step));
+    else if (this.#side === "client")
+      this.#quiet = deadline(quietMs, () => this.#forgive((each) => each === step));
   }
 
   /** Starts the recorded pause before this step; false when there is none or it is over. */
   #waits(step: SendStep): boolean {
     const before = this.#plan.steps[this.#cursor - 1];
-    if (this.#pace === "fast" || before === undefined || step === this.#paused) return false;
+    if (this.#options.pace === "fast" || before === undefined || step === this.#paused) return false;
     this.#pausing = true;
     this.#paused = step;
     const goOn = (): void => {
@@ -197,7 +191,7 @@ class Player implements Replay, Sink {
       this.#play();
     };
     // after an abort nothing is played
-    this.#clock.sleep(Math.max(0, step.t - before.t), this.#over.signal).then(goOn, goOn);
+    this.#options.clock.sleep(Math.max(0, step.t - before.t), this.#over.signal).then(goOn, goOn);
     return true;
   }
 

@@ -25,7 +25,7 @@ test("another major version is refused, and so is a file that is no trace", () =
     () => readTrace('{"parley":"trace","version":2}\n'),
     /expected trace version 1, got 2; update/,
   );
-  assert.throws(() => readTrace('{"parley":"trace"}\n'), /has version none/);
+  assert.throws(() => readTrace('{"parley":"trace"}\n'), /expected trace version 1, got none/);
   for (const text of ["", "\n", "prose", "[1]", '{"jsonrpc":"2.0"}\n']) {
     assert.throws(() => readTrace(text), /this is not a trace: its first line must be \{"parley":"trace"/);
   }

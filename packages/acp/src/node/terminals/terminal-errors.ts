@@ -8,38 +8,23 @@ import { errorCodes } from "../../model/error-codes.ts";
 
 /** `path` is a JSON pointer to the wrong parameter. */
 export function invalidParam(path: string, message: string): RequestError {
-  return new RequestError(errorCodes.invalidParams, `terminal/create: ${message}`, {
-    reason: "invalid_params",
-    path,
-  });
+  const data = { reason: "invalid_params", path };
+  return new RequestError(errorCodes.invalidParams, `terminal/create: ${message}`, data);
 }
 
 export function unknownTerminal(): RequestError {
-  return new RequestError(
-    errorCodes.notFound,
-    "there is no such terminal: it was released, or never created here",
-    {
-      reason: "terminal_not_found",
-    },
-  );
+  const message = "there is no such terminal: it was released, or never created here";
+  return new RequestError(errorCodes.notFound, message, { reason: "terminal_not_found" });
 }
 
 export function tooManyTerminals(most: number): RequestError {
-  return new RequestError(
-    errorCodes.limitExceeded,
-    `terminal/create: there are ${most} terminals already, which is the limit; release one that has ended`,
-    { reason: "limit_exceeded" },
-  );
+  const message = `terminal/create: the limit of ${most} terminals is reached; release one that has ended`;
+  return new RequestError(errorCodes.limitExceeded, message, { reason: "limit_exceeded" });
 }
 
 export function terminalsClosed(): RequestError {
-  return new RequestError(
-    errorCodes.unavailable,
-    "terminal/create: the session's terminals have been closed",
-    {
-      reason: "unavailable",
-    },
-  );
+  const message = "terminal/create: the session's terminals have been closed";
+  return new RequestError(errorCodes.unavailable, message, { reason: "unavailable" });
 }
 
 /** Explains why a command did not start. */

@@ -1,8 +1,9 @@
 // A terminal: one command and its output, until release. Background processes of the command live as long.
 
-import { setTimeout as delay, setImmediate as immediate } from "node:timers/promises";
+import { setImmediate as immediate } from "node:timers/promises";
 import { ByteTail } from "../../base/byte-tail.ts";
 import { optional } from "../../base/optional.ts";
+import { withTimeout } from "../../base/timeout.ts";
 import type { ExitStatus, TerminalHandle, TerminalOutput } from "../../model/terminals.ts";
 import type { PtyControl, RunningCommand } from "./running-command.ts";
 import { unknownTerminal } from "./terminal-errors.ts";
@@ -108,11 +109,7 @@ export class Terminal implements LocalTerminal {
     const status = await exited;
     this.#exited = true;
     if (!group.isGone()) this.#watchRemains();
-    const timer = new AbortController();
-    // rejected by the abort below
-    const drained = delay(drainMs, undefined, { signal: timer.signal }).catch(() => undefined);
-    await Promise.race([ended, drained]);
-    timer.abort();
+    await withTimeout(drainMs, ended);
     // one full turn of the event loop reads everything that was in the pipe at the exit
     if (!this.#complete) {
       await immediate();

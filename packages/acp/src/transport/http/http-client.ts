@@ -93,14 +93,15 @@ export class HttpClientTransport implements Transport {
       maxBytes: this.#limits.maxMessageBytes,
       signal: this.#over.signal,
     };
-    this.#streams = new HttpStreams({
+    this.#streams = new HttpStreams((session) => ({
       endpoint: this.#endpoint,
       limits: this.#limits,
       pacing,
-      headers: (session) => this.#names(session),
-      receiver: (session) => this.#receiver(session),
+      headers: this.#names(session),
+      whose: session === undefined ? "the connection" : "a session",
+      ...this.#receiver(session),
       lost: (kind, message, cause) => this.#end({ kind, message, cause }),
-    });
+    }));
     this.#link = {
       deliver: (value, text) => this.#sink?.message(value, text),
       send: (message) => void this.send(message),
