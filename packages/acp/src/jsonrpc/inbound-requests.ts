@@ -98,7 +98,7 @@ export class InboundRequests {
     }
   }
 
-  /** Unknown, answered and malformed ids are ignored (X13). */
+  /** Unknown, answered and malformed ids are ignored. */
   cancel(id: unknown): void {
     // a value that is not an id is never found
     this.#running.get(id as RequestId)?.abort(new RequestError(rpcCodes.cancelled, "cancelled by the peer"));
@@ -230,7 +230,7 @@ function tooMany(limit: number, scope: "connection" | "session"): RequestError {
   return rateLimited(`too many requests at once: ${limit} of this ${scope} are running`, scope);
 }
 
-/** Refuses lone surrogates, which cannot be written as UTF-8 (N015). */
+/** Refuses lone surrogates, which cannot be written as UTF-8. */
 function malformedName(id: RequestId, method: string): RequestError | undefined {
   const where =
     typeof id === "string" && !id.isWellFormed() ? "id" : method.isWellFormed() ? undefined : "method";
@@ -241,7 +241,7 @@ function malformedName(id: RequestId, method: string): RequestError | undefined 
   });
 }
 
-/** Whether JSON.stringify would leave this out, so that the answer would have no result (J2). */
+/** Whether JSON.stringify would leave this out, so that the answer would have no result. */
 function vanishes(value: unknown): boolean {
   if (typeof value === "object" && value !== null) {
     const { toJSON } = value as { toJSON?: unknown };

@@ -51,7 +51,7 @@ export interface InvalidInputHost {
 /** Further invalid input is only counted. */
 const maxLogLinesPerSecond = 100;
 
-/** Does not match `[20:51:04] starting` or `{ a: 1 }`, which programs print (N003). */
+/** Does not match `[20:51:04] starting` or `{ a: 1 }`, which programs print. */
 const beginsLikeMessage = /^\s*(?:\[\s*)?\{\s*(?:["}]|$)/;
 
 export class InvalidInput {
@@ -177,7 +177,7 @@ export class InvalidInput {
   }
 }
 
-/** Quotes text as JSON and escapes control and bidirectional characters (N002). */
+/** Quotes text as JSON and escapes control and bidirectional characters. */
 function quoted(text: string): string {
   return JSON.stringify(text).replaceAll(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,

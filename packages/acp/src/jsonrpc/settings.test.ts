@@ -25,7 +25,7 @@ test("a limit that is undefined is the default, not none (G8)", async () => {
   assert.deepEqual(codes, [-32600, -32602]);
 });
 
-test("a limit that is no number above 0 is refused at once, Infinity is a limit (G8)", () => {
+test("a limit that is not a number above 0 is refused at once, Infinity is allowed (G8)", () => {
   for (const value of [0, -1, Number.NaN, null, "10", {}]) {
     const wanted = {
       name: "TypeError",
@@ -50,7 +50,7 @@ test("a transport serves one connection: a second one is refused, and the first 
   assert.equal(await first.request("back"), "back");
 });
 
-test("a time that is no number throws where it is given, and nothing is sent", async () => {
+test("a time that is not a number throws at once, and nothing is sent", async () => {
   const { connection, peer } = withBarePeer();
   for (const value of [Number.NaN, null, "soon"]) {
     // as callers without types write it

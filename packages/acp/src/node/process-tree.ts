@@ -29,19 +29,14 @@ export function descendantsOf(pid: number): ProcessIdentity[] {
 
 /** The running members of a process group; undefined without /proc. Reads the whole process table. */
 export function membersOf(pgid: number): ProcessIdentity[] | undefined {
-  if (process.platform !== "linux") return undefined;
   const members: ProcessIdentity[] = [];
-  try {
-    for (const entry of readdirSync("/proc")) {
-      const stat = /^\d+$/.test(entry) ? statOf(entry) : undefined;
-      if (stat === "unreadable") return undefined;
-      if (stat?.pgid === pgid) members.push({ pid: Number(entry), started: stat.started });
-    }
-  } catch {
-    // no /proc, or out of descriptors
-    return undefined;
+  const entries = processes();
+  for (const entry of entries ?? []) {
+    const stat = statOf(entry);
+    if (stat === "unreadable") return undefined;
+    if (stat?.pgid === pgid) members.push({ pid: Number(entry), started: stat.started });
   }
-  return members;
+  return entries && members;
 }
 
 /** How many processes are read per turn of the event loop; each takes 40 µs. */
@@ -50,7 +45,7 @@ const slice = 32;
 /** The processes that have this variable in their environment. Reads the whole process table, in slices. */
 export async function markedBy(mark: string): Promise<ProcessIdentity[]> {
   const found: ProcessIdentity[] = [];
-  for (const [at, entry] of processes().entries()) {
+  for (const [at, entry] of (processes() ?? []).entries()) {
     if (at % slice === slice - 1) await immediate();
     const marked = ifMarked(entry, mark);
     if (marked !== undefined) found.push(marked);
@@ -60,7 +55,7 @@ export async function markedBy(mark: string): Promise<ProcessIdentity[]> {
 
 /** The same, synchronously, for the exit of this process. */
 export function markedNow(mark: string): ProcessIdentity[] {
-  return processes().flatMap((entry) => ifMarked(entry, mark) ?? []);
+  return (processes() ?? []).flatMap((entry) => ifMarked(entry, mark) ?? []);
 }
 
 function ifMarked(entry: string, mark: string): ProcessIdentity | undefined {
@@ -77,13 +72,14 @@ function ifMarked(entry: string, mark: string): ProcessIdentity | undefined {
   return { pid: Number(entry), started: stat.started };
 }
 
-function processes(): string[] {
-  if (process.platform !== "linux") return [];
+/** The pids of all processes; undefined without /proc. */
+function processes(): string[] | undefined {
+  if (process.platform !== "linux") return undefined;
   try {
     return readdirSync("/proc").filter((entry) => /^\d+$/.test(entry));
   } catch {
     // no /proc, or out of descriptors
-    return [];
+    return undefined;
   }
 }
 

@@ -65,7 +65,7 @@ export class Ended {
   }
 }
 
-/** What a step returns: an end of the turn, or nothing. */
+/** The end of the turn, or nothing. */
 export type StepResult = Promise<Ended | undefined> | Promise<void> | Ended | undefined | void;
 
 export type StepRunner = (step: AgentStep, context: StepContext) => StepResult;

@@ -74,7 +74,7 @@ function outcomes(texts: readonly string[]): { seen: unknown[]; parsed: number }
   return { seen, parsed };
 }
 
-test("what programs print is refused without being parsed (N002, N003)", () => {
+test("printed text is refused without being parsed (N002, N003)", () => {
   const noise = [
     "[INFO] starting",
     "[ 0.004321] usb 1-1: new device",

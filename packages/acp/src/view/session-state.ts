@@ -68,7 +68,7 @@ export function applyConfigOptions(state: ViewState, update: UpdateOf<"config_op
   touchPart(state, "config_options");
 }
 
-/** The first option of category "mode", in the agent's order (C36). */
+/** The first option of category "mode", in the agent's order. */
 function currentMode(options: readonly SessionConfigOption[]): CurrentMode | undefined {
   for (const option of options) {
     if (option.category !== "mode" || option.type !== "select") continue;

@@ -7,7 +7,7 @@ export class TerminalBytes extends ByteTail implements OutputBytes {
   generation = 0;
   undecodable = 0;
 
-  /** Replaces everything: a snapshot is never mixed with older bytes (C51). */
+  /** Replaces everything: a snapshot is never mixed with older bytes. */
   replace(bytes: Uint8Array): void {
     this.generation += 1;
     this.clear();

@@ -109,7 +109,7 @@ function show(state: ViewState, item: Call, status: ToolCallStatus): void {
   }
 }
 
-/** Shows open calls as cancelled (C26), except those in the background. */
+/** Shows open calls as cancelled, except those in the background. */
 export function presumeCancelled(state: ViewState): void {
   const background = backgroundCalls(state);
   for (const item of state.fold.openCalls) {
@@ -119,7 +119,7 @@ export function presumeCancelled(state: ViewState): void {
   }
 }
 
-/** Shows a refused call as cancelled, because some agents report nothing more about it (A89). */
+/** Shows a refused call as cancelled, because some agents report nothing more about it. */
 export function presumeRefused(state: ViewState, toolCallId: string): void {
   const item = state.toolCalls.get(toolCallId);
   if (item === undefined || item.status !== "pending") return;

@@ -33,7 +33,7 @@ interface Fold {
   readonly terminalBytes: number;
   readonly changes: ChangeList;
   readonly parts: Readonly<Record<ViewPart["key"], Mutable<ViewPart>>>;
-  /** Each kind of message has its own ids (C63). Maps, because an id may be "__proto__". */
+  /** Each kind of message has its own ids. Maps, because an id may be "__proto__". */
   readonly messages: Readonly<Record<MessageItem["kind"], Map<string, Mutable<MessageItem>>>>;
   readonly sessionMessages: Map<string, Mutable<SessionMessageItem>>;
   readonly compactions: Map<string, Mutable<CompactionItem>>;

@@ -60,7 +60,7 @@ export function encodeParams(method: BoundMethod, value: unknown): unknown {
   return method.row.params(value, method.send) ?? value;
 }
 
-/** The result to send, `{}` if a handler returned nothing and all fields are optional (J10); or a Failure. */
+/** The result to send, `{}` if a handler returned nothing and all fields are optional; or a Failure. */
 export function encodeResult(method: BoundMethod, value: unknown): unknown {
   if ((value === undefined || value === null) && method.row.resultMayBeEmpty) return {};
   return method.row.result?.(value, method.send) ?? value;

@@ -10,7 +10,7 @@ export const modes = {
   open: 4,
   /** Rules outside the schema: absolute paths, 1-based lines, clean strings. */
   checks: 8,
-  /** For an app's own values: unknown values and tags must begin with an underscore (X8). */
+  /** For an app's own values: unknown values and tags must begin with an underscore. */
   own: 16,
 } as const;
 
@@ -117,7 +117,7 @@ export function isDateTime(text: string): boolean {
   return dateTime.test(text) && !Number.isNaN(Date.parse(text));
 }
 
-/** Whether an operating system accepts the string: no NUL, no lone surrogates (N015, N017). */
+/** Whether an operating system accepts the string: no NUL, no lone surrogates. */
 export function isCleanText(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }

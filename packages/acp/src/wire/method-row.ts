@@ -8,19 +8,19 @@ export type Validator = (value: unknown, mode: number) => Failure | undefined;
 /** One method in one version of the protocol. */
 export interface MethodRow {
   readonly method: string;
-  /** Who receives it. */
+  /** The receiving side. */
   readonly receiver: "agent" | "client" | "both";
   readonly kind: "request" | "notification";
   /** Whether it is not in the stable protocol, so that the app must enable it. */
   readonly unstable: boolean;
   readonly params: Validator;
   readonly paramsType: string;
-  /** Whether all fields are optional, so that params may be absent or null (J9). */
+  /** Whether all fields are optional, so that params may be absent or null. */
   readonly paramsMayBeEmpty: boolean;
   /** Requests only. */
   readonly result?: Validator;
   readonly resultType?: string;
-  /** Whether all fields are optional, so that the result may be null (J10). */
+  /** Whether all fields are optional, so that the result may be null. */
   readonly resultMayBeEmpty?: boolean;
 }
 

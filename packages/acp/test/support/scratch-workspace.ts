@@ -14,8 +14,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { RequestError } from "../../src/jsonrpc/errors.ts";
-import type { DirectoryAccess } from "../../src/node/files/directory-access.ts";
 import { canUseDescriptors, descriptorAccess } from "../../src/node/files/descriptor-access.ts";
+import type { DirectoryAccess } from "../../src/node/files/directory-access.ts";
 import { type LocalFiles, type LocalFilesOptions, localFilesWith } from "../../src/node/files/local-files.ts";
 import { portableAccess } from "../../src/node/files/portable-access.ts";
 
@@ -43,7 +43,11 @@ export interface Scratch {
   list(): string[];
 }
 
-export function scratch(t: TestContext, access: DirectoryAccess, options: Partial<LocalFilesOptions> = {}): Scratch {
+export function scratch(
+  t: TestContext,
+  access: DirectoryAccess,
+  options: Partial<LocalFilesOptions> = {},
+): Scratch {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "parley-files-")));
   const root = join(base, "w");
   const outside = join(base, "outside");

@@ -20,7 +20,7 @@ test("a last line that was cut off is left out, and so is what a newer minor ver
   assert.deepEqual(readTrace(header), { header: JSON.parse(header), records: [], cutOff: true });
 });
 
-test("another major version is refused, and so is a file that is no trace", () => {
+test("another major version is refused, and so is a file that is not a trace", () => {
   assert.throws(
     () => readTrace('{"parley":"trace","version":2}\n'),
     /expected trace version 1, got 2; update/,
@@ -31,7 +31,7 @@ test("another major version is refused, and so is a file that is no trace", () =
   }
 });
 
-test("damage in the middle is reported with its line and what was wanted there", () => {
+test("damage in the middle is reported with its line and what was expected", () => {
   for (const [line, problem] of [
     ["nonsense", "is not a JSON object"],
     ['{"from":"client","bytes":1,"text":""}', "t must be a number"],

@@ -6,7 +6,7 @@ import { isObject } from "@parley/acp/internal";
 /** The supported major version; others are refused. */
 export const traceVersion = 1;
 
-/** Who sent a message. */
+/** The sender of a message. */
 export type TraceSide = "client" | "agent";
 
 /** The first line of a trace. All but the first two fields are optional. */
@@ -20,7 +20,7 @@ export interface TraceHeader {
   /** The agent's command and its arguments. */
   readonly command?: readonly string[];
   readonly cwd?: string;
-  /** What wrote the trace, `parley 0.1.0`. */
+  /** The program that wrote the trace, `parley 0.1.0`. */
   readonly writer?: string;
   readonly node?: string;
   readonly platform?: string;

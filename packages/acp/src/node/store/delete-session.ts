@@ -6,7 +6,7 @@ import { removeEntries } from "./entry-rows.ts";
 import { checkFree, findSession } from "./session-rows.ts";
 import { unindex } from "./text-index.ts";
 
-/** What one step removes at most, in about ten milliseconds. */
+/** The limits of one step, which takes about ten milliseconds. */
 const stepEntries = 1_000;
 const stepMessages = 8;
 

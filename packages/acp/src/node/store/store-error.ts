@@ -57,6 +57,8 @@ export function isBusy(error: unknown): boolean {
   return code === codes.busy || code === codes.locked;
 }
 
+const freeSpace = "free some space, then try again";
+
 /** Converts errors of SQLite and the file system; returns others unchanged. */
 export function translated(error: unknown, path: string): unknown {
   if (isFileError(error)) return fileError(error, path);
@@ -65,11 +67,7 @@ export function translated(error: unknown, path: string): unknown {
     case codes.locked:
       return unavailable("another process keeps the session store locked: try again", "busy", error);
     case codes.full:
-      return unavailable(
-        "the session store is full, nothing was stored: free some space, then try again",
-        "no_space",
-        error,
-      );
+      return unavailable(`the session store is full, nothing was stored: ${freeSpace}`, "no_space", error);
     case codes.ioError:
       return unavailable("the session store could not be read or written: try again", "io_error", error);
     case codes.corrupt:
@@ -109,11 +107,7 @@ export function inaccessible(path: string, problem: string, cause?: unknown): St
 
 function fileError(error: NodeJS.ErrnoException, path: string): Error {
   if (error.code === "ENOSPC" || error.code === "EDQUOT") {
-    return unavailable(
-      "there is no space for the session store: free some, then try again",
-      "no_space",
-      error,
-    );
+    return unavailable(`there is no space for the session store: ${freeSpace}`, "no_space", error);
   }
   return inaccessible(path, error.message, error);
 }

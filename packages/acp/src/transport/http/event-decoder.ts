@@ -32,7 +32,7 @@ export class EventDecoder implements FrameDecoder {
   #mark = 0;
   /** The last line ended with CR: an LF that follows belongs to it. */
   #afterReturn = false;
-  /** The kind of the current line, as far as earlier chunks told. */
+  /** The kind of the current line, as far as it is known. */
   #line: "unknown" | "data" | "skipped" = "unknown";
   readonly #unknown = new FrameBytes();
   /** The data of the current event: a part of the current chunk, or a copy. */

@@ -20,7 +20,7 @@ export interface HttpRouting {
   sending(message: object): string | undefined;
   /** Handles a message from the stream of a session or, without one, of the connection; pass it on by `link.deliver`. */
   received(value: unknown, text: string, session: string | undefined, link: HttpLink): void;
-  /** Reports that the server refused this message. Return false when nobody can be told: then the connection ends. */
+  /** Reports that the server refused this message. Returns false when it cannot report it: then the connection ends. */
   refused(message: object, session: string | undefined, failure: HttpFailure, link: HttpLink): boolean;
 }
 
@@ -154,7 +154,7 @@ export class HttpClientTransport implements Transport {
     clearTimeout(timer);
   }
 
-  /** Tells the server to free the connection (H14); its answer does not matter. */
+  /** Tells the server to free the connection; its answer does not matter. */
   async #endConnection(): Promise<void> {
     if (this.#connectionId === undefined) return;
     const call = { method: "DELETE", headers: this.#names(undefined), wanted: "202" } as const;
@@ -246,7 +246,7 @@ export class HttpClientTransport implements Transport {
 
   // ---- connection and input
 
-  /** Opens the connection with the first message, which the POST answers (H5). */
+  /** Opens the connection with the first message, which the POST answers. */
   async #open(text: string): Promise<void> {
     const { maxMessageBytes } = this.#limits;
     const named = (id: string) => {
