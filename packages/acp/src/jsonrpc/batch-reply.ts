@@ -9,33 +9,20 @@ import { idToJson } from "./message-id.ts";
 /** An answer of so many characters is always kept: an error in its place would hardly be shorter. */
 const shortAnswer = 256;
 
+/** What all batches of a connection share. */
 export interface BatchHost {
   readonly limits: Pick<ConnectionLimits, "maxBatchAnswerBytes" | "maxHeldBatchBytes">;
   readonly log: Log;
+  /** Characters of all answers that wait for the rest of their batch. */
+  heldSize: number;
   /** Throws when nothing could be sent. */
   send(replies: readonly object[], text: string): void;
 }
 
-/** The batches of one connection that are not answered yet. */
-export class OpenBatches {
-  readonly host: BatchHost;
-  /** Characters of all answers that wait for the rest of their batch. */
-  size = 0;
-
-  constructor(host: BatchHost) {
-    this.host = host;
-  }
-
-  /** Starts a batch. Its requests are refused while too many answers are waiting, so that it needs no room. */
-  open(): BatchReply {
-    return new BatchReply(this, this.size >= this.host.limits.maxHeldBatchBytes);
-  }
-}
-
 export class BatchReply {
-  /** Whether to answer the requests of this batch with -32065. */
+  /** Whether to answer the requests of this batch with -32065, because too many answers are waiting. */
   readonly refusesRequests: boolean;
-  readonly #all: OpenBatches;
+  readonly #host: BatchHost;
   readonly #waiting = new Set<IncomingRequest>();
   #answered: IncomingRequest[] = [];
   #replies: object[] = [];
@@ -43,9 +30,9 @@ export class BatchReply {
   #size = 0;
   #sealed = false;
 
-  constructor(all: OpenBatches, refusesRequests: boolean) {
-    this.#all = all;
-    this.refusesRequests = refusesRequests;
+  constructor(host: BatchHost) {
+    this.#host = host;
+    this.refusesRequests = host.heldSize >= host.limits.maxHeldBatchBytes;
   }
 
   /** Registers a request of this batch. */
@@ -88,10 +75,10 @@ export class BatchReply {
 
   #hasRoomFor(size: number): boolean {
     if (size <= shortAnswer) return true;
-    const { maxBatchAnswerBytes, maxHeldBatchBytes } = this.#all.host.limits;
+    const { maxBatchAnswerBytes, maxHeldBatchBytes } = this.#host.limits;
     if (this.#size + size > maxBatchAnswerBytes) return false;
     const completes = this.#sealed && this.#waiting.size === 0;
-    return completes || this.#all.size + size <= maxHeldBatchBytes;
+    return completes || this.#host.heldSize + size <= maxHeldBatchBytes;
   }
 
   #keep(reply: object, text: string): void {
@@ -99,16 +86,16 @@ export class BatchReply {
     this.#texts.push(text);
     // plus a comma or a bracket
     this.#size += text.length + 1;
-    this.#all.size += text.length + 1;
+    this.#host.heldSize += text.length + 1;
   }
 
   #sendWhenWhole(): void {
     if (!this.#sealed || this.#waiting.size > 0 || this.#replies.length === 0) return;
-    const { host } = this.#all;
+    const host = this.#host;
     const replies = this.#replies;
     const texts = this.#texts;
     const answered = this.#answered;
-    this.#all.size -= this.#size;
+    this.#host.heldSize -= this.#size;
     this.#size = 0;
     this.#replies = [];
     this.#texts = [];
@@ -123,7 +110,7 @@ export class BatchReply {
   }
 
   #sendBareErrors(answered: readonly IncomingRequest[]): void {
-    const { host } = this.#all;
+    const host = this.#host;
     const errors = answered.map((request) => bareError(request, rpcCodes.internalError, "internal error"));
     if (errors.length === 0) return;
     try {

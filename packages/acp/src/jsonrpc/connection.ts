@@ -2,7 +2,7 @@
 
 import { type Deadline, deadline, milliseconds } from "../base/deadline.ts";
 import { batchEntryTexts } from "./batch-entries.ts";
-import { type BatchReply, OpenBatches } from "./batch-reply.ts";
+import { type BatchHost, BatchReply } from "./batch-reply.ts";
 import { claimTransport } from "./claimed-transport.ts";
 import {
   type BatchCall,
@@ -53,7 +53,7 @@ export class Connection {
   readonly #inbound: InboundRequests;
   readonly #pending: PendingRequests = new PendingRequests((id) => this.#sendCancel(id));
   readonly #invalidInput: InvalidInput;
-  readonly #batches: OpenBatches;
+  readonly #batchHost: BatchHost;
   readonly #sentBatches: SentBatches = new SentBatches(this.#pending);
   readonly #drainMs: number;
   readonly #resolveClosed: (reason: ConnectionError) => void;
@@ -91,11 +91,12 @@ export class Connection {
       limits: this.#limits,
       log: this.#log,
     });
-    this.#batches = new OpenBatches({
+    this.#batchHost = {
       limits: this.#limits,
       log: this.#log,
+      heldSize: 0,
       send: (replies, text) => this.#output.sendAnswer(replies, text),
-    });
+    };
     const { promise, resolve } = Promise.withResolvers<ConnectionError>();
     this.closed = promise;
     this.#resolveClosed = resolve;
@@ -342,7 +343,7 @@ export class Connection {
         data: { reason: "limit_exceeded" },
       });
     }
-    const reply = this.#batches.open();
+    const reply = new BatchReply(this.#batchHost);
     const texts = batchEntryTexts(text);
     for (const [i, entry] of entries.entries()) this.#entry(entry, texts[i] ?? "", reply);
     reply.seal();

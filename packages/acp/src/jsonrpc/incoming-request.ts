@@ -5,7 +5,7 @@ import { ConnectionError } from "./errors.ts";
 import type { Log } from "./log.ts";
 import type { RequestId } from "./message-id.ts";
 import type { RequestOptions } from "./pending-requests.ts";
-import { reportRejection } from "./promise-like.ts";
+import { callSafely } from "./promise-like.ts";
 
 export interface RequestOwner {
   readonly log: Log;
@@ -29,11 +29,7 @@ export class IncomingRequest {
     owner: RequestOwner,
     id: RequestId,
     method: string,
-    details: {
-      readonly scope: string | undefined;
-      readonly batch: BatchReply | undefined;
-      readonly size: number;
-    },
+    details: Pick<IncomingRequest, "scope" | "batch" | "size">,
   ) {
     this.#owner = owner;
     this.id = id;
@@ -104,13 +100,6 @@ export class IncomingRequest {
     this.#afterReply = undefined;
     const failed = (error: unknown) =>
       this.#owner.log("error", "an afterReply callback threw", { method: this.method, error });
-    for (const callback of callbacks) {
-      try {
-        const returned: unknown = callback();
-        reportRejection(returned, failed);
-      } catch (error) {
-        failed(error);
-      }
-    }
+    for (const callback of callbacks) callSafely(callback, failed);
   }
 }

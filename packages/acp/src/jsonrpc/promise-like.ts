@@ -6,6 +6,15 @@ export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
   );
 }
 
+/** Calls a callback and reports if it throws or if its promise rejects. */
+export function callSafely(callback: () => unknown, report: (error: unknown) => void): void {
+  try {
+    reportRejection(callback(), report);
+  } catch (error) {
+    report(error);
+  }
+}
+
 /** Reports the rejection of a promise that a callback returned although it should return nothing. */
 export function reportRejection(returned: unknown, report: (error: unknown) => void): void {
   if (returned === undefined || !isPromiseLike(returned)) return;

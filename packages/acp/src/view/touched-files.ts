@@ -2,8 +2,8 @@
 
 import type { DiffChange } from "../model/content.ts";
 import type { Diff } from "../model/update.ts";
-import type { FileOperation, ToolCallItem, TouchedFile } from "./session-view.ts";
-import { type Mutable, touch, type ViewState } from "./view-state.ts";
+import type { FileOperation, ToolCallItem } from "./session-view.ts";
+import { touch, type ViewState } from "./view-state.ts";
 
 /** The operation that a call of this kind performs at its locations. */
 const operationOfKind: ReadonlyMap<string, FileOperation> = new Map([
@@ -40,22 +40,18 @@ function note(
 ): void {
   let file = state.files.get(path);
   if (file === undefined) {
-    file = newFile(path);
+    file = {
+      kind: "file",
+      key: `file:${path}`,
+      version: 0,
+      path,
+      operations: new Set(),
+      toolCallIds: new Set(),
+    };
     state.files.set(path, file);
   }
   const before = file.operations.size + file.toolCallIds.size;
   if (operation !== undefined) file.operations.add(operation);
   file.toolCallIds.add(call.toolCallId);
   if (file.operations.size + file.toolCallIds.size > before) touch(state, file);
-}
-
-function newFile(path: string): Mutable<TouchedFile> {
-  return {
-    kind: "file",
-    key: `file:${path}`,
-    version: 0,
-    path,
-    operations: new Set(),
-    toolCallIds: new Set(),
-  };
 }

@@ -6,7 +6,7 @@ import { constants as systemConstants } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import type { ExitStatus } from "../../model/terminals.ts";
 import { groupMark } from "../group-mark.ts";
-import { ProcessGroup } from "../process-group.ts";
+import { type OwnedChild, ProcessGroup } from "../process-group.ts";
 import type { CommandSpec } from "./command-spec.ts";
 import type { ByteSink, RunningCommand } from "./running-command.ts";
 import { startFailure } from "./terminal-errors.ts";
@@ -55,15 +55,24 @@ export function startPty(spec: CommandSpec, sink: ByteSink, spawn: PtySpawn): Ru
     throw startFailure(spec.command, spec.cwd, error as NodeJS.ErrnoException);
   }
   const exit = Promise.withResolvers<ExitStatus>();
-  const leader = leaderOf(pty);
+  let exitCode: number | null = null;
   let isReading = true;
   pty.onData((data) => {
     if (isReading) sink(typeof data === "string" ? Buffer.from(data, "utf8") : data);
   });
-  pty.onExit(({ exitCode, signal }) => {
-    leader.exitCode = exitCode;
-    exit.resolve(signal ? { signal: signalName(signal) } : { exitCode });
+  pty.onExit(({ exitCode: code, signal }) => {
+    exitCode = code;
+    exit.resolve(signal ? { signal: signalName(signal) } : { exitCode: code });
   });
+  const leader: OwnedChild = {
+    pid: pty.pid,
+    get exitCode() {
+      return exitCode;
+    },
+    signalCode: null,
+    // node-pty accepts no signal on Windows
+    kill: () => pty.kill(),
+  };
   return {
     pid: pty.pid,
     group: new ProcessGroup(leader, mark),
@@ -77,18 +86,6 @@ export function startPty(spec: CommandSpec, sink: ByteSink, spawn: PtySpawn): Ru
       isReading = false;
     },
   };
-}
-
-interface GroupLeader {
-  readonly pid: number;
-  exitCode: number | null;
-  readonly signalCode: null;
-  kill(): void;
-}
-
-function leaderOf(pty: Pty): GroupLeader {
-  // node-pty accepts no signal on Windows
-  return { pid: pty.pid, exitCode: null, signalCode: null, kill: () => pty.kill() };
 }
 
 /** Throws for a missing command, which a pseudo-terminal would report as output only. */
