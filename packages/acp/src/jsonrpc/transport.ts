@@ -1,7 +1,6 @@
 // The interface between a connection and its transport, which knows frames and JSON but no methods or ids.
-// Callbacks instead of web streams, because web streams reach a third of the throughput.
 
-/** Moves JSON-RPC messages to and from one peer. */
+/** Moves JSON-RPC messages to and from one peer. Callbacks, because web streams reach a third of the throughput. */
 export interface Transport {
   /** Called once; nothing is read before it. The sink is not called before `start` has returned. */
   start(sink: Sink): void;

@@ -1,5 +1,4 @@
-// Names environment variables that mark a process group, to find daemons that have left it (TH6). Each group has its
-// own variable name, not a value, so that nested groups have both. A process that clears its environment is not found.
+// Names environment variables that mark the processes of a group, to find daemons that have left it (TH6).
 
 import { randomBytes } from "node:crypto";
 
@@ -8,7 +7,7 @@ export const ownerMark = `PARLEY_GROUP_${randomBytes(6).toString("hex")}_`;
 
 let marks = 0;
 
-/** The name of a new variable; its value does not matter. */
+/** The name of a new variable; its value does not matter. A name per group, so that nested groups have both. */
 export function groupMark(): string {
   marks += 1;
   return `${ownerMark}${marks}`;

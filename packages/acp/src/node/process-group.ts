@@ -1,8 +1,4 @@
 // Ends a child process with everything that it started, including descendants that left its process group.
-//
-// A group is signalled only while its leader has not been reaped, or has not been seen empty since, because its number
-// may be reused. Not reached: daemons that cleared their environment; outside Linux, descendants that left the group;
-// on Windows, everything but the child itself.
 
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
@@ -41,6 +37,11 @@ function endAllAtExit(): void {
   for (const group of living) group.endNow();
 }
 
+/**
+ * A group is signalled only while its leader has not been reaped, or has not been seen empty since, because its number
+ * may be reused. Not reached: daemons that cleared their environment; outside Linux, descendants that left the group;
+ * on Windows, everything but the child itself.
+ */
 export class ProcessGroup {
   readonly #child: OwnedChild;
   readonly #pid: number;

@@ -1,9 +1,9 @@
-// Finds the descendants of a process, the members of a group and marked processes, on Linux only. A process is
-// identified by its pid and start time, because pids are reused.
+// Finds the descendants of a process, the members of a group and marked processes, on Linux only.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { setImmediate as immediate } from "node:timers/promises";
 
+/** The start time is needed because pids are reused. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** Start time in clock ticks since boot. */

@@ -1,5 +1,4 @@
-// Starts an agent as a child process, with a byte channel over its stdin and stdout. There is no shell; on Windows
-// name the .exe, because .cmd files need one.
+// Starts an agent as a child process, with a byte channel over its stdin and stdout.
 
 import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
@@ -53,7 +52,10 @@ const drainMs = 500;
 /** How long to wait if that process keeps writing. */
 const longestDrainMs = 5_000;
 
-/** Starts an agent. A failure to start is reported as the end of the channel, with kind `spawn_failed`. */
+/**
+ * Starts an agent without a shell; on Windows name the .exe, because .cmd files need one. A failure to start is
+ * reported as the end of the channel, with kind `spawn_failed`.
+ */
 export function spawnAgent(
   command: string,
   args: readonly string[],

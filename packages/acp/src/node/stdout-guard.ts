@@ -1,11 +1,11 @@
 // Keeps stdin and stdout for the wire: redirects prints of this process and its children to stderr.
-//
-// Not caught: fs.writeSync(1, ...), native add-ons, and a spawnSync or execSync that CommonJS code imported earlier.
-// Only a launcher that moves the wire to its own descriptor (PARLEY_WIRE_FD) prevents those.
 
 import childProcess, { ChildProcess } from "node:child_process";
 import { syncBuiltinESMExports } from "node:module";
 import { Readable } from "node:stream";
+
+// Not caught: fs.writeSync(1, ...), native add-ons, and a spawnSync or execSync that CommonJS code imported earlier.
+// A launcher that moves the wire to its own descriptor (PARLEY_WIRE_FD) prevents those.
 
 type Restore = () => void;
 

@@ -1,14 +1,14 @@
 // Ends our process groups when this process is killed, by a /bin/sh that waits for the end of a pipe.
-//
-// It starts with the first child, in its own session, so that Ctrl-C does not reach it. After our death it gives the
-// groups time to see the end of their stdin, then sends SIGTERM and SIGKILL; on Linux it then kills marked processes
-// outside their group (group-mark.ts). It takes 3 ms to start and 1.7 MB, mostly shared. There is none on Windows.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { Socket } from "node:net";
 import type { Writable } from "node:stream";
 import { ownerMark } from "./group-mark.ts";
 
+// The shell has its own session, so that Ctrl-C does not reach it. After our death it gives the groups time to see the
+// end of their stdin, then sends SIGTERM and SIGKILL; on Linux it then kills marked processes outside their group. It
+// takes 3 ms to start and 1.7 MB, mostly shared. There is none on Windows.
+//
 // The arguments are the initial groups; a line "+ 123" adds one and "- 123" removes it. A group that has exited is
 // removed at once, because its number may be reused. `sleep 0.1` is not POSIX, but widely supported.
 const script = `

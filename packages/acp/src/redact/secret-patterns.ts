@@ -1,4 +1,4 @@
-// The patterns of secrets. Repetitions are bounded or begin with something rare, to avoid quadratic time.
+// The patterns of secrets, with bounded repetitions to avoid quadratic time.
 
 /** Keys whose values are always secrets. */
 export const secretKey =

@@ -1,5 +1,4 @@
-// Replaces secrets by marks; the same secret always gets the same mark. Marks are numbers, because a hash would allow
-// to try passwords.
+// Replaces secrets by marks; the same secret always gets the same mark.
 
 import { formsOf, shortestSecret } from "./secret-forms.ts";
 import {
@@ -52,7 +51,7 @@ export class Secrets {
     return this.#longestFirst;
   }
 
-  /** Returns the mark of a secret. `everywhere` replaces it in other texts too, so it must not be a common word. */
+  /** Returns the mark of a secret: a number, because a hash could be guessed. `everywhere` replaces it in other texts too, so it must not be a common word. */
   mark(secret: string, why: string, { everywhere = false, evident = false } = {}): string {
     if (secret === "" || isMark.test(secret)) return secret;
     this.count(why);

@@ -1,4 +1,4 @@
-// Implements the verbs of a scripted agent. A verb that the client does not support is reported and skipped.
+// Implements the verbs of a scripted agent; one that the client does not support is reported and skipped.
 
 import { optional } from "../base/optional.ts";
 import { RequestError } from "../jsonrpc/errors.ts";

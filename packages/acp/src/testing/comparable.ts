@@ -1,5 +1,4 @@
-// Reduces a record to what both protocol versions can express, to compare versions or a bridge between them;
-// docs/versions.md lists the differences that are left out.
+// Reduces a record to what both protocol versions can express, without the differences in docs/versions.md.
 
 import { isObject } from "../base/is-object.ts";
 import { type ClientRecord, StableIds } from "./client-record.ts";

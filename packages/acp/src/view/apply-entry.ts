@@ -1,5 +1,4 @@
-// Folds entries into a view. The view depends on the entries alone and is changed in place, because copies would
-// cost more the longer a session is.
+// Folds entries into a view, in place, because copies would cost more the longer a session is.
 
 import type { Entry } from "../model/entry.ts";
 import type { Update } from "../model/update.ts";

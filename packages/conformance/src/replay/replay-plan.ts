@@ -1,5 +1,4 @@
-// Converts a trace to a plan for one side: what it sends, what it waits for, and which answer belongs to which
-// request. Ids are those of the recording.
+// Converts a trace to a plan for one side: what it sends and what it waits for.
 
 import { isObject, optional, readEnvelopeHead } from "@parley/acp/internal";
 import {

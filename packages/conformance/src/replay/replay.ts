@@ -1,5 +1,4 @@
-// Replays one side of a recorded conversation to a live peer. Each message is sent when everything before it in the
-// recording has arrived. The first request or answer out of the recorded order is reported as the divergence.
+// Replays one side of a recorded conversation to a live peer and reports the first divergence.
 
 import type { EndReason, Sink, Transport } from "@parley/acp";
 import { type Clock, type Deadline, deadline, isObject, realClock } from "@parley/acp/internal";
@@ -74,6 +73,7 @@ export function replayClient(trace: Trace, transport: Transport, options: Replay
 /** How long to wait, without any input, for a notification that a live agent may not send. */
 const quietMs = 5_000;
 
+/** Sends each message when everything before it in the recording has arrived. */
 class Player implements Replay, Sink {
   readonly done: Promise<ReplayReport>;
   readonly #plan: ReplayPlan;

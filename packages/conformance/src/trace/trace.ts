@@ -1,5 +1,4 @@
-// Reads traces: recorded messages between a client and an agent, and process events, as lines of JSON. Readers ignore
-// unknown fields and events, so that a newer minor version can add some.
+// Reads traces: recorded messages between a client and an agent, and process events, as lines of JSON.
 
 import { isObject } from "@parley/acp/internal";
 

@@ -1,5 +1,4 @@
-// Accesses directory entries by descriptors, on Linux. /proc/self/fd/<fd>/<name> with O_NOFOLLOW does what openat(2)
-// does, so nobody can put a link between a check and a use.
+// Accesses directory entries by descriptors, on Linux.
 
 import { closeSync, constants, fstatSync, openSync, readlinkSync, statSync } from "node:fs";
 import type { DirectoryAccess, Handle } from "./directory-access.ts";
@@ -9,6 +8,7 @@ import { systemCode } from "./file-error.ts";
 // does not block, a device does not act, and a directory needs no read permission.
 const pathOnly = 0o10000000;
 
+// /proc/self/fd/<fd>/<name> with O_NOFOLLOW works like openat(2), so nobody can put a link between check and use
 const self = "/proc/self/fd";
 
 export const descriptorAccess: DirectoryAccess = {

@@ -1,4 +1,4 @@
-// Lists, removes and moves directory entries. A link is removed or moved itself, never its target.
+// Lists, removes and moves directory entries; a link itself, never its target.
 
 import { readdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
 import { setImmediate as immediate } from "node:timers/promises";

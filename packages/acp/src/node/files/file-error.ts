@@ -1,4 +1,4 @@
-// Errors of file operations as the peer sees them. They contain the caller's path only, never the target of a link.
+// Errors of file operations for the peer, which contain the caller's path but never the target of a link.
 
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import { errorCodes } from "../../model/error-codes.ts";

@@ -1,5 +1,4 @@
-// Checks a peer's path and splits it into names, without looking anything up. `..` is resolved here, so that it never
-// depends on the current target of a link.
+// Checks a peer's path and splits it into names, with `..` resolved, without looking anything up.
 
 import { fileError, quoted } from "./file-error.ts";
 

@@ -1,5 +1,4 @@
-// Reads and writes local files below a set of roots, and never outside of them, whatever other processes do to the
-// tree meanwhile. Permissions are checked by the caller.
+// Reads and writes local files below a set of roots, and never outside; the caller checks permissions.
 
 import { constants } from "node:buffer";
 import type { Files } from "../../model/files.ts";

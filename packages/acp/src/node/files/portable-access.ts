@@ -1,6 +1,4 @@
-// Accesses directory entries by path, where there is no /proc. Reads never return content from outside the root.
-// Writes are weaker than with descriptors: a process that swaps a directory for a link at the right moment can redirect
-// one. The checks make that moment short, not impossible.
+// Accesses directory entries by path, where there is no /proc.
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, statSync } from "node:fs";
 import { sep } from "node:path";
@@ -16,6 +14,10 @@ const readFlags =
 /** Retries, because editors replace files by renaming. */
 const attempts = 5;
 
+/**
+ * Reads never return content from outside the root. Writes are weaker than with descriptors: a process that swaps a
+ * directory for a link at the right moment can redirect one. The checks make that moment short, not impossible.
+ */
 export const portableAccess: DirectoryAccess = {
   openRoot(path) {
     const real = realpathSync.native(path);

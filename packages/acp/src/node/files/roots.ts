@@ -1,5 +1,4 @@
-// The root directories of a session. Each is opened once and stays the same directory even if its path changes. A path
-// is matched to a root by its names, and then resolved from the open root.
+// The root directories of a session, each opened once, so that it stays the same even if its path changes.
 
 import { type DirectoryAccess, type Handle, isSameInode, type OpenedRoot } from "./directory-access.ts";
 import { fileError, fileErrorFrom, quoted } from "./file-error.ts";

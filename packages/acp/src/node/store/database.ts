@@ -1,5 +1,4 @@
-// A database connection with prepared statements and a queue of changes. The changes of one turn of the event loop
-// share a transaction.
+// A database connection with prepared statements and a queue of changes.
 
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { RequestError } from "../../jsonrpc/errors.ts";
@@ -74,7 +73,7 @@ export class Database {
     return { changes: Number(changes), key: Number(lastInsertRowid) };
   }
 
-  /** Queues a change; resolves with its result when it is committed. */
+  /** Queues a change for the transaction of this turn of the event loop; resolves when it is committed. */
   change<T>(make: () => T): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     // as: `resolve` gets the result of this `make`

@@ -1,5 +1,4 @@
-// Deletes sessions: first the id, at once, then the entries in small steps, because FTS5 takes seconds for a long
-// session. Entries that forks need stay. After a crash the next deletion removes the rest.
+// Deletes sessions in small steps, because FTS5 takes seconds for a long one.
 
 import type { Database } from "./database.ts";
 import { removeEntries } from "./entry-rows.ts";
@@ -22,7 +21,10 @@ export function unlinkSession(db: Database, sessionId: string): void {
   );
 }
 
-/** Removes some unreachable entries, inside a change. Returns whether more may be left. */
+/**
+ * Removes some entries of deleted sessions that no fork needs, inside a change. Returns whether more may be left. After
+ * a crash the next deletion removes the rest.
+ */
 export function pruneStep(db: Database): boolean {
   const row = db.get(
     `SELECT key, base_seq, last_seq, (SELECT max(fork.base_seq) FROM session fork WHERE fork.parent = session.key) AS used

@@ -1,4 +1,4 @@
-// Stores entries as rows, and their long texts as shared blobs. A fork has rows for its own entries only.
+// Stores entries as rows, and their long texts as shared blobs; a fork has rows for its own entries only.
 
 import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";

@@ -1,5 +1,4 @@
-// Identifies the process that holds a session, by pid, start time and boot id, because pids are reused. Outside Linux
-// by the pid alone.
+// Identifies the process that holds a session, because pids alone are reused.
 
 import { readFileSync } from "node:fs";
 import { isRunning, statOf } from "../process-tree.ts";

@@ -1,5 +1,4 @@
-// The tables of the store and the migration of older files. `user_version` is major * 1000 + minor: older programs may
-// use a newer minor version, but not a newer major one.
+// The tables of the store and the migration of older files.
 
 import { chmodSync, closeSync, openSync, renameSync, rmSync } from "node:fs";
 import { backup, DatabaseSync } from "node:sqlite";
@@ -8,6 +7,7 @@ import { StoreError } from "./store-error.ts";
 /** "Parl": identifies our files. */
 export const applicationId = 0x5061726c;
 
+/** `user_version` is major * 1000 + minor: older programs may use a newer minor version, but not a newer major one. */
 export interface Migration {
   /** The format after the migration. */
   readonly version: number;

@@ -1,4 +1,4 @@
-// Stores sessions as rows. Functions that write are called inside a change.
+// Stores sessions as rows; functions that write are called inside a change.
 
 import type { SessionRecord } from "../../model/store.ts";
 import {

@@ -1,5 +1,4 @@
-// Stores sessions in a SQLite file that many processes can share. SQLite is loaded on first use; before Node 24 it
-// prints an ExperimentalWarning.
+// Stores sessions in a SQLite file that many processes can share.
 
 import type { Entry } from "../../model/entry.ts";
 import { textOfEntry } from "./entry-text.ts";
@@ -7,7 +6,8 @@ import type { OpenStore } from "./open-store.ts";
 import type { SqliteStore, SqliteStoreOptions } from "./store-options.ts";
 
 /**
- * Creates a store in the file at `path`. Arguments are copied before a call returns; a rejected call has stored
+ * Creates a store in the file at `path`. SQLite is loaded on first use; before Node 24 it prints an
+ * ExperimentalWarning. Arguments are copied before a call returns; a rejected call has stored
  * nothing.
  *
  * @example

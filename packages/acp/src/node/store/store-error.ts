@@ -1,5 +1,4 @@
-// The errors of the store: RequestError for temporary problems, which a peer may see and which names no path, and
-// StoreError for problems that the user has to fix.
+// The errors of the store: RequestError for temporary problems, StoreError for those that the user has to fix.
 
 import { RequestError } from "../../jsonrpc/errors.ts";
 

@@ -1,5 +1,4 @@
-// Full-text search over messages. They are indexed as a whole, because chunks break words, and when somebody searches,
-// so that appending stays cheap.
+// Full-text search over whole messages, which are indexed when somebody searches.
 
 import type { Database, Row } from "./database.ts";
 import { decodeRow } from "./entry-rows.ts";

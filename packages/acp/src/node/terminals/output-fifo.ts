@@ -1,5 +1,4 @@
-// Creates one pipe for stdout and stderr, which keeps the order of writes and can be opened as /dev/stderr. Node's own
-// pipes are sockets, so this runs mkfifo, which takes 5 ms.
+// Creates one pipe for stdout and stderr, which keeps the order of writes and can be opened as /dev/stderr.
 
 import { execFile } from "node:child_process";
 import { closeSync, constants, openSync } from "node:fs";
@@ -13,7 +12,7 @@ export interface OutputFifo {
   readonly writeFd: number;
 }
 
-/** undefined on Windows, and without a usable directory for temporary files. */
+/** Runs mkfifo, because Node's own pipes are sockets. undefined on Windows, and without a usable directory for temporary files. */
 export async function openFifo(): Promise<OutputFifo | undefined> {
   if (process.platform === "win32") return undefined;
   // loaded on first use: 2 ms

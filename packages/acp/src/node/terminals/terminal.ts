@@ -1,4 +1,4 @@
-// A terminal: one command and its output, until release. Background processes of the command live as long.
+// A terminal: one command and its output, until release.
 
 import { setImmediate as immediate } from "node:timers/promises";
 import { ByteTail } from "../../base/byte-tail.ts";

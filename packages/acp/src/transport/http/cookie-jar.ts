@@ -1,5 +1,4 @@
-// Keeps the cookies of one address for one connection, because load balancers need them and Node's fetch keeps
-// none. It stays empty in browsers, which hide their cookies.
+// Keeps the cookies of one address for one connection, for load balancers, because Node's fetch keeps none.
 
 import { isLoopback } from "../unencrypted-address.ts";
 

@@ -1,4 +1,4 @@
-// Decodes server-sent events: one message per event. Lines end with LF, CR or CRLF.
+// Decodes server-sent events: one message per event.
 
 import type { TextPlatform } from "../byte-channel.ts";
 import { FrameBytes } from "../frame-bytes.ts";

@@ -1,5 +1,4 @@
-// Implements the client side of Streamable HTTP: messages are sent by POST, in order, and received on one event
-// stream for the connection and one for each session.
+// Implements the client side of Streamable HTTP: POST to send, event streams to receive.
 
 import { deadline, milliseconds } from "../../base/deadline.ts";
 import { optional } from "../../base/optional.ts";

@@ -1,5 +1,4 @@
-// Sends HTTP requests to one address with the user's headers and the server's cookies, follows no redirects, and
-// keeps secrets out of error messages.
+// Sends HTTP requests to one address, with the user's headers and the server's cookies.
 
 import { type Deadline, deadline } from "../../base/deadline.ts";
 import { optional } from "../../base/optional.ts";

@@ -1,5 +1,4 @@
-// Reads one event stream and reopens it when no event can have been lost: the server ended it cleanly, or its
-// events have ids. Otherwise the connection ends.
+// Reads one event stream, and reopens it when no event can have been lost.
 
 import { type Deadline, deadline } from "../../base/deadline.ts";
 import { sleep } from "../../base/sleep.ts";
