@@ -1,4 +1,4 @@
-// The library without Node: agents and clients, JSON-RPC, transports, errors. Runs wherever JavaScript runs.
+// The library without Node: agents, clients, JSON-RPC, transports and errors, for every JavaScript runtime.
 
 export type {
   Activation,
@@ -112,7 +112,7 @@ export type { ByteChannel, ByteReceiver, TextPlatform } from "./transport/byte-c
 export { type ByteTransportOptions, byteTransport } from "./transport/byte-transport.ts";
 export type { FrameLimits } from "./transport/frame-limits.ts";
 export { type MemoryPairOptions, memoryPair } from "./transport/memory.ts";
-export { plainTextProblem } from "./transport/plain-text.ts";
+export { plainTextProblem } from "./transport/unencrypted-address.ts";
 export {
   type ByteStreams,
   fromWebStreams,

@@ -1,4 +1,4 @@
-// Shared by Parley's own packages only: no promise of compatibility between versions.
+// Exports for Parley's own packages only, without compatibility between versions.
 
 export { ByteTail } from "./base/byte-tail.ts";
 export { type Deadline, deadline } from "./base/deadline.ts";

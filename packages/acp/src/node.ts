@@ -1,4 +1,4 @@
-// What the library needs of Node: stdio, processes, files, terminals, the store.
+// The parts of the library that need Node: stdio, processes, files, terminals and the store.
 
 export type { DirectoryEntry, RemoveOptions } from "./node/files/directory-entries.ts";
 export type { FileErrorData, FileErrorReason } from "./node/files/file-error.ts";

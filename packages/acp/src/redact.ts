@@ -1,4 +1,4 @@
-// Takes secrets out of what is kept or shared: traces, histories, exports, logs. Runs wherever JavaScript runs.
+// Removes secrets from traces, histories, exports and logs, in every JavaScript runtime.
 
 export { Redactor, type RedactorOptions } from "./redact/redactor.ts";
 export { isSecretVariable } from "./redact/secret-patterns.ts";

@@ -1,4 +1,4 @@
-// Scripted peers: a deterministic agent and a deterministic client, driven by data. Runs wherever JavaScript runs.
+// Scripted agents and clients for tests, in every JavaScript runtime.
 
 export type { AgentEvent } from "./testing/agent-run.ts";
 export type { AgentScenario, AgentStep, StoredSession, TurnScript } from "./testing/agent-scenario.ts";

@@ -1,4 +1,4 @@
-// The raw wire of protocol version 2: its types, and typed peers for both roles.
+// The raw wire of protocol version 2: types, and typed peers for both roles.
 
 import type { Transport } from "./jsonrpc/transport.ts";
 import { WirePeer, type WirePeerOptions } from "./peer/base/wire-peer.ts";
@@ -22,22 +22,22 @@ export type {
 export type * from "./wire/v2/types.gen.ts";
 export type { AgentNotifications, AgentRequests, ClientNotifications, ClientRequests };
 
-/** This side is the agent: it handles what agents receive and sends what clients receive. */
+/** The agent's side of a connection: handles an agent's methods and calls the client's. */
 export type AgentPeer = WirePeer<ClientRequests, ClientNotifications>;
 export type AgentPeerOptions = WirePeerOptions<AgentRequests, AgentNotifications>;
 
-/** This side is the client: it handles what clients receive and sends what agents receive. */
+/** The client's side of a connection: handles a client's methods and calls the agent's. */
 export type ClientPeer = WirePeer<AgentRequests, AgentNotifications>;
 export type ClientPeerOptions = WirePeerOptions<ClientRequests, ClientNotifications>;
 
 const version = { methods, idPolicy: "strict" } as const;
 
-/** Speaks to a client on this transport. */
+/** Connects an agent to a client on this transport. */
 export function agentPeer(transport: Transport, options: AgentPeerOptions = {}): AgentPeer {
   return new WirePeer(transport, version, { ...options, role: "agent" });
 }
 
-/** Speaks to an agent on this transport. */
+/** Connects a client to an agent on this transport. */
 export function clientPeer(transport: Transport, options: ClientPeerOptions = {}): ClientPeer {
   return new WirePeer(transport, version, { ...options, role: "client" });
 }

@@ -1,4 +1,4 @@
-// What a user interface shows of a session, folded from its entries. Runs wherever JavaScript runs.
+// Builds the view of a session for a user interface from its entries, in every JavaScript runtime.
 
 export { applyEntry, changesSince, createView, type ViewOptions, viewFrom } from "./view/apply-entry.ts";
 export type {

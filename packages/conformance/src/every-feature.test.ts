@@ -69,7 +69,7 @@ for (const version of [1, 2] as const) {
   });
 }
 
-test("every feature: both versions show the same, but for what one of them cannot say", limit, async () => {
+test("every feature: both versions show the same, except for what one cannot express", limit, async () => {
   const [one, two] = [await played(1), await played(2)];
   assert.deepEqual(comparable(one.record), comparable(two.record));
 });

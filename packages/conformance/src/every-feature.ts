@@ -1,5 +1,4 @@
-// One session in which everything happens that the protocol has, as a pair of scenarios. What a version cannot say is
-// said all the same: the library leaves it out, and the record shows that.
+// A pair of scenarios that uses every feature of the protocol, in both versions.
 
 import type { AgentScenario, AgentStep, ClientScenario, TurnScript } from "@parley/acp/testing";
 
@@ -136,28 +135,15 @@ const forms: readonly AgentStep[] = [
   { elicit: { mode: "url", message: "Pay?", elicitationId: "pay-1", url: "https://example.com/pay" } },
 ];
 
-const mode = {
-  type: "select" as const,
-  configId: "mode",
-  name: "Mode",
-  category: "mode",
-  currentValue: "ask",
-  options: [
-    { value: "ask", name: "Ask" },
-    { value: "code", name: "Code" },
-  ],
-};
-const model = {
-  type: "select" as const,
-  configId: "model",
-  name: "Model",
-  category: "model",
-  currentValue: "small",
-  options: [
-    { value: "small", name: "Small" },
-    { value: "large", name: "Large" },
-  ],
-};
+/** A config option whose first name is the current value; values are names in lower case. */
+function select(configId: string, name: string, ...names: [string, ...string[]]) {
+  const options = names.map((each) => ({ value: each.toLowerCase(), name: each }));
+  const currentValue = names[0].toLowerCase();
+  return { type: "select" as const, configId, name, category: configId, currentValue, options };
+}
+
+const mode = select("mode", "Mode", "Ask", "Code");
+const model = select("model", "Model", "Small", "Large");
 const verbose = { type: "boolean" as const, configId: "verbose", name: "Verbose", currentValue: false };
 const help = { type: "command" as const, name: "help", description: "Shows help" };
 const search = {
@@ -303,7 +289,7 @@ const client: ClientScenario = {
     { prompt: "state" },
     { prompt: "unknown" },
     { prompt: "later" },
-    // three messages: in the turn, after it, and in the turn that nobody asked for
+    // three messages: in the turn, after it, and in the turn without a prompt
     { until: { update: "agent_message_chunk", nth: 3 } },
     { until: { state: "idle" } },
     { openGate: "watched" },
@@ -334,5 +320,5 @@ const client: ClientScenario = {
   ],
 };
 
-/** An agent and a client that walk through everything, in version 1 and in version 2. */
+/** An agent and a client that use every feature; a version leaves out what it cannot express. */
 export const everyFeature = { agent, client } as const;

@@ -1,4 +1,4 @@
-// Material to test agents and clients with: a scenario of every feature, oddities of real peers, traces and their replay.
+// Test material for agents and clients: a scenario of every feature, oddities of real peers, traces and replay.
 
 export { everyFeature } from "./every-feature.ts";
 export { type Oddity, oddities } from "./oddities/oddities.ts";

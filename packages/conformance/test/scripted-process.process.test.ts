@@ -77,7 +77,7 @@ test("banner and byte-order-mark: lines that are no messages do no harm on a rea
   }
 });
 
-test("a scenario that cannot be played is named with its place", limit, async () => {
+test("an invalid scenario is reported with the position of the error", limit, async () => {
   const { stderr, exit } = await overStdio(
     '{"parley":"agent-scenario","version":1,"turns":[{"steps":[{"sya":1}]}]}',
     {

@@ -1,44 +1,76 @@
-// Keeps the last bytes of a stream, at a constant cost per byte however the stream is chunked.
+// Keeps the last bytes of a stream in a ring buffer.
+
+const smallestRing = 1024;
 
 export class ByteTail {
+  /** The number of all bytes so far. */
+  received = 0;
+  /** How many of them, from the front, were dropped. */
+  dropped = 0;
   readonly #limit: number;
-  #buffer: Uint8Array | undefined;
-  #length = 0;
-  #isCut = false;
+  #ring: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
   push(chunk: Uint8Array): void {
-    if (this.#limit === 0) return;
-    // Twice the limit, so that the shift to the front happens once per `limit` bytes.
-    this.#buffer ??= new Uint8Array(this.#limit * 2);
-    const kept = chunk.length > this.#limit ? chunk.subarray(-this.#limit) : chunk;
-    if (kept !== chunk) this.#isCut = true;
-    if (this.#length + kept.length > this.#buffer.length) {
-      const from = Math.max(0, this.#length - this.#limit);
-      this.#buffer.copyWithin(0, from, this.#length);
-      this.#length -= from;
-      this.#isCut = true;
+    const kept = chunk.length > this.#limit ? chunk.subarray(chunk.length - this.#limit) : chunk;
+    if (kept !== chunk) {
+      this.received += chunk.length - kept.length;
+      this.dropped = this.received;
     }
-    this.#buffer.set(kept, this.#length);
-    this.#length += kept.length;
+    this.#makeRoom(kept.length);
+    putInRing(this.#ring, this.received, kept);
+    this.received += kept.length;
+    this.dropped = Math.max(this.dropped, this.received - this.#limit);
   }
 
-  /** At most the last `limit` bytes; valid until the next `push`. */
-  get bytes(): Uint8Array {
-    return this.#buffer?.subarray(Math.max(0, this.#length - this.#limit), this.#length) ?? new Uint8Array();
+  clear(): void {
+    this.received = 0;
+    this.dropped = 0;
   }
 
-  /** The same as text, without the rest of a character that was cut in half. */
-  text(): string {
-    const { bytes } = this;
+  /** Copies the kept bytes from this position of the stream on. */
+  bytes(from = 0): Uint8Array<ArrayBuffer> {
+    const start = Math.min(Math.max(from, this.dropped), this.received);
+    const copy = new Uint8Array(this.received - start);
+    if (copy.length === 0) return copy;
+    const at = start % this.#ring.length;
+    const first = this.#ring.subarray(at, Math.min(this.#ring.length, at + copy.length));
+    copy.set(first, 0);
+    copy.set(this.#ring.subarray(0, copy.length - first.length), first.length);
+    return copy;
+  }
+
+  /** The bytes as text, without half a character at the cut or, unless `complete`, at the end. */
+  text({ complete = true }: { readonly complete?: boolean } = {}): string {
+    const bytes = this.bytes();
     let from = 0;
-    if (this.#isCut || bytes.length < this.#length)
-      while (from < bytes.length && isContinuation(bytes[from])) from += 1;
-    return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(from));
+    // a character has at most three continuation bytes: a longer run is not text
+    if (this.dropped > 0) while (from < 3 && isContinuation(bytes[from])) from += 1;
+    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+    return decoder.decode(bytes.subarray(from), { stream: !complete });
   }
+
+  #makeRoom(more: number): void {
+    const wanted = Math.min(this.received - this.dropped + more, this.#limit);
+    if (wanted <= this.#ring.length) return;
+    const size = Math.max(smallestRing, wanted, this.#ring.length * 8);
+    const grown = new Uint8Array(Math.min(size, this.#limit));
+    // below the limit nothing has been dropped, so the bytes are at the front
+    grown.set(this.#ring);
+    this.#ring = grown;
+  }
+}
+
+/** Expects at most as many bytes as the ring has. */
+function putInRing(ring: Uint8Array, position: number, bytes: Uint8Array): void {
+  if (bytes.length === 0) return;
+  const at = position % ring.length;
+  const fitting = Math.min(bytes.length, ring.length - at);
+  ring.set(fitting === bytes.length ? bytes : bytes.subarray(0, fitting), at);
+  if (fitting < bytes.length) ring.set(bytes.subarray(fitting), 0);
 }
 
 function isContinuation(byte: number | undefined): boolean {

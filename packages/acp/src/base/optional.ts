@@ -6,6 +6,6 @@ export function optional<Fields extends object>(
 ): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
   const given: Partial<Fields> = {};
   for (const key in fields) if (fields[key] !== undefined) given[key] = fields[key];
-  // fields that are undefined are gone, which the compiler cannot see
+  // the compiler cannot see that undefined fields were left out
   return given as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
 }

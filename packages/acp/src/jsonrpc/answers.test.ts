@@ -204,7 +204,7 @@ test("the strict policy takes strings and integers only (J3, N043, N044)", async
   );
 });
 
-test("ids that are no ids, or too long, are refused without running anything (N039-N042, N048)", async () => {
+test("invalid or too long ids are refused without running anything (N039-N042, N048)", async () => {
   let ran = 0;
   const { peer } = withBarePeer({ request: () => ++ran, limits: { maxIdLength: 4 } });
   for (const id of ["{}", "[]", "true", "1e400", '"12345"']) {

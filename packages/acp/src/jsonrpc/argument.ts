@@ -1,8 +1,8 @@
-// How messages name an argument that is wrong: for those who write JavaScript, whom no compiler has told.
+// Describes a wrong argument in an error message.
 
 const literalLength = 40;
 
-/** `42`, `"ls"`, `nothing`, `a list`, `an object`: short, and never the inside of an object. */
+/** `42`, `"ls"`, `nothing`, `a list`, `an object`: short, and never the contents of an object. */
 export function argumentText(value: unknown): string {
   if (value === undefined) return "nothing";
   if (typeof value === "string") {

@@ -1,5 +1,4 @@
-// The source text of each entry of a batch, so that an entry is handled exactly like a message that
-// came alone: its ids digit for digit, and for a handler the text of its own message, not of the array.
+// Splits the text of a batch into the texts of its entries.
 
 import { endOfString } from "./json-string.ts";
 
@@ -10,7 +9,7 @@ const openBracket = 0x5b;
 const closeBrace = 0x7d;
 const closeBracket = 0x5d;
 
-/** Splits the text of a JSON array that has been parsed already, so it is known to be well-formed. */
+/** Expects the text of a JSON array that has already been parsed, and is therefore well-formed. */
 export function batchEntryTexts(text: string): string[] {
   const texts: string[] = [];
   let depth = 0;

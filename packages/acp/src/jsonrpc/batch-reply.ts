@@ -1,6 +1,4 @@
-// The answer to one batch: an array that leaves when its last request has been answered (B5), or
-// never, when nothing in it asked for an answer (B6). Until then its answers are held as text, and what
-// is held is counted: per batch, and for all batches of the connection together.
+// Collects the answers to a batch and sends them as one array after the last one.
 
 import { rpcCodes } from "./errors.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
@@ -8,36 +6,23 @@ import type { ConnectionLimits } from "./limits.ts";
 import type { Log } from "./log.ts";
 import { idToJson } from "./message-id.ts";
 
-/** Characters of an answer that is always kept: the error in its place would hardly be shorter. */
+/** An answer of so many characters is always kept: an error in its place would hardly be shorter. */
 const shortAnswer = 256;
 
+/** What all batches of a connection share. */
 export interface BatchHost {
   readonly limits: Pick<ConnectionLimits, "maxBatchAnswerBytes" | "maxHeldBatchBytes">;
   readonly log: Log;
-  /** May throw: then nothing has been sent. */
+  /** Characters of all answers that wait for the rest of their batch. */
+  heldSize: number;
+  /** Throws when nothing could be sent. */
   send(replies: readonly object[], text: string): void;
 }
 
-/** The batches of one connection, and what they hold together. */
-export class HeldBatches {
-  readonly host: BatchHost;
-  /** Characters of answers that wait for the rest of their batch. */
-  size = 0;
-
-  constructor(host: BatchHost) {
-    this.host = host;
-  }
-
-  /** A new batch. While too much is held its requests are refused, so that it leaves at once. */
-  open(): BatchReply {
-    return new BatchReply(this, this.size >= this.host.limits.maxHeldBatchBytes);
-  }
-}
-
 export class BatchReply {
-  /** Requests of this batch are to be answered -32065. */
+  /** Whether to answer the requests of this batch with -32065, because too many answers are waiting. */
   readonly refusesRequests: boolean;
-  readonly #all: HeldBatches;
+  readonly #host: BatchHost;
   readonly #waiting = new Set<IncomingRequest>();
   #answered: IncomingRequest[] = [];
   #replies: object[] = [];
@@ -45,17 +30,17 @@ export class BatchReply {
   #size = 0;
   #sealed = false;
 
-  constructor(all: HeldBatches, refusesRequests: boolean) {
-    this.#all = all;
-    this.refusesRequests = refusesRequests;
+  constructor(host: BatchHost) {
+    this.#host = host;
+    this.refusesRequests = host.heldSize >= host.limits.maxHeldBatchBytes;
   }
 
-  /** A request of this batch has started. */
+  /** Registers a request of this batch. */
   expect(request: IncomingRequest): void {
     this.#waiting.add(request);
   }
 
-  /** The answer to a request that was expected; a second one is ignored. Throws when it cannot be serialised. */
+  /** Takes the answer to an expected request and ignores a second one. Throws when it cannot be serialised. */
   answer(request: IncomingRequest, reply: object): void {
     // serialised here, so that one bad result cannot spoil the answers of its batch
     const text = JSON.stringify(reply);
@@ -71,10 +56,10 @@ export class BatchReply {
     this.#sendWhenWhole();
   }
 
-  /** An answer to an entry that never became a request. */
+  /** Takes an answer to an entry that is not a valid request. */
   add(reply: object): void {
     const text = JSON.stringify(reply);
-    // ten thousand equal mistakes are held once
+    // ten thousand equal errors take the memory of one
     const last = this.#texts.length - 1;
     const lastReply = this.#replies[last];
     const lastText = this.#texts[last];
@@ -82,7 +67,7 @@ export class BatchReply {
     else this.#keep(reply, text);
   }
 
-  /** Every entry has been looked at. */
+  /** Called after the last entry was read. */
   seal(): void {
     this.#sealed = true;
     this.#sendWhenWhole();
@@ -90,27 +75,27 @@ export class BatchReply {
 
   #hasRoomFor(size: number): boolean {
     if (size <= shortAnswer) return true;
-    const { maxBatchAnswerBytes, maxHeldBatchBytes } = this.#all.host.limits;
+    const { maxBatchAnswerBytes, maxHeldBatchBytes } = this.#host.limits;
     if (this.#size + size > maxBatchAnswerBytes) return false;
     const completes = this.#sealed && this.#waiting.size === 0;
-    return completes || this.#all.size + size <= maxHeldBatchBytes;
+    return completes || this.#host.heldSize + size <= maxHeldBatchBytes;
   }
 
   #keep(reply: object, text: string): void {
     this.#replies.push(reply);
     this.#texts.push(text);
-    // a comma or a bracket goes with each
+    // plus a comma or a bracket
     this.#size += text.length + 1;
-    this.#all.size += text.length + 1;
+    this.#host.heldSize += text.length + 1;
   }
 
   #sendWhenWhole(): void {
     if (!this.#sealed || this.#waiting.size > 0 || this.#replies.length === 0) return;
-    const { host } = this.#all;
+    const host = this.#host;
     const replies = this.#replies;
     const texts = this.#texts;
     const answered = this.#answered;
-    this.#all.size -= this.#size;
+    this.#host.heldSize -= this.#size;
     this.#size = 0;
     this.#replies = [];
     this.#texts = [];
@@ -125,13 +110,13 @@ export class BatchReply {
   }
 
   #sendBareErrors(answered: readonly IncomingRequest[]): void {
-    const { host } = this.#all;
+    const host = this.#host;
     const errors = answered.map((request) => bareError(request, rpcCodes.internalError, "internal error"));
     if (errors.length === 0) return;
     try {
       host.send(errors, JSON.stringify(errors));
     } catch (error) {
-      host.log("error", "a batch cannot be answered at all", { entries: errors.length, error });
+      host.log("error", "the errors of a batch could not be sent", { entries: errors.length, error });
     }
   }
 }

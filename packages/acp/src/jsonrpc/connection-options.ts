@@ -1,4 +1,4 @@
-// What the owner of a connection brings, and what a connection counts.
+// The options, handlers and counters of a connection.
 
 import type { IncomingRequest } from "./incoming-request.ts";
 import type { ConnectionLimits } from "./limits.ts";
@@ -6,11 +6,11 @@ import type { Log } from "./log.ts";
 import type { RequestOptions } from "./pending-requests.ts";
 import type { Fault } from "./transport.ts";
 
-/** What the owner of a connection does with the peer's messages. Both start in arrival order. */
+/** Handles the peer's messages, called in arrival order. */
 export interface Handlers {
-  /** Returns the result or a promise of it; throws or rejects with RequestError to answer with an error. */
+  /** Returns the result or a promise of it. Throw or reject with RequestError to answer with an error. */
   request(method: string, params: unknown, request: IncomingRequest): unknown;
-  /** Synchronous by type, so that an update that precedes a response is seen before that response. */
+  /** Synchronous, so that an update before a response is handled before that response. */
   notification(method: string, params: unknown, text: string): undefined;
 }
 
@@ -19,20 +19,20 @@ export interface ConnectionOptions {
   readonly limits?: Partial<ConnectionLimits>;
   /** Silent by default. */
   readonly log?: Log;
-  /** Sees the text of every message in both directions, in order, and the head of every refused frame. */
+  /** Receives the text of every message in both directions, in order, and the head of every invalid frame. */
   readonly tap?: (direction: "in" | "out", text: string, fault?: Fault) => void;
-  /** What `maxInFlightPerScope` counts by; for ACP the session. */
+  /** Returns the scope that `maxInFlightPerScope` counts by; for ACP the session. */
   readonly scopeOf?: (params: unknown) => string | undefined;
-  /** Default "accept": the arrays of JSON-RPC 2.0. "reject" answers each one with a single -32600 (B9). */
+  /** "accept" (default) handles JSON-RPC 2.0 arrays; "reject" answers each one with a single -32600. */
   readonly batches?: "accept" | "reject";
-  /** Says why these calls may not travel in one batch, or nothing. */
+  /** Returns why these calls must not be sent as one batch, or undefined. */
   readonly refuseBatch?: (calls: readonly BatchCall[]) => string | undefined;
   /**
-   * What to do with lines that are not JSON. "answer" (default): -32700 each. "skip": a line that does
-   * not begin like a message is counted and logged, for clients that read an agent's stdout.
+   * How to treat lines that are not JSON. "answer" (default) answers each with -32700. "skip" counts and logs
+   * lines that do not begin like a message, for clients that read an agent's stdout.
    */
   readonly noise?: "answer" | "skip";
-  /** How long running handlers may go on to their answer when the connection ends. Default 1,500 ms. */
+  /** How long running handlers may take to answer after the connection ends. Default 1,500 ms. */
   readonly drainMs?: number;
 }
 
@@ -44,17 +44,17 @@ export interface BatchCall {
   readonly options?: RequestOptions<unknown>;
 }
 
-/** What was counted instead of answered. */
+/** Counts of messages that were ignored, refused or dropped. */
 export interface ConnectionCounters {
-  /** Answers that nobody waited for: unknown, late or repeated ids (N053, N054, N057, N059). */
+  /** Answers with an unknown, late or repeated id. */
   strayAnswers: number;
-  /** Frames and messages that could not be read, malformed answers included (N055, N056, N058). */
+  /** Invalid frames and messages, malformed answers included. */
   refused: number;
-  /** Lines on the wire that were no messages at all. */
+  /** Lines that were not messages at all. */
   noise: number;
-  /** Errors with `id: null` that were not sent because there were too many. */
+  /** Errors with `id: null` above the limit per second, which were not sent. */
   unsentErrors: number;
-  /** Messages that were not sent because the connection had ended. */
+  /** Messages sent after the connection ended. */
   dropped: number;
 }
 

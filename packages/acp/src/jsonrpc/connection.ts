@@ -1,10 +1,8 @@
-// JSON-RPC 2.0 between two peers: classify, correlate, keep the order. It has never heard of ACP.
-// Nothing is awaited between the arrival of a message and the start of its handler, so the order of
-// the wire is the order of the application.
+// Implements a JSON-RPC 2.0 connection between two peers.
 
 import { type Deadline, deadline, milliseconds } from "../base/deadline.ts";
 import { batchEntryTexts } from "./batch-entries.ts";
-import { type BatchReply, HeldBatches } from "./batch-reply.ts";
+import { type BatchHost, BatchReply } from "./batch-reply.ts";
 import { claimTransport } from "./claimed-transport.ts";
 import {
   type BatchCall,
@@ -15,13 +13,13 @@ import {
 import { ConnectionError, RequestError, rpcCodes } from "./errors.ts";
 import { guardedLog, guardedTap } from "./guarded-callbacks.ts";
 import { InboundRequests, rateLimited } from "./inbound-requests.ts";
+import { InvalidInput, invalidRequest } from "./invalid-input.ts";
 import { type ConnectionLimits, defaultConnectionLimits, limitsFrom } from "./limits.ts";
 import type { Log } from "./log.ts";
 import { exactId, exactRequestId, idProblem, isExact, type RequestId } from "./message-id.ts";
 import { Output } from "./output.ts";
 import { checkTimes, PendingRequests, type RequestOptions } from "./pending-requests.ts";
 import { reportRejection } from "./promise-like.ts";
-import { invalidRequest, Refusals } from "./refusals.ts";
 import { SentBatches } from "./sent-batches.ts";
 import type { EndReason, Sink, Transport } from "./transport.ts";
 
@@ -36,11 +34,15 @@ interface Envelope {
   readonly error?: unknown;
 }
 
+/**
+ * A JSON-RPC connection. Nothing is awaited between the arrival of a message and the start of its handler, so
+ * handlers start in the order of the wire.
+ */
 export class Connection {
-  /** Resolves when the connection has closed, with the reason; never rejects. */
+  /** Resolves with the reason when the connection has closed; never rejects. */
   readonly closed: Promise<ConnectionError>;
   readonly counters: ConnectionCounters = newCounters();
-  /** "any" takes null and fractions as v1 does; "strict" takes strings and integers only, as v2 does. */
+  /** "any" accepts null and fractions, as v1 does; "strict" accepts strings and integers only, as v2 does. */
   idPolicy: "any" | "strict" = "any";
 
   readonly #transport: Transport;
@@ -50,8 +52,8 @@ export class Connection {
   readonly #log: Log;
   readonly #inbound: InboundRequests;
   readonly #pending: PendingRequests = new PendingRequests((id) => this.#sendCancel(id));
-  readonly #refusals: Refusals;
-  readonly #batches: HeldBatches;
+  readonly #invalidInput: InvalidInput;
+  readonly #batchHost: BatchHost;
   readonly #sentBatches: SentBatches = new SentBatches(this.#pending);
   readonly #drainMs: number;
   readonly #resolveClosed: (reason: ConnectionError) => void;
@@ -72,7 +74,7 @@ export class Connection {
       tap,
       awaitsAnswers: () => this.#pending.awaitsAnswers,
     });
-    this.#refusals = new Refusals({
+    this.#invalidInput = new InvalidInput({
       counters: this.counters,
       limits: this.#limits,
       log: this.#log,
@@ -89,11 +91,12 @@ export class Connection {
       limits: this.#limits,
       log: this.#log,
     });
-    this.#batches = new HeldBatches({
+    this.#batchHost = {
       limits: this.#limits,
       log: this.#log,
+      heldSize: 0,
       send: (replies, text) => this.#output.sendAnswer(replies, text),
-    });
+    };
     const { promise, resolve } = Promise.withResolvers<ConnectionError>();
     this.closed = promise;
     this.#resolveClosed = resolve;
@@ -104,12 +107,12 @@ export class Connection {
     return this.#phase === "open";
   }
 
-  /** The peer's requests whose handlers run. */
+  /** How many handlers of the peer's requests are running. */
   get inFlight(): number {
     return this.#inbound.size;
   }
 
-  /** Sends a request. Rejects with RequestError (the peer's answer) or ConnectionError (there is none). */
+  /** Sends a request. Rejects with RequestError (the peer's answer) or ConnectionError (no answer). */
   request<Result = unknown>(
     method: string,
     params?: unknown,
@@ -120,20 +123,20 @@ export class Connection {
     if (refusal !== undefined) return Promise.reject(refusal);
     const id = this.#nextId++;
     options.sent?.(id);
-    // sent first: a message that cannot be serialised throws here and leaves nothing behind
+    // sent first: a message that cannot be serialised throws here, before it is registered
     this.#output.send({ jsonrpc: "2.0", id, method, params });
     return this.#expect(id, method, options);
   }
 
-  /** What to wait for while the peer is slow; undefined while it is not. */
+  /** Resolves when there is room for output again; undefined while there is. */
   get room(): Promise<void> | undefined {
     return this.#output.room;
   }
 
   /**
-   * Sends a notification. Returns a promise only when the peer is slow; await it before sending more. After
-   * the end it returns one that resolves in a later turn of the event loop, and never throws: a loop that
-   * awaits it must not keep timers and signals from running.
+   * Sends a notification. Returns a promise only when the peer is slow; await it before sending more. After the
+   * connection has ended it never throws, and its promise resolves in a later turn of the event loop, so that a
+   * loop that awaits it does not block timers.
    */
   notify(method: string, params?: unknown): Promise<void> | undefined {
     const hasRoom = this.#output.send({ jsonrpc: "2.0", method, params });
@@ -142,11 +145,11 @@ export class Connection {
   }
 
   /**
-   * Sends requests and notifications as one array, for peers that are known to take arrays. Gives one
-   * promise per call, `undefined` for notifications.
+   * Sends requests and notifications as one array, for peers that accept batches. Returns one promise per call,
+   * `undefined` for notifications.
    */
   batch(calls: readonly BatchCall[]): (Promise<unknown> | undefined)[] {
-    if (calls.length === 0) throw new TypeError("batch: got no calls, a batch needs at least one");
+    if (calls.length === 0) throw new TypeError("batch: expected at least one call, got none");
     const reason = this.#options.refuseBatch?.(calls);
     if (reason !== undefined) throw new TypeError(`batch: ${reason}`);
     for (const call of calls) checkTimes(call.options ?? {});
@@ -163,7 +166,7 @@ export class Connection {
     });
   }
 
-  /** Rejects what is pending, lets running handlers answer, flushes, closes. Idempotent. */
+  /** Rejects pending requests, lets running handlers answer, flushes and closes. Idempotent. */
   async close(reason = "the connection was closed by this side"): Promise<void> {
     this.#end(new ConnectionError("closed", reason));
     await this.closed;
@@ -189,7 +192,7 @@ export class Connection {
 
   #expect<Result>(id: number, method: string, options: RequestOptions<Result>): Promise<Result> {
     const promise = this.#pending.add(id, method, options);
-    // sending it may have been one message too many
+    // sending it may have ended the connection (overflow)
     if (this.#endReason !== undefined) this.#pending.fail(id, this.#unanswered(method, this.#endReason));
     this.#output.resumeInput();
     return promise;
@@ -218,7 +221,7 @@ export class Connection {
       idle: () => undefined,
       reject: (fault) => {
         tap?.("in", fault.head, fault);
-        if (this.#phase === "open") this.#refusals.frame(fault);
+        if (this.#phase === "open") this.#invalidInput.frame(fault);
       },
       drain: () => this.#output.drained(),
       end: (reason) => this.#transportEnded(reason),
@@ -234,24 +237,24 @@ export class Connection {
 
   #entry(value: unknown, text: string, batch: BatchReply | undefined): void {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      return this.#refusals.notAnObject(text, batch);
+      return this.#invalidInput.notAnObject(text, batch);
     }
     const message: Envelope = value;
     const { method } = message;
     if (message.jsonrpc !== "2.0") {
       if (method === undefined) this.#failAnswered(message.id, "without jsonrpc 2.0");
-      return this.#refusals.message(invalidRequest('jsonrpc must be "2.0"', "/jsonrpc"), batch);
+      return this.#invalidInput.message(invalidRequest('jsonrpc must be "2.0"', "/jsonrpc"), batch);
     }
     if (method === undefined) return this.#answer(message, batch);
     if (typeof method !== "string")
-      return this.#refusals.message(invalidRequest("method must be a string", "/method"), batch);
+      return this.#invalidInput.message(invalidRequest("method must be a string", "/method"), batch);
     if (message.result !== undefined || message.error !== undefined) {
-      return this.#refusals.message(
+      return this.#invalidInput.message(
         invalidRequest("a request must not have a result or an error", "/method"),
         batch,
       );
     }
-    this.#refusals.sawGoodMessage = true;
+    this.#invalidInput.sawGoodMessage = true;
     if (message.id === undefined) this.#notification(method, message.params, text);
     else this.#request(message, method, text, batch);
   }
@@ -279,12 +282,12 @@ export class Connection {
     let { id } = message;
     if (typeof id === "number" && !isExact(id)) id = exactId(text, id);
     const problem = idProblem(id, this.idPolicy, this.#limits.maxIdLength);
-    if (problem !== undefined) return this.#refusals.message(invalidRequest(problem, "/id"), batch);
-    // idProblem lets nothing but ids through
+    if (problem !== undefined) return this.#invalidInput.message(invalidRequest(problem, "/id"), batch);
+    // idProblem accepts request ids only
     const known = id as RequestId;
     if (this.#inbound.has(known)) {
-      return this.#refusals.message(
-        invalidRequest("the id is in use by a request that still runs", "/id", "duplicate_id"),
+      return this.#invalidInput.message(
+        invalidRequest("the id is in use by a request that is still running", "/id", "duplicate_id"),
         batch,
       );
     }
@@ -293,7 +296,7 @@ export class Connection {
       return this.#inbound.refuse(known, method, batch, error);
     }
     if (batch?.refusesRequests) {
-      return this.#inbound.refuse(known, method, batch, rateLimited("too many answers of batches are held"));
+      return this.#inbound.refuse(known, method, batch, rateLimited("too many batch answers are waiting"));
     }
     this.#inbound.start(known, method, message.params, { batch, size: text.length });
   }
@@ -302,12 +305,12 @@ export class Connection {
     const { id } = message;
     const hasOutcome = "result" in message || "error" in message;
     if (!hasOutcome && id === undefined) {
-      return this.#refusals.message(
+      return this.#invalidInput.message(
         invalidRequest("a message must have a method, a result or an error", "/method"),
         batch,
       );
     }
-    this.#refusals.sawGoodMessage = true;
+    this.#invalidInput.sawGoodMessage = true;
     const outcome = this.#pending.settle(id, message);
     if (outcome === "malformed") this.counters.refused++;
     if (outcome !== "stray") return;
@@ -316,32 +319,32 @@ export class Connection {
   }
 
   #failAnswered(id: unknown, what: string): void {
-    // an error costs a stack: it is made for somebody who waits
+    // creating an error is expensive, so only for a pending request
     if (!this.#pending.has(id)) return;
     this.#pending.fail(id, new ConnectionError("protocol", `the peer answered ${what}`));
   }
 
   #batch(entries: readonly unknown[], text: string): void {
     if (this.#options.noise === "skip" && !entries.some((entry) => typeof entry === "object" && entry)) {
-      return this.#refusals.notAnObject(text, undefined);
+      return this.#invalidInput.notAnObject(text, undefined);
     }
     if (this.#options.batches === "reject") {
-      return this.#refusals.message(
+      return this.#invalidInput.message(
         invalidRequest("batches are not accepted here, send one message at a time", ""),
       );
     }
     if (entries.length === 0)
-      return this.#refusals.message(invalidRequest("a batch must have at least one entry", ""));
+      return this.#invalidInput.message(invalidRequest("a batch must have at least one entry", ""));
     const { maxBatchEntries } = this.#limits;
     if (entries.length > maxBatchEntries) {
       const message = `a batch may have ${maxBatchEntries} entries, got ${entries.length}`;
-      return this.#refusals.message({
+      return this.#invalidInput.message({
         code: rpcCodes.limitExceeded,
         message,
         data: { reason: "limit_exceeded" },
       });
     }
-    const reply = this.#batches.open();
+    const reply = new BatchReply(this.#batchHost);
     const texts = batchEntryTexts(text);
     for (const [i, entry] of entries.entries()) this.#entry(entry, texts[i] ?? "", reply);
     reply.seal();
@@ -350,7 +353,7 @@ export class Connection {
   // ---- the end
 
   #transportEnded(reason: EndReason): void {
-    // after an end of input the answers of running handlers can still be written
+    // after the end of input, running handlers can still answer
     if (reason.kind !== "eof") this.#output.shut();
     const kind = reason.kind === "eof" ? "closed" : reason.kind;
     this.#end(new ConnectionError(kind, reason.message ?? "the peer closed the connection", reason));

@@ -1,6 +1,6 @@
-// The two families of errors. RequestError crosses the wire, ConnectionError never does.
+// The two error classes: RequestError is sent to the peer, ConnectionError never is.
 
-/** The codes that JSON-RPC itself needs: its own, that of cancellation, and those of our bounds. */
+/** The error codes of JSON-RPC, of cancellation and of our limits. */
 export const rpcCodes = {
   parseError: -32700,
   invalidRequest: -32600,
@@ -12,15 +12,15 @@ export const rpcCodes = {
   rateLimited: -32065,
 } as const;
 
-/** An error that the other side may see: throw it in a handler to answer with it. */
+/** An error that the peer sees: throw it in a handler to answer with it. */
 export class RequestError extends Error {
   override readonly name = "RequestError";
   readonly code: number;
   readonly data: unknown;
-  /** Of an answer that we got: the method that was asked for. Never sent on, and absent from errors of our own. */
+  /** The method that the peer answered with this error. Absent from errors of our own; never sent. */
   declare readonly method?: string;
 
-  /** `method` is for the library. */
+  /** `method` is set by the library. */
   constructor(code: number, message: string, data?: unknown, method?: string) {
     super(message);
     this.code = code;
@@ -29,21 +29,18 @@ export class RequestError extends Error {
   }
 }
 
-const connectionErrorKinds = [
-  "closed",
-  "exited",
-  "spawn_failed",
-  "handshake_timeout",
-  "timeout",
-  "aborted",
-  "overflow",
-  "too_large",
-  "protocol",
-] as const;
+export type ConnectionErrorKind =
+  | "closed"
+  | "exited"
+  | "spawn_failed"
+  | "handshake_timeout"
+  | "timeout"
+  | "aborted"
+  | "overflow"
+  | "too_large"
+  | "protocol";
 
-export type ConnectionErrorKind = (typeof connectionErrorKinds)[number];
-
-/** What is known about the peer's process, where it has one. */
+/** Facts about the peer's process, if it has one. */
 export interface ErrorDetails {
   readonly exitCode?: number | undefined;
   readonly signal?: string | undefined;
@@ -51,13 +48,13 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
-/** A local failure: the peer has gone, was too slow, or broke the protocol. Never sent to the peer. */
+/** A local failure: the peer disconnected, timed out or broke the protocol. Never sent to the peer. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
   readonly kind: ConnectionErrorKind;
   readonly exitCode: number | undefined;
   readonly signal: string | undefined;
-  /** The last lines that the peer's process wrote to stderr, where it has one. */
+  /** The last lines that the peer's process wrote to stderr. */
   readonly stderr: string | undefined;
 
   constructor(kind: ConnectionErrorKind, message: string, reason: ErrorDetails = {}) {

@@ -86,7 +86,7 @@ function signalFor(from: Side): AbortSignal {
   return controller.signal;
 }
 
-test("whatever is asked, told, cancelled and closed in whatever order: one outcome per request, every notification once and in order (G1, G4, G8)", async () => {
+test("requests, notifications, cancels and closes in any order: one outcome per request, every notification once and in order (G1, G4, G8)", async () => {
   const script = fc.array(step, { minLength: 1, maxLength: 60 });
   const closing = fc.constantFrom("left", "right", "both", "none");
   await fc.assert(

@@ -84,7 +84,7 @@ test("the request that is one too many rejects with overflow instead of waiting 
   await assert.rejects(answer ?? Promise.resolve(), { kind: "overflow" });
 });
 
-test("a peer that asks faster than it reads is not read until it has caught up, and nothing is lost (G8)", async () => {
+test("input of a peer that requests faster than it reads is paused until it catches up, and nothing is lost (G8)", async () => {
   const [a, b] = memoryPair(tight);
   const { transport, calls } = watched(a);
   connectionOver(transport, { request: () => block });

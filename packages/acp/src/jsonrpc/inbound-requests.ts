@@ -1,5 +1,4 @@
-// The peer's requests: start their handlers in arrival order, answer each exactly once, cancel them
-// when the peer asks or the connection ends.
+// Runs the handlers of the peer's requests and answers each request exactly once.
 
 import type { BatchReply } from "./batch-reply.ts";
 import type { ConnectionOptions } from "./connection-options.ts";
@@ -20,7 +19,7 @@ export class InboundRequests {
   readonly #options: Pick<ConnectionOptions, "handlers" | "scopeOf">;
   readonly #running = new Map<RequestId, IncomingRequest>();
   readonly #scopes = new Map<string, number>();
-  /** Characters of the messages whose handlers run. */
+  /** Characters of the messages whose handlers are running. */
   #bytes = 0;
   #onEmpty: (() => void) | undefined;
 
@@ -37,7 +36,7 @@ export class InboundRequests {
     return this.#running.size > 0 && this.#running.has(id);
   }
 
-  /** `size` is how many characters the request came in. */
+  /** `size` is the length of the request's message in characters. */
   start(
     id: RequestId,
     method: string,
@@ -52,21 +51,21 @@ export class InboundRequests {
     try {
       const result = this.#options.handlers.request(method, params, request);
       if (isPromiseLike(result)) return this.#follow(request, result);
-      // a handler that answers at once never enters the table: nothing can cancel or repeat it meanwhile
+      // not tracked: nothing can cancel or repeat a request that is answered at once
       this.#answerResult(request, result);
     } catch (error) {
       this.#answerError(request, error);
     }
   }
 
-  /** Answers a request whose handler is not called. */
+  /** Answers a request with an error without calling its handler. */
   refuse(id: RequestId, method: string, batch: BatchReply | undefined, error: RequestError): void {
     const request = new IncomingRequest(this.#host, id, method, { scope: undefined, batch, size: 0 });
     batch?.expect(request);
     this.#answerError(request, error);
   }
 
-  /** Asked while the last answers are being written: nobody will do it, and whoever asks must not wait (G4). */
+  /** Refuses a request that arrived while the connection closes, so that the peer does not wait for it. */
   refuseLate(message: unknown): void {
     const { id, method } = (message ?? {}) as { readonly id?: unknown; readonly method?: unknown };
     const isNamed = typeof id === "string" || (typeof id === "number" && Number.isSafeInteger(id));
@@ -85,7 +84,7 @@ export class InboundRequests {
         this.#noticeEmpty();
       }, failed);
     } catch (error) {
-      // not a promise of the language: its `then` may throw
+      // the `then` of a foreign promise may throw
       failed(error);
     }
   }
@@ -99,9 +98,9 @@ export class InboundRequests {
     }
   }
 
-  /** Unknown, answered and malformed ids are ignored (X13). */
+  /** Unknown, answered and malformed ids are ignored. */
   cancel(id: unknown): void {
-    // any value may be looked up; only ids are ever found
+    // a value that is not an id is never found
     this.#running.get(id as RequestId)?.abort(new RequestError(rpcCodes.cancelled, "cancelled by the peer"));
   }
 
@@ -109,7 +108,7 @@ export class InboundRequests {
     for (const request of [...this.#running.values()]) request.abort(reason);
   }
 
-  /** Answers what still runs with -32800, so that no request is ever left without an answer. */
+  /** Answers every running request with -32800, so that none is left without an answer. */
   giveUpAll(): void {
     for (const request of [...this.#running.values()]) {
       if (this.#untrack(request)) {
@@ -134,7 +133,7 @@ export class InboundRequests {
   #overLimit(scope: string | undefined, size: number): RequestError | undefined {
     if (this.#running.size === 0) return undefined;
     const { maxInFlight, maxInFlightPerScope, maxInFlightBytes } = this.#host.limits;
-    // one that comes alone was small enough for the transport, so it is small enough here
+    // a single request is always accepted: the transport has checked its size
     if (this.#bytes > 0 && this.#bytes + size > maxInFlightBytes) {
       return rateLimited(`too much at once: requests of ${this.#bytes} characters are running`);
     }
@@ -153,7 +152,7 @@ export class InboundRequests {
     }
   }
 
-  /** False when somebody else has answered already. */
+  /** False when the request has already been answered. */
   #untrack(request: IncomingRequest): boolean {
     if (this.#running.get(request.id) !== request) return false;
     this.#running.delete(request.id);
@@ -183,7 +182,7 @@ export class InboundRequests {
     try {
       this.#deliver(request, { jsonrpc: "2.0", id, error });
     } catch (problem) {
-      // the data of a RequestError cannot be serialised; its code and message can
+      // only the data of an error can fail to be serialised
       const { method } = request;
       this.#host.log("error", "the data of an error cannot be serialised", { method, error: problem });
       this.#deliver(request, { jsonrpc: "2.0", id, error: { code: error.code, message: error.message } });
@@ -231,7 +230,7 @@ function tooMany(limit: number, scope: "connection" | "session"): RequestError {
   return rateLimited(`too many requests at once: ${limit} of this ${scope} are running`, scope);
 }
 
-/** A lone surrogate cannot be written as UTF-8, so it cannot name anything (N015). */
+/** Refuses lone surrogates, which cannot be written as UTF-8. */
 function malformedName(id: RequestId, method: string): RequestError | undefined {
   const where =
     typeof id === "string" && !id.isWellFormed() ? "id" : method.isWellFormed() ? undefined : "method";
@@ -242,7 +241,7 @@ function malformedName(id: RequestId, method: string): RequestError | undefined 
   });
 }
 
-/** What JSON.stringify leaves out of an object, so that the answer would have no result at all (J2). */
+/** Whether JSON.stringify would leave this out, so that the answer would have no result. */
 function vanishes(value: unknown): boolean {
   if (typeof value === "object" && value !== null) {
     const { toJSON } = value as { toJSON?: unknown };

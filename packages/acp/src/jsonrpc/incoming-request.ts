@@ -1,12 +1,11 @@
-// One request of the peer while its handler runs: its cancellation, its nested requests, and what
-// must follow its reply.
+// A request of the peer, as its handler sees it.
 
 import type { BatchReply } from "./batch-reply.ts";
 import { ConnectionError } from "./errors.ts";
 import type { Log } from "./log.ts";
 import type { RequestId } from "./message-id.ts";
 import type { RequestOptions } from "./pending-requests.ts";
-import { reportRejection } from "./promise-like.ts";
+import { callSafely } from "./promise-like.ts";
 
 export interface RequestOwner {
   readonly log: Log;
@@ -30,21 +29,17 @@ export class IncomingRequest {
     owner: RequestOwner,
     id: RequestId,
     method: string,
-    place: {
-      readonly scope: string | undefined;
-      readonly batch: BatchReply | undefined;
-      readonly size: number;
-    },
+    details: Pick<IncomingRequest, "scope" | "batch" | "size">,
   ) {
     this.#owner = owner;
     this.id = id;
     this.method = method;
-    this.scope = place.scope;
-    this.batch = place.batch;
-    this.size = place.size;
+    this.scope = details.scope;
+    this.batch = details.batch;
+    this.size = details.size;
   }
 
-  /** Aborts when the peer cancels this request or the connection closes. Made on first use. */
+  /** Aborts when the peer cancels this request or the connection closes. Created on first use. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -58,14 +53,14 @@ export class IncomingRequest {
     return this.#abortReason !== undefined;
   }
 
-  /** Runs once the reply has been queued and before anything later is; at once when it has been already. */
+  /** Runs the callback right after the reply has been queued, before anything later; at once if it already was. */
   afterReply(callback: () => void): void {
     this.#afterReply ??= [];
     this.#afterReply.push(callback);
     if (this.#replied) this.runAfterReply();
   }
 
-  /** A request to the peer that is cancelled with this one. */
+  /** Sends a request to the peer that is cancelled together with this one. */
   request<Result = unknown>(
     method: string,
     params?: unknown,
@@ -83,9 +78,9 @@ export class IncomingRequest {
     this.#controller?.abort(reason);
   }
 
-  /** @internal Whether a thrown value only says that the cancellation was heeded. */
+  /** @internal Whether a thrown value is the result of a cancellation. */
   isCancellation(error: unknown): boolean {
-    // also when nobody out there asked for it: a handler may abort its own work (X14)
+    // a handler may also abort its own work (X14)
     if (error instanceof Error && error.name === "AbortError") return true;
     if (this.#abortReason === undefined) return false;
     if (error === this.#abortReason) return true;
@@ -105,13 +100,6 @@ export class IncomingRequest {
     this.#afterReply = undefined;
     const failed = (error: unknown) =>
       this.#owner.log("error", "an afterReply callback threw", { method: this.method, error });
-    for (const callback of callbacks) {
-      try {
-        const returned: unknown = callback();
-        reportRejection(returned, failed);
-      } catch (error) {
-        failed(error);
-      }
-    }
+    for (const callback of callbacks) callSafely(callback, failed);
   }
 }

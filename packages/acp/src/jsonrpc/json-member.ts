@@ -1,5 +1,4 @@
-// The source text of one member of a JSON object, without parsing the rest again: a message of 32 MiB is
-// scanned once, where a second parse with a reviver takes a minute.
+// Finds the source text of one member of a JSON object by one scan; JSON.parse with a reviver is far slower.
 
 import { endOfString } from "./json-string.ts";
 
@@ -13,13 +12,13 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /**
- * The text of the value of `key` at the root of an object that has been parsed already, so it is known
- * to be well-formed. Of several members with that name the last one counts, as it does for JSON.parse.
+ * The text of the value of `key` at the root of an object that has already been parsed, and is therefore
+ * well-formed. The last of several members with that name counts, as with JSON.parse.
  */
 export function memberText(text: string, key: string): string | undefined {
   let found: string | undefined;
   let depth = 0;
-  /** Where the value begins, while it is one that is wanted. */
+  /** Start of the value if it belongs to `key`, else -1. */
   let from = -1;
   let name = "";
   for (let i = 0; i < text.length; i++) {
@@ -42,7 +41,7 @@ export function memberText(text: string, key: string): string | undefined {
   return found;
 }
 
-/** `name` is as it was written: any letter of it may be an escape. */
+/** `name` is source text: any of its letters may be escaped. */
 function isNamed(name: string, key: string): boolean {
   if (name === key) return true;
   if (name.length > 6 * key.length || !name.includes(backslash)) return false;

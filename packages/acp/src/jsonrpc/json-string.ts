@@ -1,6 +1,6 @@
-// The one piece of JSON's grammar that is needed where text is looked at without being parsed.
+// Finds the end of a JSON string in source text.
 
-/** The index of the quote that ends the string that begins at `start`; the text's length when none does. */
+/** The index of the quote that ends the string that begins at `start`, or the text's length. */
 export function endOfString(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let slashes = 0;

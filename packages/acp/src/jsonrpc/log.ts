@@ -1,6 +1,6 @@
-// The library never touches the console: whoever builds a connection may pass a logger.
+// The type of loggers; the library itself never writes to the console.
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-/** Fields carry methods, ids, sizes and codes; never params, results or text of a message. */
+/** Fields hold methods, ids, sizes and codes; never params, results or the text of a message. */
 export type Log = (level: LogLevel, message: string, fields: Readonly<Record<string, unknown>>) => void;

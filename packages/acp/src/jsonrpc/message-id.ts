@@ -1,17 +1,16 @@
-// Ids are echoed digit for digit (N045). JSON.parse rounds integers beyond 2^53, so those few are
-// read again from the source text and kept as bigint.
+// Reads and writes request ids exactly: integers beyond 2^53, which JSON.parse rounds, become bigints.
 
 import { memberText } from "./json-member.ts";
 
-/** An id as JSON-RPC allows it; a bigint stands for an integer that a number cannot hold. */
+/** A JSON-RPC id; a bigint is an integer that a number cannot hold. */
 export type RequestId = string | number | bigint | null;
 
-/** Whether JSON.parse kept the value exactly as it was written. */
+/** Whether JSON.parse read the value exactly. */
 export function isExact(id: number): boolean {
   return Number.isSafeInteger(id) || !Number.isInteger(id);
 }
 
-/** Why this cannot be the id of a request, or nothing. */
+/** Why this cannot be the id of a request, or undefined. */
 export function idProblem(id: unknown, policy: "any" | "strict", maxLength: number): string | undefined {
   if (typeof id === "string") {
     if (id.length <= maxLength) return undefined;
@@ -25,7 +24,7 @@ export function idProblem(id: unknown, policy: "any" | "strict", maxLength: numb
 // In V8 since Chrome 114 (Node 22); TypeScript's library does not declare it yet.
 const json = JSON as unknown as { rawJSON?(text: string): unknown };
 
-/** The root `id` of a message whose parsed id is the number `parsed`, which may be rounded. */
+/** The root `id` of a message; `parsed` is the possibly rounded number from JSON.parse. */
 export function exactId(text: string, parsed: number): number | bigint {
   return exactInteger(memberText(text, "id"), parsed);
 }
@@ -40,7 +39,7 @@ function exactInteger(source: string | undefined, parsed: number): number | bigi
   return source !== undefined && /^-?\d+$/.test(source) ? BigInt(source) : parsed;
 }
 
-/** What goes into an outgoing message for this id. */
+/** The value to write into an outgoing message for this id. */
 export function idToJson(id: RequestId): unknown {
   if (typeof id === "bigint") return json.rawJSON === undefined ? Number(id) : json.rawJSON(String(id));
   if (typeof id === "number" && Object.is(id, -0)) return json.rawJSON === undefined ? 0 : json.rawJSON("-0");
@@ -50,18 +49,17 @@ export function idToJson(id: RequestId): unknown {
 export interface EnvelopeHead {
   id?: RequestId;
   method?: string;
-  /** The frame is a response: `result` or `error` stands at its root. */
+  /** Whether the frame is a response: it has `result` or `error` at its root. */
   answers: boolean;
 }
 
 /**
- * Finds the root `id` and `method` in the beginning of a frame that cannot be parsed (too large,
- * too deep). Only complete values at depth one count, so nothing inside params can pose as an id.
+ * Finds the root `id` and `method` in the beginning of a frame that is too large or too deep to be parsed. Only
+ * complete values at depth one count, so that nothing inside params is taken for an id.
  */
 export function readEnvelopeHead(head: string): EnvelopeHead {
   const found: EnvelopeHead = { answers: false };
-  // A string that the head cuts off is taken up to the end: to look for an end from each quote inside it
-  // would cost the square of its length, seconds for 64 KiB.
+  // A string without an end is taken up to the end of the head; else the scan would be quadratic.
   const scanner = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|[{}[\]:,]|[^\s"{}[\]:,]+/g;
   let depth = 0;
   let key: string | undefined;
@@ -86,8 +84,8 @@ export function readEnvelopeHead(head: string): EnvelopeHead {
 }
 
 /**
- * The root `id` of an object that ends with it. Sound where the object is JSON: its last bracket closes
- * the root, and a quote after a comma, a brace or a space is no escaped one.
+ * The root `id` of a JSON object that ends with it. The last bracket of an object closes its root, and a quote
+ * after a comma, a brace or a space is not an escaped one.
  */
 export function readTrailingId(tail: string): RequestId | undefined {
   const token = /[,{\s]"id"\s{0,8}:\s{0,8}("(?:[^"\\]|\\.)*"|-?[\d.eE+-]+)\s{0,8}\}\s{0,8}$/.exec(tail)?.[1];
@@ -110,7 +108,7 @@ function parseScalar(token: string): unknown {
   try {
     return JSON.parse(token);
   } catch {
-    // not JSON at all: nothing can be learnt from it
+    // not JSON
     return undefined;
   }
 }

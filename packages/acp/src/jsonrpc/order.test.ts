@@ -73,7 +73,7 @@ test("a result is received before any later message of the peer is handled (G1)"
   assert.deepEqual(seen, ["before", "session", "after"]);
 });
 
-test("what `receive` throws rejects the request and hurts nothing else", async () => {
+test("an error in `receive` rejects its request only", async () => {
   const { connection, peer } = withBarePeer();
   const bad = connection.request("bad", undefined, {
     receive() {

@@ -1,5 +1,4 @@
-// The writing side of a connection: shows each message to the tap, knows who waits for room, and
-// decides when the peer is not read because it does not read.
+// Sends the messages of a connection, and pauses input while the peer does not read our answers.
 
 import type { ConnectionCounters, ConnectionOptions } from "./connection-options.ts";
 import type { Transport } from "./transport.ts";
@@ -7,7 +6,7 @@ import type { Transport } from "./transport.ts";
 export interface OutputHost {
   readonly counters: ConnectionCounters;
   readonly tap: ConnectionOptions["tap"];
-  /** Whether the peer owes us an answer: then it must be read, whatever else it sends. */
+  /** Whether the peer still has to answer a request of ours: then input must not be paused. */
   awaitsAnswers(): boolean;
 }
 
@@ -29,12 +28,12 @@ export class Output {
     return this.#open;
   }
 
-  /** What to wait for after `send` returned false. */
+  /** Resolves when there is room again after `send` returned false. */
   get room(): Promise<void> | undefined {
     return this.#blocked?.promise;
   }
 
-  /** Resolves when timers and I/O have had their turn; one promise for all who ask before that. */
+  /** Resolves in the next turn of the event loop. */
   get nextTurn(): Promise<void> {
     this.#turn ??= new Promise((resolve) => {
       setTimeout(() => {
@@ -45,7 +44,7 @@ export class Output {
     return this.#turn;
   }
 
-  /** `given` is the message already serialised. False when the peer is slow. Throws when the message cannot be serialised, and has then sent nothing. */
+  /** `given` is the serialised message. False when the peer is slow. Throws when the message cannot be serialised. */
   send(message: object, given?: string): boolean {
     if (!this.#open) {
       this.#host.counters.dropped++;
@@ -54,16 +53,15 @@ export class Output {
     const { tap } = this.#host;
     const text = tap === undefined ? given : (given ?? JSON.stringify(message));
     if (tap !== undefined && text !== undefined) tap("out", text);
-    // sending may end the connection (overflow): then nobody has to wait any more
+    // sending may end the connection (overflow): then nobody has to wait
     if (this.#transport.send(message, text) || !this.#open) return true;
     this.#blocked ??= Promise.withResolvers<void>();
     return false;
   }
 
   /**
-   * A peer that asks faster than it reads is not read until it has caught up. Only answers do this, and
-   * only while the peer owes us none: then the other side has requests pending, so it never stops
-   * reading at the same time, and the two cannot wait for one another.
+   * Sends an answer, and pauses input when the peer does not read. Input is paused only while we wait for no
+   * answer ourselves: the peer then has requests pending and keeps reading, so both sides cannot pause at once.
    */
   sendAnswer(message: object, given?: string): void {
     if (this.send(message, given) || this.#paused || this.#host.awaitsAnswers()) return;
@@ -71,7 +69,7 @@ export class Output {
     this.#transport.pause();
   }
 
-  /** Called when a request was sent: the peer may have to be read before it can answer. */
+  /** Called when a request was sent: its answer must be read. */
   resumeInput(): void {
     if (!this.#paused) return;
     this.#paused = false;
@@ -83,14 +81,14 @@ export class Output {
     this.releaseWaiters();
   }
 
-  /** Whoever waits for room must not wait for ever. */
+  /** Resolves `room` for everybody who waits for it. */
   releaseWaiters(): void {
     const blocked = this.#blocked;
     this.#blocked = undefined;
     blocked?.resolve();
   }
 
-  /** From now on messages are dropped and counted. */
+  /** Drops and counts all further messages. */
   shut(): void {
     this.#open = false;
     this.releaseWaiters();

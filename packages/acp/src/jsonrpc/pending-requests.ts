@@ -1,13 +1,12 @@
-// Our own requests that wait for an answer. Each one settles exactly once: by its answer, by its
-// deadline, by its signal, or by the end of the connection.
+// Tracks our requests until they are answered, time out, are cancelled, or the connection ends.
 
-import { type Deadline, deadline, milliseconds, patience } from "../base/deadline.ts";
+import { backgroundDeadline, type Deadline, deadline, milliseconds } from "../base/deadline.ts";
 import { ConnectionError, RequestError } from "./errors.ts";
 
 export interface RequestOptions<Result> {
   /**
-   * Sends `$/cancel_request` when it aborts. The peer may still answer with a result; after
-   * `cancelGraceMs` without any answer the promise rejects with ConnectionError "aborted".
+   * Sends `$/cancel_request` when it aborts. The peer may still answer; without an answer after
+   * `cancelGraceMs` the promise rejects with ConnectionError "aborted".
    */
   readonly signal?: AbortSignal | undefined;
   /** How long to wait for an answer to a cancelled request. Default 10,000; 0 rejects at once. */
@@ -15,8 +14,8 @@ export interface RequestOptions<Result> {
   /** Rejects with ConnectionError "timeout" and cancels the request at the peer. Default: no deadline. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Turns the raw result into what the promise resolves with. Called synchronously when the answer
-   * is dispatched, before any later message of the peer; what it throws rejects the promise.
+   * Converts the raw result. Called synchronously when the answer arrives, before any later message of the peer.
+   * If it throws, the promise rejects.
    */
   readonly receive?: ((result: unknown) => Result) | undefined;
   /** @internal Called with the id of the request, before it is sent. */
@@ -32,13 +31,13 @@ interface Pending {
   stopListening: (() => void) | undefined;
 }
 
-/** Throws for times that are none: before anything has been sent. */
+/** Throws a TypeError for invalid times, before anything has been sent. */
 export function checkTimes({ timeoutMs, cancelGraceMs }: Omit<RequestOptions<never>, "receive">): void {
   if (timeoutMs !== undefined) milliseconds("timeoutMs", timeoutMs);
   if (cancelGraceMs !== undefined) milliseconds("cancelGraceMs", cancelGraceMs);
 }
 
-/** How many given-up requests are remembered until their late answer comes. */
+/** How many abandoned requests are remembered until their late answer arrives. */
 const maxGivenUp = 1_024;
 
 export class PendingRequests {
@@ -50,7 +49,7 @@ export class PendingRequests {
     this.#sendCancel = sendCancel;
   }
 
-  /** Whether the peer owes an answer, also one that nobody waits for any more. */
+  /** Whether the peer still has to answer, requests that we have abandoned included. */
   get awaitsAnswers(): boolean {
     return this.#pending.size > 0 || this.#givenUp.size > 0;
   }
@@ -81,7 +80,7 @@ export class PendingRequests {
     });
   }
 
-  /** The answer of the peer; "stray" when nobody waits for it, "malformed" when it rejects for its form. */
+  /** Takes the peer's answer: "stray" for an unknown id, "malformed" for an answer without a valid outcome. */
   settle(
     id: unknown,
     message: { readonly result?: unknown; readonly error?: unknown },
@@ -152,10 +151,10 @@ export class PendingRequests {
       };
       this.#sendCancel(id);
       if (graceMs <= 0) return giveUp();
-      // the deadline of the request, if it has one, goes on meaning what it said
+      // the request's own deadline goes on
       const { timer } = entry;
       entry.stopListening = () => clearTimeout(timer);
-      entry.timer = patience(graceMs, giveUp);
+      entry.timer = backgroundDeadline(graceMs, giveUp);
     };
     signal.addEventListener("abort", onAbort, { once: true });
     entry.stopListening = () => signal.removeEventListener("abort", onAbort);

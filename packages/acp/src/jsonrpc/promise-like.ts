@@ -1,5 +1,4 @@
-// Callbacks of JavaScript users may be async whatever their types say, and a promise may come from
-// another realm or library.
+// Recognises promises of any realm or library; callbacks of JavaScript users may return one despite their type.
 
 export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
   return (
@@ -7,7 +6,16 @@ export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
   );
 }
 
-/** A callback that was to return nothing returned this: when it is a promise, its rejection is reported. */
+/** Calls a callback and reports if it throws or if its promise rejects. */
+export function callSafely(callback: () => unknown, report: (error: unknown) => void): void {
+  try {
+    reportRejection(callback(), report);
+  } catch (error) {
+    report(error);
+  }
+}
+
+/** Reports the rejection of a promise that a callback returned although it should return nothing. */
 export function reportRejection(returned: unknown, report: (error: unknown) => void): void {
   if (returned === undefined || !isPromiseLike(returned)) return;
   try {

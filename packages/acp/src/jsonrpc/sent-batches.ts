@@ -1,5 +1,4 @@
-// Arrays that this side sent and that wait for their answers. A peer that takes no batches answers
-// the whole array with one error that names no request; without this its requests would wait for ever.
+// Fails the requests of a batch that the peer refused as a whole, with one error without an id.
 
 import { ConnectionError } from "./errors.ts";
 import type { PendingRequests } from "./pending-requests.ts";
@@ -19,7 +18,7 @@ export class SentBatches {
     if (requests.length > 0) this.#batches.push(requests);
   }
 
-  /** Fails the oldest batch that still waits. False when there is none. */
+  /** Fails the oldest batch that waits for answers. False when there is none. */
   failOldest(): boolean {
     for (let batch = this.#batches.shift(); batch !== undefined; batch = this.#batches.shift()) {
       const reason = new ConnectionError(

@@ -1,8 +1,6 @@
-// The seam between JSON-RPC and whatever moves the bytes. A transport knows frames and JSON text;
-// it has never heard of methods, ids or sessions. A push callback reaches the raw floor, web
-// streams reach a third of it, which is why this is not `{ readable, writable }`.
+// The interface between a connection and its transport, which knows frames and JSON but no methods or ids.
 
-/** Moves JSON-RPC messages to and from one peer. */
+/** Moves JSON-RPC messages to and from one peer. Callbacks, because web streams reach a third of the throughput. */
 export interface Transport {
   /** Called once; nothing is read before it. The sink is not called before `start` has returned. */
   start(sink: Sink): void;
@@ -11,32 +9,32 @@ export interface Transport {
    * `false` means that the peer is slow: the message is queued all the same, wait for `sink.drain`.
    */
   send(message: object, text?: string): boolean;
-  /** For somebody who only passes messages on; undefined where frames are not lines of text. */
+  /** Access to raw lines, to forward messages without parsing; undefined where frames are not lines. */
   lines?(): LineAccess | undefined;
   /** Stops reading; a message that was already read may still arrive. */
   pause(): void;
   resume(): void;
-  /** Tells the peer that nothing more will be sent; what it still says is read. Nothing where that cannot be told. */
+  /** Ends output, where the transport can; input is still read. */
   endOutput?(): void;
-  /** Flushes what is queued, then closes both directions. Idempotent. The sink is not called any more. */
+  /** Flushes, then closes both directions. Idempotent. The sink is not called any more. */
   close(reason?: Error): Promise<void>;
 }
 
-/** The lines of a transport, without looking into them. */
+/** Sends and receives raw lines. */
 export interface LineAccess {
-  /** From now on whole lines go there, several at a time, instead of to the sink's `message`. */
+  /** Passes whole lines, several at a time, to this receiver instead of the sink's `message`. */
   receive(receiver: (lines: string) => void): void;
   /** Queues whole lines. `false` as for `send`. */
   send(lines: string): boolean;
 }
 
-/** What a transport tells its owner. Every call is synchronous and in the order of the wire. */
+/** Receives the events of a transport, synchronously and in the order of the wire. */
 export interface Sink {
   /** One decoded message and the text that it came from. */
   message(value: unknown, text: string): void;
   /** The end of a chunk of input: queued output is flushed when this returns. */
   idle(): void;
-  /** One frame that could not be read. The transport goes on with the next one. */
+  /** One invalid frame. The transport continues with the next one. */
   reject(fault: Fault): void;
   /** After `send` returned false: there is room again. */
   drain(): void;
@@ -49,18 +47,18 @@ export interface Fault {
   readonly kind: "parse" | "utf8" | "too_large" | "too_deep";
   /** Size of the frame, as far as it is known. */
   readonly bytes: number;
-  /** How the frame begins: at most 64 KiB, so that an id can be found in it. */
+  /** The beginning of the frame, at most 64 KiB, to find its id. */
   readonly head: string;
-  /** How a frame that is longer than its head ends: at most 2 KiB, for an id that was written last. */
+  /** The end of a frame that is longer than its head, at most 2 KiB, to find an id at the end. */
   readonly tail?: string;
-  /** Input ended in the middle of the frame: it is counted, not answered. */
+  /** Input ended in the middle of the frame: it is counted but not answered. */
   readonly cutOff?: boolean;
 }
 
-/** Why a transport ended. `eof` means that output may still be written, every other kind that it may not. */
+/** Why a transport ended. After `eof` output can still be written, after every other kind it cannot. */
 export interface EndReason {
   readonly kind: "eof" | "closed" | "exited" | "spawn_failed" | "overflow" | "too_large" | "protocol";
-  /** One sentence for a person, without a full stop. */
+  /** One sentence without a full stop. */
   readonly message?: string;
   readonly exitCode?: number;
   readonly signal?: string;

@@ -95,7 +95,7 @@ test("a peer that sends more than maxRefusedPerSecond unreadable messages is lef
     for (let i = 0; i < 200; i++) peer.sendText(line);
     const reason = await connection.closed;
     assert.equal(reason.kind, "protocol");
-    assert.match(reason.message, /over 50 messages in a second/);
+    assert.match(reason.message, /over 50 invalid messages in one second/);
     assert.ok(connection.counters.refused < 150, "what came afterwards is not looked at");
   }
 });

@@ -1,15 +1,13 @@
-// A mark in the environment of a child, which everything that it starts inherits: what has left its group and lost its
-// parent, as daemons do, is found by it (TH6). Each group has a name of its own and not a value, so that a group inside
-// another one belongs to both. Whoever empties its environment is not found.
+// Names environment variables that mark the processes of a group, to find daemons that have left it (TH6).
 
 import { randomBytes } from "node:crypto";
 
-/** What all marks of this process begin with. */
+/** The prefix of all marks of this process. */
 export const ownerMark = `PARLEY_GROUP_${randomBytes(6).toString("hex")}_`;
 
 let marks = 0;
 
-/** The name of a variable; its value does not matter. */
+/** The name of a new variable; its value does not matter. A name per group, so that nested groups have both. */
 export function groupMark(): string {
   marks += 1;
   return `${ownerMark}${marks}`;

@@ -1,14 +1,13 @@
-// The writing half of a channel over a Node stream: order, back-pressure, flush, and write errors
-// as one callback instead of an 'error' event that nobody handles.
+// Writes to a Node stream with back-pressure, flushing and one error callback.
 
 import { Buffer } from "node:buffer";
 import type { Writable } from "node:stream";
-import { deadline } from "../base/deadline.ts";
+import { withTimeout } from "../base/timeout.ts";
 
 export interface OutputPipeEvents {
   /** After `write` returned false: there is room again. */
   drained(): void;
-  /** The other side has gone or the descriptor is broken. Called at most once. */
+  /** Called at most once, when writing fails. */
   failed(error: NodeJS.ErrnoException): void;
 }
 
@@ -27,16 +26,16 @@ export class OutputPipe {
 
   write(text: string): boolean {
     if (this.#broken || !this.#stream.writable) return true;
-    // Strings cost half of what Buffers cost here, but a queued string is counted in UTF-16 units:
-    // once something waits, bytes are queued, so that the limit on queued output is a limit in bytes.
+    // Strings are twice as fast as Buffers here, but a queued string is counted in UTF-16 units. Buffers are used
+    // once something is queued, so that the limit is in bytes.
     if (this.#stream.writableLength === 0) this.#stream.write(text, "utf8");
     else this.#stream.write(Buffer.from(text, "utf8"));
-    // The 'error' event comes in a later turn, which a caller that never leaves its own would not let come.
+    // the 'error' event comes in a later turn of the event loop
     if (this.#stream.errored !== null) {
       this.#fail(this.#stream.errored);
       return true;
     }
-    // Not the return value of write(): it says false for 64 KiB that the kernel took at once.
+    // write() returns false also when the kernel has taken everything
     if (this.#stream.writableLength < this.#stream.writableHighWaterMark) return true;
     this.#waiting = true;
     return false;
@@ -47,22 +46,17 @@ export class OutputPipe {
   }
 
   /**
-   * Writes what is queued, for up to `ms`, then destroys the stream. `shared` leaves the descriptor in
-   * working order for its other users: ending a socket would shut it down for all of them.
+   * Flushes for up to `ms`, then destroys the stream. `shared` keeps the descriptor usable for others: ending a
+   * socket would shut it down for all of them.
    */
   async end(ms: number, { shared }: { readonly shared: boolean }): Promise<void> {
     const stream = this.#stream;
     if (ms > 0 && stream.writable) {
-      await new Promise<void>((resolve) => {
-        const done = (): void => {
-          clearTimeout(timer);
-          resolve();
-        };
-        const timer = deadline(ms, done);
-        stream.once("close", done);
-        if (shared) stream.write("", done);
-        else stream.end(done);
-      });
+      const { promise: flushed, resolve } = Promise.withResolvers<void>();
+      stream.once("close", resolve);
+      if (shared) stream.write("", () => resolve());
+      else stream.end(resolve);
+      await withTimeout(ms, flushed);
     }
     stream.destroy();
   }

@@ -1,8 +1,4 @@
-// A child process and everything it started, ended together: SIGTERM, then SIGKILL, to the whole
-// group and to descendants that left it. Nothing is signalled that may not be ours: a group is only
-// addressed while its leader has not been reaped, or while it has not been seen empty since then.
-// A daemon that has left its group and its parent is found by the mark in its environment. Not reached: one that emptied
-// its environment too; outside Linux, every descendant that left the group; on Windows, everything but the child itself.
+// Ends a child process with everything that it started, including descendants that left its process group.
 
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
@@ -17,26 +13,35 @@ import {
 } from "./process-tree.ts";
 import { watchGroup } from "./watchdog.ts";
 
-/** The kernel announces the end of our children only, so that of others has to be looked for. */
+/** The kernel reports the exit of our own children only, so others are polled. */
 const pollMs = 20;
-/** After SIGKILL. What is left then is stuck in the kernel. */
+/** How long to wait after SIGKILL. */
 const afterKillMs = 2000;
 
-/** As much of a child process as its group needs; a PTY has no more. */
+/** The parts of a child process that its group needs; a PTY has them too. */
 export interface OwnedChild extends Pick<ChildProcess, "exitCode" | "signalCode"> {
   readonly pid: number;
-  /** Called on Windows only, where there are no groups. */
+  /** Called on Windows only, which has no process groups. */
   kill(signal?: NodeJS.Signals): unknown;
 }
 
-/** Those of which something may run. */
+export function hasPid<Child extends ChildProcess>(child: Child): child is Child & { readonly pid: number } {
+  return child.pid !== undefined;
+}
+
+/** Groups that may have running processes. */
 const living = new Set<ProcessGroup>();
 
-/** Nothing is awaited at an exit, and the watchdog would only be later: all is ended here. */
+/** Ends all groups when this process exits, sooner than the watchdog. */
 function endAllAtExit(): void {
   for (const group of living) group.endNow();
 }
 
+/**
+ * A group is signalled only while its leader has not been reaped, or has not been seen empty since, because its number
+ * may be reused. Not reached: daemons that cleared their environment; outside Linux, descendants that left the group;
+ * on Windows, everything but the child itself.
+ */
 export class ProcessGroup {
   readonly #child: OwnedChild;
   readonly #pid: number;
@@ -44,12 +49,12 @@ export class ProcessGroup {
   readonly #unwatch: () => void;
   readonly #escaped = new Map<number, ProcessIdentity>();
   #members: ProcessIdentity[] | undefined;
-  /** The leader and its group: their number may be somebody else's by now. */
+  /** Whether the group's number may have been reused. */
   #groupIsGone = false;
 
   /**
-   * The child must have been started with `detached: true`, so that it leads a group of its own; `mark` is a variable
-   * of its environment, made by `groupMark()`.
+   * The child must have been started with `detached: true`, so that it leads a group. `mark` is a variable in its
+   * environment, from `groupMark()`.
    */
   constructor(child: OwnedChild, mark?: string) {
     this.#child = child;
@@ -60,15 +65,15 @@ export class ProcessGroup {
     living.add(this);
   }
 
-  /** Remembers who descends from the leader now: once it has gone, those outside the group cannot be found. */
+  /** Records the leader's descendants: those outside the group cannot be found after it has exited. */
   remember(): void {
     const roots = this.#leaderLives() ? [this.#pid] : [];
-    // one that left the group may go on starting others after the leader has gone
+    // descendants outside the group may start others
     roots.push(...[...this.#escaped.values()].filter(isRunning).map(({ pid }) => pid));
     for (const root of roots) for (const found of descendantsOf(root)) this.#escaped.set(found.pid, found);
   }
 
-  /** Whether nothing of it is known to run any more. Cheap; after the first true the group is never signalled again. */
+  /** Whether no known process of it runs. Cheap. After the first `true` the group is never signalled again. */
   isGone(): boolean {
     for (const [pid, found] of this.#escaped) if (!isRunning(found)) this.#escaped.delete(pid);
     if (!this.#groupIsGone && !this.#leaderLives() && !this.#hasMembers()) {
@@ -80,19 +85,19 @@ export class ProcessGroup {
     return true;
   }
 
-  /** SIGKILL, without waiting for anything: this process is leaving. */
+  /** Sends SIGKILL without waiting, when this process exits. */
   endNow(): void {
     this.remember();
     if (this.#mark !== undefined) this.#add(markedNow(this.#mark));
     if (!this.isGone()) this.#signal("SIGKILL");
   }
 
-  /** SIGTERM, up to `killMs` of patience, SIGKILL. Resolves when nothing is left or nothing more can be done. */
+  /** Sends SIGTERM, waits up to `killMs`, sends SIGKILL. Resolves when nothing is left or nothing more can be done. */
   async terminate(killMs: number): Promise<void> {
     if (!(await this.#sweep())) return;
     this.#signal("SIGTERM");
     if ((await this.#goneWithin(killMs)) && !(await this.#sweep())) return;
-    // whatever was started between a look and a signal is found by the next look
+    // repeated, because a process may start another one before the signal arrives
     const deadline = performance.now() + afterKillMs;
     do {
       this.#signal("SIGKILL");
@@ -100,7 +105,7 @@ export class ProcessGroup {
     } while ((await this.#sweep()) && performance.now() < deadline);
   }
 
-  /** Looks for all who belong to it, wherever they went; false when there is nobody. */
+  /** Finds all processes of the group, wherever they are; false when there are none. */
   async #sweep(): Promise<boolean> {
     this.remember();
     if (this.#mark !== undefined) this.#add(await markedBy(this.#mark));
@@ -129,10 +134,10 @@ export class ProcessGroup {
     try {
       process.kill(-this.#pid, 0);
     } catch {
-      // ESRCH: empty. EPERM: nobody in it that we may signal (macOS says so of a group of zombies).
+      // ESRCH: empty. EPERM: no member that we may signal (on macOS also a group of zombies).
       return false;
     }
-    // Linux counts zombies, and init may take seconds to reap an orphan: look who really runs.
+    // Linux counts zombies, which init may take seconds to reap.
     if (!this.#members?.some(isRunning)) this.#members = membersOf(this.#pid);
     return this.#members === undefined || this.#members.length > 0;
   }
@@ -146,7 +151,7 @@ export class ProcessGroup {
     try {
       if (!this.#groupIsGone) process.kill(-this.#pid, signal);
     } catch {
-      // it emptied itself since isGone(); the poll will find out
+      // all members exited since isGone()
     }
     for (const found of this.#escaped.values()) signalProcess(found, signal);
   }

@@ -1,17 +1,16 @@
-// Who descends from a process, on Linux: children that left the process group with setsid are found
-// by their parent while it lives. A pid alone is no identity, since the system reuses it; with its
-// start time it is one. Elsewhere every answer is empty: macOS would need a `ps` for each question.
+// Finds the descendants of a process, the members of a group and marked processes, on Linux only.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { setImmediate as immediate } from "node:timers/promises";
 
+/** The start time is needed because pids are reused. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** In clock ticks since boot, as the kernel writes it. */
+  /** Start time in clock ticks since boot. */
   readonly started: string;
 }
 
-/** All children, grandchildren and so on that are alive now. Costs a few file reads per process of the tree. */
+/** All living children, grandchildren and so on. */
 export function descendantsOf(pid: number): ProcessIdentity[] {
   if (process.platform !== "linux") return [];
   const found: ProcessIdentity[] = [];
@@ -19,7 +18,7 @@ export function descendantsOf(pid: number): ProcessIdentity[] {
   for (const parent of seen) {
     for (const child of childrenOf(parent)) {
       if (seen.has(child)) continue;
-      // A Set that grows during iteration is walked to its end.
+      // the iteration includes entries that are added meanwhile
       seen.add(child);
       const stat = statOf(child);
       if (stat !== undefined && stat !== "unreadable") found.push({ pid: child, started: stat.started });
@@ -28,30 +27,25 @@ export function descendantsOf(pid: number): ProcessIdentity[] {
   return found;
 }
 
-/** Who runs in a process group now, wherever its members come from. Reads the whole process table; undefined where there is none. */
+/** The running members of a process group; undefined without /proc. Reads the whole process table. */
 export function membersOf(pgid: number): ProcessIdentity[] | undefined {
-  if (process.platform !== "linux") return undefined;
   const members: ProcessIdentity[] = [];
-  try {
-    for (const entry of readdirSync("/proc")) {
-      const stat = /^\d+$/.test(entry) ? statOf(entry) : undefined;
-      if (stat === "unreadable") return undefined;
-      if (stat?.pgid === pgid) members.push({ pid: Number(entry), started: stat.started });
-    }
-  } catch {
-    // no /proc, or no descriptor left to read it with: nothing can be said about who runs
-    return undefined;
+  const entries = processes();
+  for (const entry of entries ?? []) {
+    const stat = statOf(entry);
+    if (stat === "unreadable") return undefined;
+    if (stat?.pgid === pgid) members.push({ pid: Number(entry), started: stat.started });
   }
-  return members;
+  return entries && members;
 }
 
-/** How many processes are looked at before others may work: 40 µs each. */
+/** How many processes are read per turn of the event loop; each takes 40 µs. */
 const slice = 32;
 
-/** Who has the variable in its environment, of those whom we may look at. Reads the whole process table, in slices. */
+/** The processes that have this variable in their environment. Reads the whole process table, in slices. */
 export async function markedBy(mark: string): Promise<ProcessIdentity[]> {
   const found: ProcessIdentity[] = [];
-  for (const [at, entry] of processes().entries()) {
+  for (const [at, entry] of (processes() ?? []).entries()) {
     if (at % slice === slice - 1) await immediate();
     const marked = ifMarked(entry, mark);
     if (marked !== undefined) found.push(marked);
@@ -59,9 +53,9 @@ export async function markedBy(mark: string): Promise<ProcessIdentity[]> {
   return found;
 }
 
-/** The same at once, for a process that is leaving. */
+/** The same, synchronously, for the exit of this process. */
 export function markedNow(mark: string): ProcessIdentity[] {
-  return processes().flatMap((entry) => ifMarked(entry, mark) ?? []);
+  return (processes() ?? []).flatMap((entry) => ifMarked(entry, mark) ?? []);
 }
 
 function ifMarked(entry: string, mark: string): ProcessIdentity | undefined {
@@ -69,7 +63,7 @@ function ifMarked(entry: string, mark: string): ProcessIdentity | undefined {
   try {
     environment = readFileSync(`/proc/${entry}/environ`, "latin1");
   } catch {
-    // gone, or somebody else's
+    // exited, or of another user
     return undefined;
   }
   if (!environment.startsWith(`${mark}=`) && !environment.includes(`\0${mark}=`)) return undefined;
@@ -78,54 +72,55 @@ function ifMarked(entry: string, mark: string): ProcessIdentity | undefined {
   return { pid: Number(entry), started: stat.started };
 }
 
-function processes(): string[] {
-  if (process.platform !== "linux") return [];
+/** The pids of all processes; undefined without /proc. */
+function processes(): string[] | undefined {
+  if (process.platform !== "linux") return undefined;
   try {
     return readdirSync("/proc").filter((entry) => /^\d+$/.test(entry));
   } catch {
-    // no /proc, or no descriptor left to read it with
-    return [];
+    // no /proc, or out of descriptors
+    return undefined;
   }
 }
 
-/** Whether this very process still runs; a zombie does not. */
+/** Whether exactly this process still runs; a zombie does not. */
 export function isRunning(target: ProcessIdentity): boolean {
   const stat = statOf(target.pid);
-  // what cannot be looked at is taken to run: it must not be forgotten
+  // one that cannot be read is assumed to run
   return stat === "unreadable" || stat?.started === target.started;
 }
 
-/** Signals this very process, or nobody. */
+/** Signals exactly this process, or none. */
 export function signalProcess(target: ProcessIdentity, signal: NodeJS.Signals): void {
   if (!isRunning(target)) return;
   try {
     process.kill(target.pid, signal);
   } catch {
-    // it went away between the two lines, or changed its user: nothing is left to do
+    // it has exited or changed its user meanwhile
   }
 }
 
 function childrenOf(pid: number): number[] {
   const children: number[] = [];
   try {
-    // A child belongs to the thread that forked it.
+    // children are listed by thread
     for (const thread of readdirSync(`/proc/${pid}/task`)) {
       const list = readFileSync(`/proc/${pid}/task/${thread}/children`, "latin1");
       for (const child of list.split(" ")) if (child.trim() !== "") children.push(Number(child));
     }
   } catch {
-    // the process or the thread has gone, or the kernel was built without CONFIG_PROC_CHILDREN
+    // exited, or a kernel without CONFIG_PROC_CHILDREN
   }
   return children;
 }
 
-/** undefined when there is no such process, or when it is a zombie that waits for its parent. */
-function statOf(
+/** undefined for a missing process and for a zombie. */
+export function statOf(
   pid: number | string,
 ): { readonly pgid: number; readonly started: string } | "unreadable" | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The name, in parentheses, may hold anything. After it: state, parent, group, and 17 fields on the start time.
+    // after the name, which is in parentheses and may contain anything: state, parent, group, and later the start
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const started = fields[19];
     if (fields[0] === "Z" || fields[0] === "X" || started === undefined) return undefined;

@@ -1,4 +1,4 @@
-// A scripted agent on the stdio of its own process, where it can really crash.
+// Serves a scripted agent on stdio.
 
 import type { ScriptedAgentOptions } from "../testing/scripted-agent.ts";
 import { byteTransport } from "../transport/byte-transport.ts";
@@ -6,14 +6,14 @@ import { stdioChannel } from "./stdio.ts";
 import { nodePlatform } from "./text-platform.ts";
 
 /**
- * Plays an agent's scenario on stdin and stdout until the end of input, then ends the process. Throws ScenarioError
- * when it cannot be played.
+ * Plays an agent's scenario on stdin and stdout until the end of input, then exits. Throws ScenarioError for an
+ * invalid scenario.
  */
 export async function serveScenario(
   scenario: unknown,
   options: Omit<ScriptedAgentOptions, "process"> = {},
 ): Promise<void> {
-  // loaded here: agents that are not scripted do not pay for it
+  // loaded on use, to keep other agents fast to start
   const { checkAgentScenario } = await import("../testing/check-agent-scenario.ts");
   const { scriptedAgent } = await import("../testing/scripted-agent.ts");
   const checked = checkAgentScenario(scenario);
@@ -27,7 +27,7 @@ export async function serveScenario(
           if (signal === undefined) process.exit(exitCode ?? 1);
           process.kill(process.pid, signal);
         };
-        // what was sent before is written when this turn of the loop is over
+        // earlier messages are written at the end of this turn
         setImmediate(() => {
           if (half !== undefined) channel.write(half);
           leave();

@@ -1,13 +1,12 @@
-// An agent on the stdio of its own process, as editors start it.
+// Serves an agent on stdio, as editors start it.
 
 import type { Log } from "../jsonrpc/log.ts";
 import type { Agent } from "../peer/agent/agent.ts";
 import { type StdioTransportOptions, stdioTransport } from "./transports.ts";
 
 /**
- * Serves one client on stdin and stdout until the end of input, then lets the process end. An agent that has
- * left something running is ended: nobody is there to hear it any more (T7). What goes wrong in it is printed to
- * stderr, unless its definition has a `log`: the client only learns that something did.
+ * Serves one client on stdin and stdout until the end of input, then exits, even if the agent has left something
+ * running. Errors are printed to stderr, unless the agent's definition has a `log`.
  */
 export async function serveStdio(agent: Agent, options: StdioTransportOptions = {}): Promise<void> {
   await agent.connect(stdioTransport(options), { log: printErrors }).closed;

@@ -340,7 +340,7 @@ test("a listener of stderr that throws hurts nobody", posix, async () => {
   assert.equal(agent.stderrTail(), "oops\n");
 });
 
-test("an agent may be given all the time in the world to leave", posix, async () => {
+test("an agent may have unlimited time to exit", posix, async () => {
   const agent = sh("cat >/dev/null; sleep 0.5; exit 0", { graceMs: Number.POSITIVE_INFINITY });
   probe(agent);
   await agent.close();

@@ -1,6 +1,4 @@
-// Starts an agent and owns its process: a byte channel over its stdin and stdout, the tail of its
-// stderr, and the promise that nothing of it is left when the channel has closed. argv goes to the
-// system as it is; there is no shell. Windows' .cmd files need one, so there name the .exe.
+// Starts an agent as a child process, with a byte channel over its stdin and stdout.
 
 import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
@@ -12,23 +10,23 @@ import type { EndReason } from "../jsonrpc/transport.ts";
 import type { ByteChannel, ByteReceiver } from "../transport/byte-channel.ts";
 import { groupMark } from "./group-mark.ts";
 import { OutputPipe } from "./output-pipe.ts";
-import { ProcessGroup } from "./process-group.ts";
-import { checkCommand, exitMessage, spawnFailure } from "./spawn-message.ts";
+import { hasPid, ProcessGroup } from "./process-group.ts";
+import { checkCommand, exitMessage, processExit, spawnFailure } from "./spawn-errors.ts";
 
 export interface SpawnOptions {
-  /** The directory to start in. Default: ours. */
+  /** The working directory. Default: that of this process. */
   readonly cwd?: string;
   /** Added to our environment; undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** How long an agent may take to leave after the end of its stdin, before SIGTERM. Default 3000. */
+  /** How long the agent may take to exit after the end of its stdin, before SIGTERM. Default 3000. */
   readonly graceMs?: number;
-  /** How long it may take after SIGTERM, before SIGKILL. Default 2000. */
+  /** How long the agent may take after SIGTERM, before SIGKILL. Default 2000. */
   readonly killMs?: number;
-  /** Ends it and all that it started at once, by SIGKILL, also while it is given time to leave. */
+  /** Kills the agent and everything that it started at once when it aborts, also during the grace times. */
   readonly kill?: AbortSignal;
-  /** How much of its stderr is kept for error reports. Default 16 KiB. */
+  /** How much of the end of stderr is kept for errors. Default 16 KiB. */
   readonly stderrTailBytes?: number;
-  /** Sees all of its stderr, in pieces that never split a character. */
+  /** Receives all of stderr, in pieces that never split a character. */
   readonly onStderr?: (text: string) => void;
 }
 
@@ -41,20 +39,23 @@ export interface ProcessExit {
 export interface AgentProcess extends ByteChannel {
   /** undefined when it could not be started. */
   readonly pid: number | undefined;
-  /** When the agent's own process has ended; empty when it could not be started. */
+  /** Resolves when the agent's own process has exited; with {} when it could not be started. */
   readonly exited: Promise<ProcessExit>;
-  /** The last of what it wrote to stderr so far. */
+  /** The end of stderr so far. */
   stderrTail(): string;
 }
 
-/** How long after the end of stdout, or a failed write, an exit still counts as the cause. */
+/** How long to wait, after the end of stdout or a failed write, for an exit as the cause. */
 const exitWaitMs = 250;
-/** How long after the death of the whole group a silent stranger may hold its stdout or stderr open. */
+/** How long to wait, after the whole group has exited, while another process silently holds stdout or stderr open. */
 const drainMs = 500;
-/** And how long one that goes on writing may: what the agent itself wrote has been read by then. */
+/** How long to wait if that process keeps writing. */
 const longestDrainMs = 5_000;
 
-/** Starts an agent. A failure to start is reported as the end of the channel, with kind `spawn_failed`. */
+/**
+ * Starts an agent without a shell; on Windows name the .exe, because .cmd files need one. A failure to start is
+ * reported as the end of the channel, with kind `spawn_failed`.
+ */
 export function spawnAgent(
   command: string,
   args: readonly string[],
@@ -102,7 +103,7 @@ class SpawnedAgent implements AgentProcess {
       child.on("error", (error) => this.#notStarted(error));
       if (hasPid(child)) this.#follow(child, new ProcessGroup(child, mark));
     } catch (error) {
-      // Node reports a missing file as an event, but E2BIG and others by throwing.
+      // Node reports a missing file by an event, but throws E2BIG and others
       this.#notStarted(error as NodeJS.ErrnoException);
     }
   }
@@ -114,10 +115,10 @@ class SpawnedAgent implements AgentProcess {
       drained: () => this.#receiver?.drained(),
       failed: () => this.#endUnlessExited({ kind: "closed", message: "the agent has closed its stdin" }),
     });
-    // Paused until open(), but Node empties the pipe by itself when the child exits: keep what comes.
+    // Paused until open(), but Node reads the pipe when the child exits; #bytes keeps the data.
     child.stdout.on("data", (chunk: Uint8Array) => this.#bytes(chunk)).pause();
     child.stdout.on("error", () => {
-      // a broken pipe also ends it, and 'close' follows
+      // 'close' follows
     });
     child.stdout.on("close", () => this.#endUnlessExited({ kind: "eof" }));
     const decoder = new StringDecoder("utf8");
@@ -128,30 +129,30 @@ class SpawnedAgent implements AgentProcess {
     });
     child.stderr.on("end", () => this.#showStderr(decoder.end()));
     child.stderr.on("error", () => {
-      // as for stdout
+      // 'close' follows
     });
     const { kill } = this.#options;
     const endNow = () => group.endNow();
     kill?.addEventListener("abort", endNow, { once: true });
     if (kill?.aborted) endNow();
     child.once("exit", (code, signal) => {
-      this.#status = { ...(code === null ? {} : { exitCode: code }), ...(signal === null ? {} : { signal }) };
+      this.#status = processExit(code, signal);
       this.#exit.resolve(this.#status);
-      // It cannot fail; close() waits for it.
+      // never rejects; close() awaits it
       void this.#sweep(child, group);
     });
-    // 'close' comes when the process has ended and its stdout and stderr have been read to the end.
+    // 'close' comes after the exit, when stdout and stderr have been read to the end
     child.once("close", () => this.#endExited());
     void this.#ended.promise.then(() => kill?.removeEventListener("abort", endNow));
   }
 
-  /** A listener's mistake is its own: it must not end the agent, which goes on talking. */
+  /** Errors of the listener must not affect the agent. */
   #showStderr(text: string): void {
     if (text === "") return;
     try {
       this.#options.onStderr?.(text);
     } catch {
-      // there is nobody to tell; the text itself is kept in the tail
+      // the text is in the tail anyway
     }
   }
 
@@ -199,7 +200,7 @@ class SpawnedAgent implements AgentProcess {
     const group = this.#group;
     if (child !== undefined && group !== undefined && !group.isGone()) {
       group.remember();
-      // What it still has to say is read and dropped: a full pipe must not keep it from leaving.
+      // read and drop further output, so that a full pipe does not block the agent's exit
       child.stdout.resume();
       if (reason === undefined) child.stdin.end();
       else child.stdin.destroy();
@@ -208,17 +209,17 @@ class SpawnedAgent implements AgentProcess {
     }
     if (this.#reason === undefined && this.#status === undefined && this.#child !== undefined) {
       child?.unref();
-      this.#end({ kind: "closed", message: `${this.#command} does not die, not even of SIGKILL` });
+      this.#end({ kind: "closed", message: `${this.#command} did not exit, not even after SIGKILL` });
     }
     await this.#ended.promise;
   }
 
-  /** Ends what is left of the group, and reading too if somebody outside of it holds the pipes open. */
+  /** Ends the rest of the group, and stops reading if a process outside of it holds the pipes open. */
   #sweep(child: ChildProcess, group: ProcessGroup): Promise<void> {
     this.#sweeping ??= (async () => {
       await group.terminate(this.#options.killMs ?? 2000);
       if (this.#status === undefined) return;
-      // Normally 'close' has come or is about to. A busy or paused reader is waited for, within reason.
+      // usually 'close' has come or is about to; a busy or paused reader gets some time
       const latest = performance.now() + longestDrainMs;
       let seen: number;
       do {
@@ -246,19 +247,23 @@ class SpawnedAgent implements AgentProcess {
   }
 
   #notStarted(cause: NodeJS.ErrnoException): void {
-    // A child that runs can also fail to be signalled; that is none of the channel's business.
+    // a running child also emits errors when it cannot be signalled
     if (this.#child !== undefined) return;
     this.#exit.resolve({});
-    this.#end({ kind: "spawn_failed", message: spawnFailure(this.#command, this.#options, cause), cause });
+    this.#end({
+      kind: "spawn_failed",
+      message: spawnFailure(this.#command, this.#options.cwd, cause),
+      cause,
+    });
   }
 
-  /** The usual reason for the end of a pipe is the end of its process, which says more: wait for it a moment. */
+  /** Waits a moment for the exit of the process, which is the usual cause and says more. */
   #endUnlessExited(reason: EndReason): void {
     const wait = async (): Promise<void> => {
       await withTimeout(exitWaitMs, this.#exit.promise);
       if (this.#status === undefined && this.#closing === undefined) this.#end(reason);
     };
-    // It cannot fail: neither promise rejects.
+    // never rejects
     void wait();
   }
 
@@ -275,8 +280,4 @@ class SpawnedAgent implements AgentProcess {
     this.#ended.resolve();
     this.#receiver?.ended(reason);
   }
-}
-
-function hasPid<T extends ChildProcess>(child: T): child is T & { readonly pid: number } {
-  return child.pid !== undefined;
 }

@@ -250,7 +250,7 @@ test(
   },
 );
 
-test("a write to a client that has gone tells so at once, without leaving the turn", {
+test("a write to a disconnected client reports the failure at once, in the same turn of the event loop", {
   timeout: 60_000,
 }, async () => {
   const running = spawn(process.execPath, [

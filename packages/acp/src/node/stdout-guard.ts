@@ -1,24 +1,24 @@
-// stdin and stdout belong to the wire. While a guard is installed, whatever this process or the
-// children it starts through node:child_process print to stdout goes to stderr, and no child reads
-// the wire's input. Out of reach without native code: fs.writeSync(1, ...), native add-ons, and a
-// spawnSync or execSync that CommonJS code took out of the module before; only a launcher that moves the wire to a descriptor of its own (PARLEY_WIRE_FD) stops those.
+// Keeps stdin and stdout for the wire: redirects prints of this process and its children to stderr.
 
 import childProcess, { ChildProcess } from "node:child_process";
 import { syncBuiltinESMExports } from "node:module";
 import { Readable } from "node:stream";
+
+// Not caught: fs.writeSync(1, ...), native add-ons, and a spawnSync or execSync that CommonJS code imported earlier.
+// A launcher that moves the wire to its own descriptor (PARLEY_WIRE_FD) prevents those.
 
 type Restore = () => void;
 
 /** Sends console.*, process.stdout.write and process.stdout.end to stderr. */
 export function guardStdout(): Restore {
   const stdout = process.stdout;
-  // write() and end() are overloaded; both streams are of one class, so the arguments fit as they are.
+  // both streams have the same class, so all overloads fit
   const write = (...args: unknown[]): boolean => Reflect.apply(process.stderr.write, process.stderr, args);
   const end = (...args: unknown[]): NodeJS.WriteStream => {
     if (args.length > 0 && typeof args[0] !== "function") write(...args);
     return stdout;
   };
-  // A write() that was bound or taken from the prototype before comes by these two.
+  // for a write() that was bound or taken from the prototype earlier
   const one = (chunk: unknown, encoding: unknown, done: unknown): void => void write(chunk, encoding, done);
   const many = (chunks: readonly { chunk: unknown; encoding: unknown }[], done: () => void): void => {
     for (const { chunk, encoding } of chunks) write(chunk, encoding);
@@ -36,8 +36,8 @@ export function guardStdout(): Restore {
 }
 
 /**
- * Shows an empty process.stdin to whoever looks. The real one would be a second reader of the wire;
- * even to create it, for a mere `isTTY`, throws EEXIST once the wire is being read.
+ * Replaces process.stdin by an empty stream. The real one would be a second reader of the wire, and creating it, even
+ * for `isTTY`, throws EEXIST while the wire is read.
  */
 export function guardStdin(): Restore {
   let empty: Readable | undefined;
@@ -48,10 +48,10 @@ export function guardStdin(): Restore {
   return replaceProperty(process, "stdin", { get, configurable: true, enumerable: true });
 }
 
-/** Gives children that would inherit stdin an empty one, and those that would inherit fd 1 our stderr. */
+/** Gives children that inherit stdin an empty one, and those that inherit fd 1 our stderr. */
 export function guardChildren(options: { readonly stdoutIsWire: boolean }): Restore {
   const guarded = (stdio: unknown): unknown => guardedStdio(stdio, options.stdoutIsWire);
-  // The one door of spawn, exec, execFile and fork; the types do not show the method.
+  // spawn, exec, execFile and fork all call this method, which the types do not show
   const prototype = ChildProcess.prototype as unknown as { spawn(options: { stdio?: unknown }): unknown };
   const spawn = prototype.spawn;
   const restores = [
@@ -76,7 +76,7 @@ export function guardChildren(options: { readonly stdoutIsWire: boolean }): Rest
   };
 }
 
-/** What to give to a child in place of `stdio`. */
+/** The `stdio` option to use instead. */
 function guardedStdio(stdio: unknown, stdoutIsWire: boolean): unknown {
   if (stdio === "inherit") return guardedStdio([0, 1, 2], stdoutIsWire);
   if (!Array.isArray(stdio)) return stdio;
@@ -87,7 +87,7 @@ function guardedStdio(stdio: unknown, stdoutIsWire: boolean): unknown {
   });
 }
 
-/** The descriptor that a number or a stream stands for. */
+/** The descriptor of a number or a stream. */
 function fdOf(entry: unknown): unknown {
   return typeof entry === "object" && entry !== null && "fd" in entry ? entry.fd : entry;
 }

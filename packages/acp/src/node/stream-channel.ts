@@ -1,5 +1,4 @@
-// A ByteChannel over Node streams: sockets, and the agent's own stdin and stdout. It knows bytes
-// only, and turns every stream error into the end of the channel.
+// Implements a byte channel over Node streams.
 
 import type { Readable, Writable } from "node:stream";
 import type { EndReason } from "../jsonrpc/transport.ts";
@@ -7,28 +6,28 @@ import type { ByteChannel, ByteReceiver } from "../transport/byte-channel.ts";
 import { OutputPipe } from "./output-pipe.ts";
 
 export interface StreamChannelOptions {
-  /** How long `close` waits for a peer that does not read, before it drops what is queued. Default 2000. */
+  /** How long `close` waits for a peer that does not read before it drops queued output. Default 2000. */
   readonly flushMs?: number;
 }
 
-/** The details that the stdio channel needs and a socket does not. */
+/** Settings for the stdio channel. */
 export interface StreamChannelParts extends StreamChannelOptions {
-  /** Called once, by `open`: the place to create a socket that reads into a buffer of its own. */
+  /** Called once, by `open`, to create the input stream. */
   openInput(bytes: (chunk: Uint8Array) => void): Readable;
   readonly output: Writable;
-  /** The output's descriptor outlives the channel: flush it, but do not shut it down. Default false. */
+  /** Keep the output's descriptor usable after close. Default false. */
   readonly sharedOutput?: boolean;
-  /** Called once when the channel has closed, with how it had ended before, if it had. */
+  /** Called once when the channel has closed, with the end that came before, if any. */
   closed?(ended: EndReason | undefined): void;
 }
 
-/** A channel over a socket (give it twice) or over a pair of one-way streams. It owns both. */
+/** Makes a channel from a socket (pass it twice) or from two one-way streams, and owns both. */
 export function streamChannel(
   input: Readable,
   output: Writable,
   options: StreamChannelOptions = {},
 ): ByteChannel {
-  // Before `open` nobody would handle it; the stream is destroyed then, which `open` notices.
+  // an error before `open` destroys the stream, which `open` checks
   input.on("error", () => {});
   return new StreamChannel({ ...options, output, openInput: (bytes) => input.on("data", bytes) });
 }

@@ -83,7 +83,7 @@ test(
   },
 );
 
-test("an agent that answers and exits at once is heard", patience, async () => {
+test("an answer right before the exit is delivered", patience, async () => {
   const { connection } = clientOf("setImmediate(() => process.exit(1)); return 'heard';");
   assert.equal(await connection.request("go"), "heard");
   await connection.close();

@@ -1,5 +1,4 @@
-// The two ways to reach a peer on this machine: as an agent on one's own stdio, as a client on the stdio of
-// an agent that is started here.
+// Makes transports from this process's stdio, for agents, and from a spawned agent, for clients.
 
 import type { Transport } from "../jsonrpc/transport.ts";
 import { type ByteTransportOptions, byteTransport } from "../transport/byte-transport.ts";
@@ -10,14 +9,14 @@ import { nodePlatform } from "./text-platform.ts";
 export type StdioTransportOptions = StdioOptions & Omit<ByteTransportOptions, "platform">;
 export type SpawnTransportOptions = SpawnOptions & Omit<ByteTransportOptions, "platform">;
 
-/** For an agent: the wire is stdin and stdout; whatever else prints to stdout goes to stderr. */
+/** For an agent: uses stdin and stdout as the wire, and redirects other prints to stderr. */
 export function stdioTransport(options: StdioTransportOptions = {}): Transport {
   return byteTransport(stdioChannel(options), { ...options, platform: nodePlatform });
 }
 
 /**
- * For a client: starts an agent and speaks to it. The command is never a shell line. Closing the transport
- * ends the agent and everything that it started.
+ * For a client: starts an agent without a shell and connects to its stdio. Closing the transport ends the agent and
+ * everything that it started.
  */
 export function spawnTransport(
   command: string,

@@ -16,7 +16,7 @@ function redacted(value: object, using = redactor()): unknown {
   return JSON.parse(using.line("client", message(value)));
 }
 
-test("values are replaced by what their keys say, and numbers of tokens are not", () => {
+test("values of secret keys are replaced, token counts are not", () => {
   const params = {
     env: [{ name: "LANG", value: "C.UTF-8" }],
     headers: { Authorization: "anything at all", Accept: "text/plain" },
@@ -43,7 +43,7 @@ test("values are replaced by what their keys say, and numbers of tokens are not"
   });
 });
 
-test("what looks like a secret is replaced wherever it stands", () => {
+test("text that looks like a secret is replaced everywhere", () => {
   const clean = redactor();
   for (const secret of [openAi, github, webToken, pem]) {
     const text = clean.text(`before ${secret} after`);
@@ -58,7 +58,7 @@ test("what looks like a secret is replaced wherever it stands", () => {
   );
 });
 
-test("what is no secret stays: prose, paths, hashes, UUIDs and ids", () => {
+test("prose, paths, hashes, UUIDs and ids are not replaced", () => {
   const clean = redactor();
   for (const text of [
     "The quick brown fox jumps over the lazy dog, again and again and again.",
@@ -140,7 +140,7 @@ test("logins and what people typed into forms are replaced as a whole", () => {
   });
 });
 
-test("C39 numbers that people typed into forms are replaced, and those that count are not", () => {
+test("C39 numbers typed into forms are replaced, counts are not", () => {
   const clean = redactor();
   clean.line("agent", message({ id: 7, method: "elicitation/create", params: { message: "PIN?" } }));
   assert.deepEqual(
@@ -159,7 +159,7 @@ test("C39 numbers that people typed into forms are replaced, and those that coun
   });
 });
 
-test("a secret that is said in pieces is replaced in all of them", () => {
+test("a secret in several chunks is replaced in all of them", () => {
   const clean = redactor({ secrets: ["correct horse battery"] });
   const chunk = (text: string) => ({
     kind: "update",
@@ -204,7 +204,7 @@ test("a message without secrets stays as it was written", () => {
   assert.equal(redactor().line("agent", "not JSON"), "not JSON");
 });
 
-test("texts that patterns could stumble over are cleaned in a moment", () => {
+test("texts that are hard for patterns are redacted quickly", () => {
   const started = performance.now();
   for (const piece of [
     "a-",
@@ -254,7 +254,7 @@ for (const [place, said] of Object.entries(places)) {
   });
 }
 
-test("a secret is known by its place alone: a form that a person filled in", () => {
+test("a secret is recognised by its position alone: a form that a person filled in", () => {
   const clean = redactor();
   clean.line("agent", message({ id: 7, method: "elicitation/create", params: { message: "Which?" } }));
   const answer = message({ id: 7, result: { action: "accept", content: { which: word } } });
@@ -265,7 +265,7 @@ for (const [what, fields] of Object.entries({
   "a piece of it": { sessionUpdate: "terminal_output_chunk", terminalId: "t", data: base64 },
   "all of it": { sessionUpdate: "terminal_update", terminalId: "t", output: { data: base64 } },
 })) {
-  test(`the bytes of a terminal are cleaned of what is known: ${what}`, () => {
+  test(`known secrets are removed from terminal output: ${what}`, () => {
     const { params } = redacted(update(fields), redactor({ secrets: [word] })) as {
       params: { update: { data?: string; output?: { data: string } } };
     };

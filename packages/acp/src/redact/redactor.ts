@@ -1,24 +1,23 @@
-// Takes secrets, names and, if asked, contents out of messages and entries. The shape stays: keys, ids, methods,
-// kinds and the order of everything, so that what is left can be replayed.
+// Removes secrets, user names and, on request, contents from messages and entries, so that they can still be replayed.
 
 import { isObject } from "../base/is-object.ts";
-import { byteString } from "./secret-forms.ts";
+import { fromBase64, toBase64 } from "./secret-forms.ts";
 import { countKey, isDistinctive, isPlainVariable, secretKey, secretOption } from "./secret-patterns.ts";
 import { Secrets } from "./secrets.ts";
 import { SplitSecrets } from "./split-secrets.ts";
 
 export interface RedactorOptions {
-  /** Also hides texts, keeping their lengths. */
+  /** Hides texts too, but keeps their lengths. */
   readonly contents?: boolean;
   /** The home directory of this machine's user. */
   readonly home?: string | undefined;
-  /** Whether the names of users, and their homes, are replaced. Default true. */
+  /** Whether to replace user names and home directories. Default true. */
   readonly names?: boolean;
-  /** Secrets that are known from elsewhere, such as stored keys. */
+  /** Known secrets, such as stored keys. */
   readonly secrets?: Iterable<string>;
 }
 
-/** Values that a replay or a reader needs as they are. */
+/** Values that a replay or a reader needs unchanged. */
 const keptKey =
   /^(?:jsonrpc|id|method|type|kind|status|sessionUpdate|stopReason|outcome|mimeType|role|action|mode|priority)$|(?:^|[a-z_])ids?$|Ids?$/;
 const contentKey =
@@ -29,8 +28,8 @@ const commonUsers =
 const loginMethod = /^(?:authenticate|auth\/login)$/;
 
 /**
- * Redacts what it is given, in the order in which it was said. Secrets that turn up late, and those that are said
- * piece by piece, are known after they have been seen: for everything, pass three times, with `again()` between.
+ * Redacts messages in the order of the conversation. A secret that appears late, or in pieces, is known only
+ * afterwards: to replace all of them, make three passes and call `again()` between them.
  */
 export class Redactor {
   readonly #secrets = new Secrets();
@@ -39,10 +38,10 @@ export class Redactor {
   readonly #home: string;
   readonly #hidesNames: boolean;
   readonly #users = new Set<string>();
-  /** Methods of open requests, by who asked and the id: some answers are secret as a whole. */
+  /** Methods of open requests, by sender and id: some answers are secret as a whole. */
   readonly #open = new Map<string, string>();
   #session = "";
-  /** The stream of which the texts that are looked at now are pieces. */
+  /** The stream that the current texts are pieces of. */
   #stream: string | undefined;
 
   constructor({ contents = false, home = "", names = true, secrets = [] }: RedactorOptions = {}) {
@@ -52,12 +51,12 @@ export class Redactor {
     for (const secret of secrets) this.#secrets.give(secret);
   }
 
-  /** How much was replaced in this pass, by the reason. */
+  /** How many values were replaced in this pass, by reason. */
   get counts(): ReadonlyMap<string, number> {
     return this.#secrets.counts;
   }
 
-  /** What was found to be secret, and would be replaced wherever it stands. */
+  /** The secrets that are replaced everywhere. */
   get found(): readonly string[] {
     return this.#secrets.found;
   }
@@ -67,19 +66,19 @@ export class Redactor {
     return this.#secrets.distinct;
   }
 
-  /** Begins another pass over the same things: what was found so far is now replaced from the start. */
+  /** Starts another pass over the same messages, with all secrets that were found so far. */
   again(): void {
     this.#split.again();
     this.#open.clear();
     this.#secrets.counts.clear();
   }
 
-  /** Counts something that the caller has replaced. */
+  /** Counts a replacement by the caller. */
   count(why: string): void {
     this.#secrets.count(why);
   }
 
-  /** One line of the wire. Text that is no JSON is cleaned as text. */
+  /** Redacts one line of the wire. Text that is not JSON is redacted as text. */
   line(from: string, text: string): string {
     let value: unknown;
     try {
@@ -91,16 +90,16 @@ export class Redactor {
       ? value.map((message) => this.#message(from, message))
       : this.#message(from, value);
     const result = JSON.stringify(clean);
-    // what has not changed stays as it was written, to the last blank
+    // an unchanged message keeps its formatting
     return result === JSON.stringify(value) ? text : result;
   }
 
-  /** An entry of a session, or any other JSON value; what was given is not changed. */
+  /** Redacts a copy of an entry or any other JSON value. */
   value(value: unknown): unknown {
     return this.#value(value, "");
   }
 
-  /** Prose, a path, an argument: whatever a person or a program wrote. */
+  /** Redacts text, a path or an argument. */
   text(text: string): string {
     return this.#names(this.#secrets.clean(text));
   }
@@ -132,7 +131,7 @@ export class Redactor {
     return this.#object(message, (name, item) => (name === "result" ? this.#form(item) : undefined));
   }
 
-  /** What a person typed into a form. */
+  /** Redacts the input of a form. */
   #form(answer: unknown): unknown {
     if (!isObject(answer)) return this.#value(answer, "");
     return this.#object(answer, (name, item) => {
@@ -157,7 +156,7 @@ export class Redactor {
     const { sessionId, sessionUpdate, kind } = value;
     if (typeof sessionId === "string") this.#session = sessionId;
     if (typeof sessionUpdate === "string") return this.#update(value, sessionUpdate);
-    // an entry that holds what the form was answered
+    // an entry with the answer to a form
     return this.#object(value, (name, item) =>
       kind === "answer" && name === "elicitation" ? this.#form(item) : undefined,
     );
@@ -178,21 +177,15 @@ export class Redactor {
     return clean;
   }
 
-  /** Bytes of a terminal, in base64. */
+  /** Redacts a terminal's output in base64. */
   #output(data: unknown): unknown {
-    if (typeof data !== "string") return undefined;
-    let bytes: string;
-    try {
-      bytes = atob(data);
-    } catch {
-      return undefined;
-    }
+    const bytes = fromBase64(data);
+    if (bytes === undefined) return undefined;
     const clean = this.#contents ? this.#hidden(bytes) : this.#piece(bytes);
-    // a name in a text may be replaced by letters that are no bytes
-    return clean === bytes ? data : btoa(/[^\0-\xff]/.test(clean) ? byteString(clean) : clean);
+    return clean === bytes ? data : toBase64(clean);
   }
 
-  /** `special` answers undefined where nothing is special. */
+  /** `special` returns undefined for fields that need no special treatment. */
   #object(value: object, special: (key: string, item: unknown) => unknown): object {
     return Object.fromEntries(
       Object.entries(value).map(([key, item]) => {
@@ -220,7 +213,7 @@ export class Redactor {
     return this.text(this.#stream === undefined ? text : this.#split.piece(this.#stream, text));
   }
 
-  /** `{ name, value }`, of an environment or of headers. */
+  /** Redacts a `{ name, value }` pair of an environment or of headers. */
   #pair(item: unknown, key: string): unknown {
     if (!isObject(item)) return this.#secret(item, key, false);
     const reach = reachOf(String(item.name));
@@ -229,7 +222,7 @@ export class Redactor {
     );
   }
 
-  /** `everywhere`: also what could be a word that others use, too. */
+  /** `everywhere` replaces the value in other texts too, even if it could be a common word. */
   #secret(value: unknown, why: string, everywhere: boolean | "here"): unknown {
     if (typeof value === "number" && why !== "counting key") return this.#replacedBy(0, why);
     if (typeof value === "boolean" && (why === "form" || why === "login")) {
@@ -274,7 +267,7 @@ export class Redactor {
     return this.text(argument);
   }
 
-  /** Homes and the names of their users. */
+  /** Replaces home directories and user names. */
   #names(text: string): string {
     if (!this.#hidesNames) return text;
     let clean = text;
@@ -307,12 +300,12 @@ export class Redactor {
   }
 }
 
-/** The text where no longer word or path component has it. */
+/** Matches the text as a whole word or path component. */
 function boundary(text: string): RegExp {
   return new RegExp(`(?<![\\w.-])${text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\w-])`, "g");
 }
 
-/** Where the value of a variable or a header is looked for. */
+/** Whether the value of a variable or header is replaced everywhere, or only here. */
 function reachOf(name: string): boolean | "here" {
   return isPlainVariable(name) ? "here" : secretKey.test(name);
 }

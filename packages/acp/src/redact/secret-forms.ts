@@ -1,14 +1,13 @@
-// How programs write a secret down: as it is, inside JSON, in an address, in a header, in the middle of something
-// that is base64 as a whole.
+// Lists the encodings of a secret: in JSON, in a URL, in a header, or inside base64.
 
-/** What is shorter may be part of anything. */
+/** A shorter text may be part of anything. */
 export const shortestSecret = 8;
 
 export function formsOf(secret: string): Set<string> {
   return new Set([secret, ...withoutScheme(secret)].flatMap((each) => [...writtenForms(each)]));
 }
 
-/** What a header says beside its scheme is a secret by itself, and so is the password that it holds. */
+/** The credentials of an Authorization header, and the password in them. */
 function withoutScheme(secret: string): string[] {
   const [, scheme = "", credentials] = /^(basic|bearer|digest|token)\s+(.+)$/is.exec(secret) ?? [];
   if (credentials === undefined) return [];
@@ -23,7 +22,7 @@ function withoutScheme(secret: string): string[] {
 
 function writtenForms(secret: string): Set<string> {
   const inJson = JSON.stringify(secret).slice(1, -1);
-  // half a character has no place in an address
+  // encodeURIComponent throws for lone surrogates
   const wellFormed = secret.toWellFormed();
   const inAddress = encodeURIComponent(wellFormed);
   const bytes = byteString(secret);
@@ -44,7 +43,7 @@ function writtenForms(secret: string): Set<string> {
   );
 }
 
-/** What of the base64 of a longer text is the secret's alone, if so many bytes stand before it. */
+/** The part of a longer text's base64 that depends on the secret alone, with `before` bytes in front of it. */
 function base64Of(bytes: string, before: number): string[] {
   const whole = btoa("\0".repeat(before) + bytes).replace(/=+$/, "");
   const begin = Math.ceil((before * 8) / 6);
@@ -56,9 +55,23 @@ function base64Of(bytes: string, before: number): string[] {
   ]);
 }
 
-/** A character for each byte of its UTF-8: what `atob` makes of base64. */
+/** The UTF-8 bytes of a text, one character for each, as from `atob`. */
 export function byteString(text: string): string {
   let bytes = "";
   for (const byte of new TextEncoder().encode(text)) bytes += String.fromCharCode(byte);
   return bytes;
+}
+
+export function fromBase64(data: unknown): string | undefined {
+  if (typeof data !== "string") return undefined;
+  try {
+    return atob(data);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Encodes a byte string; text with other characters, such as a replaced name, becomes UTF-8. */
+export function toBase64(bytes: string): string {
+  return btoa(/[^\0-\xff]/.test(bytes) ? byteString(bytes) : bytes);
 }

@@ -1,39 +1,36 @@
-// What secrets look like, and where they stand.
-//
-// Every repetition is bounded, or begins at something rare, where a text without end could make it start over at
-// each of its characters.
+// The patterns of secrets, with bounded repetitions to avoid quadratic time.
 
-/** Keys whose values are secrets, whatever they look like. */
+/** Keys whose values are always secrets. */
 export const secretKey =
   /^(?:.*[-_.]|.*[a-z](?=[A-Z]))?(?:authorization|cookies?|passw(?:or)?d|passphrase|secrets?|tokens?|api[-_]?keys?|private[-_]?keys?|access[-_]?keys?|credentials?|bearer)$/i;
 
-/** Those of them whose numbers are no secrets: they count. */
+/** Such keys whose numbers are counts, not secrets. */
 export const countKey = /tokens?$/i;
 
-/** Whether the name of a variable says that nobody else should read it. */
+/** Whether the name of a variable says that its value is secret. */
 export function isSecretVariable(name: string): boolean {
   return /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|_PASS|_PAT|_AUTH)$/i.test(name);
 }
 
-/** Whether what a variable or a header says is a word that others use too: a model, a region, a place, a choice. */
+/** Whether a variable or header has an ordinary value, such as a model, a region or a path. */
 export function isPlainVariable(name: string): boolean {
   return /(?:^|[_-])(?:models?|regions?|zone|location|locale|lang|language|level|mode|path|home|dir|directory|flags|options|version|editor|shell|term|tz|accept|content-type|user-agent)$/i.test(
     name,
   );
 }
 
-/** Options of a command whose next argument is one, or holds one. */
+/** Command options whose next argument is or contains a secret. */
 export const secretOption =
   /^(?:-e|-H|--env|--header|--?.*(?:token|secret|password|passwd|api-?key|auth|credentials?))$/i;
 
 export interface Pattern {
   readonly name: string;
   readonly expression: RegExp;
-  /** The group that is the secret; 0 is all of it. */
+  /** The group with the secret; 0 is the whole match. */
   readonly group: number;
-  /** It is recognised wherever it stands, so nobody has to look for it by its text. */
+  /** The pattern finds it everywhere, so its text need not be remembered. */
   readonly evident?: boolean;
-  /** It may be something harmless, so it is looked for elsewhere only if it is like nothing else. */
+  /** It may be harmless, so it is replaced elsewhere only if it is distinctive. */
   readonly doubtful?: boolean;
 }
 
@@ -86,12 +83,12 @@ export const patterns: readonly Pattern[] = [
 ];
 
 export const userInfo = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)([^\s/@"']+)@/gi;
-/** In the query and, as some logins answer, in the fragment. */
+/** In the query and, for some logins, in the fragment. */
 export const queryValue = /([?&#][\w.~-]{1,64}=)([^&#\s"'<>)]+)/g;
 export const address = /\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>]+/gi;
 export const randomWord = /(?<![\w/+-])[\w+/-]{32,200}={0,2}(?![\w/+-])/g;
 
-/** Upper case, lower case and digits in no order; a path, a hash in hex or a UUID is none of them. */
+/** Whether a word mixes upper case, lower case and digits at random; not for paths, hex hashes and UUIDs. */
 export function looksRandom(word: string): boolean {
   if (!/[a-z]/.test(word) || !/[A-Z]/.test(word) || !/\d/.test(word)) return false;
   if (word.split("/").length > 3 || /^[\da-f-]+$/i.test(word)) return false;
@@ -105,12 +102,12 @@ export function looksRandom(word: string): boolean {
 const pathOrType =
   /^(?:[/~.]|[A-Za-z]:\\|(?:text|application|image|audio|video|multipart|font|model)\/|[a-z][a-z0-9+.-]{0,20}:\/\/)/;
 
-/** Whether a text is so much like nothing else that it can be replaced wherever it stands. */
+/** Whether a text is distinctive enough to be replaced everywhere. */
 export function isDistinctive(text: string): boolean {
   return !/^(?:[A-Za-z]*|[\d.]*)$/.test(text) && !pathOrType.test(text);
 }
 
-/** What a part of an address says; what is wrongly written says itself. */
+/** Decodes a part of a URL; returns an invalid one unchanged. */
 export function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

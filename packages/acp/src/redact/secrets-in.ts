@@ -1,13 +1,12 @@
-// What of a value is secret, for whoever was given it and must not tell it on: a section of a config, stored keys, an
-// argv, the MCP servers of a session.
+// Finds the secrets in a value, such as a config section, stored keys, an argv or the MCP servers of a session.
 
 import { Redactor } from "./redactor.ts";
 import { shortestSecret } from "./secret-forms.ts";
 import { address, decoded, secretKey } from "./secret-patterns.ts";
 
 /**
- * By where they stand: values of `env` and `headers`, of keys whose names say so, arguments after `--token` and the like,
- * user-info and query of addresses. What is shorter than eight characters may be part of anything, and is not among them.
+ * Finds secrets by their position: values of `env` and `headers`, of keys with telling names, arguments after options
+ * such as `--token`, and the user info and query of URLs. Values shorter than eight characters are left out.
  */
 export function secretsIn(value: unknown): string[] {
   const redactor = new Redactor({ names: false });
@@ -27,7 +26,7 @@ function* addresses(value: unknown): Generator<string> {
   }
 }
 
-/** In what others say, a password that is a common word may be an example; in an address of ours it is one. */
+/** Passwords in our own URLs count even if they are common words. */
 function passwordsOf(url: string): string[] {
   if (!URL.canParse(url)) return [];
   const { password, searchParams } = new URL(url);

@@ -1,6 +1,4 @@
-// The one list of secrets that were found or given: the same secret becomes the same mark wherever it stands, so
-// that what was redacted still tells what belongs together. Marks are numbers, not hashes: with a hash one can
-// try passwords.
+// Replaces secrets by marks; the same secret always gets the same mark.
 
 import { formsOf, shortestSecret } from "./secret-forms.ts";
 import {
@@ -16,7 +14,7 @@ import {
 } from "./secret-patterns.ts";
 
 const isMark = /^\[(?:redacted|secret \d+)\]$/;
-/** A pattern may match what another one has replaced, or the first word of it. */
+/** Matches marks, and the first word of a mark, which patterns may find again. */
 const hasMark = /\[(?:redacted|secret \d+)\]|^\[secret$/;
 
 const harmlessLength = 64;
@@ -31,9 +29,9 @@ export interface KnownForm {
 
 export class Secrets {
   readonly #marks = new Map<string, string>();
-  /** Those that have to be looked for by their text. */
+  /** Secrets that are found by their text. */
   readonly #known = new Map<string, KnownForm>();
-  /** Short texts that hold none of them. */
+  /** Short texts without a secret. */
   readonly #harmless = new Set<string>();
   #longestFirst: readonly KnownForm[] | undefined;
   /** How often each kind was replaced. */
@@ -47,13 +45,13 @@ export class Secrets {
     return [...this.#marks.keys()];
   }
 
-  /** Longest first: a secret that holds another one goes as a whole. */
+  /** Longest first, so that a secret that contains another one is replaced as a whole. */
   get known(): readonly KnownForm[] {
     this.#longestFirst ??= [...this.#known.values()].sort((a, b) => b.form.length - a.form.length);
     return this.#longestFirst;
   }
 
-  /** The mark of a secret. `everywhere` replaces it in other texts too, so it must be no common word. */
+  /** Returns the mark of a secret: a number, because a hash could be guessed. `everywhere` replaces it in other texts too, so it must not be a common word. */
   mark(secret: string, why: string, { everywhere = false, evident = false } = {}): string {
     if (secret === "" || isMark.test(secret)) return secret;
     this.count(why);
@@ -62,7 +60,7 @@ export class Secrets {
       : "[redacted]";
   }
 
-  /** It is looked for from now on; it is counted, and has a number, when it turns up. */
+  /** Adds a known secret. It gets a number when it is found. */
   give(secret: string): void {
     if (secret.length >= shortestSecret && !isMark.test(secret)) this.#lookFor(secret, "given");
   }
@@ -81,7 +79,7 @@ export class Secrets {
   #lookFor(secret: string, why: string): void {
     if (this.#known.has(secret)) return;
     for (const form of formsOf(secret)) {
-      // what is a secret by itself is not taken for a part of another one
+      // keep a form that is a secret by itself
       if (form === secret || !this.#known.has(form)) this.#known.set(form, { form, secret, why });
     }
     this.#longestFirst = undefined;
@@ -92,9 +90,9 @@ export class Secrets {
     this.counts.set(why, (this.counts.get(why) ?? 0) + 1);
   }
 
-  /** What is known to be a secret, and nothing that only looks like one. */
+  /** Replaces known secrets only, not text that looks like one. */
   cleanKnown(text: string): string {
-    // keys, ids and methods come again and again, and nearly none of them is a secret
+    // keys, ids and methods repeat often, and are hardly ever secrets
     if (text.length < shortestSecret || this.#harmless.has(text)) return text;
     const clean = this.#withoutKnown(text);
     if (clean === text && text.length <= harmlessLength) {
@@ -114,7 +112,7 @@ export class Secrets {
     return clean;
   }
 
-  /** Everything in a text that is known to be a secret, or looks like one. */
+  /** Replaces known secrets and text that looks like one. */
   clean(text: string): string {
     let clean = this.#cleanPatterns(this.cleanKnown(text), true);
     clean = clean.replace(userInfo, (_, scheme: string, secret: string) => `${scheme}${this.#user(secret)}@`);
@@ -126,14 +124,14 @@ export class Secrets {
     );
   }
 
-  /** Name and password, of which the password is looked for by itself, too. */
+  /** Replaces a name and password, and remembers the password by itself. */
   #user(secret: string): string {
     const password = decoded(secret.slice(secret.indexOf(":") + 1));
     if (password.length >= shortestSecret && isDistinctive(password)) this.#remembered(password, "address");
     return this.mark(secret, "address");
   }
 
-  /** Remembers what looks like a secret in a text that nobody sees as a whole, so that its pieces are found. */
+  /** Remembers secrets in a text that was sent in pieces. */
   learn(text: string): void {
     this.#cleanPatterns(text, false);
   }

@@ -1,9 +1,8 @@
-// Secrets that are said piece by piece, in the chunks of a message or of a terminal's output. No piece shows one, so
-// what is found when its last piece has come is replaced in the next pass over the same pieces.
+// Finds secrets that are split over the chunks of a message or a terminal, and replaces them in the next pass.
 
 import type { Secrets } from "./secrets.ts";
 
-/** Of a line that is said in pieces, so much is kept to look for what looks like a secret. */
+/** How much of a line in pieces is kept to search for secrets. */
 const longestLine = 4096;
 
 interface Piece {
@@ -18,7 +17,7 @@ interface Cut {
 }
 
 interface Stream {
-  /** The last pieces: as many as the longest secret can reach back into. */
+  /** The last pieces, at least as long as the longest secret. */
   tail: Piece[];
   line: string;
 }
@@ -34,7 +33,7 @@ export class SplitSecrets {
     this.#secrets = secrets;
   }
 
-  /** One piece of a stream, without those parts of secrets that the pass before has found. */
+  /** Returns one piece of a stream without the secrets that the previous pass found. */
   piece(name: string, text: string): string {
     let stream = this.#streams.get(name);
     if (stream === undefined) {
@@ -53,7 +52,7 @@ export class SplitSecrets {
     return clean;
   }
 
-  /** The same pieces will come again. */
+  /** Starts another pass over the same pieces. */
   again(): void {
     for (const { line } of this.#streams.values()) this.#secrets.learn(line);
     this.#streams.clear();
@@ -96,7 +95,7 @@ export class SplitSecrets {
     }
   }
 
-  /** Spreads a cut over the pieces: the first one gets the mark. */
+  /** Splits a cut over the pieces: the first one gets the mark. */
   #cut(pieces: readonly Piece[], cut: Cut): void {
     let at = 0;
     let mark = cut.mark;

@@ -28,7 +28,7 @@ function told(chunks: readonly Chunk[]): (string | undefined)[] {
   return [...chunks.flatMap((chunk) => redactor.next(chunk)), ...redactor.end()].map(textOf);
 }
 
-test("a secret that comes in pieces is never told, however it is cut", () => {
+test("a secret in pieces is never shown, however it is cut", () => {
   const whole = `it is ${secret}, as you know`;
   for (let size = 1; size <= whole.length; size++) {
     const pieces = whole.match(new RegExp(`.{1,${size}}`, "gs")) ?? [];
@@ -36,7 +36,7 @@ test("a secret that comes in pieces is never told, however it is cut", () => {
   }
 });
 
-test("what only begins like a secret is told with what follows, and in its own message", () => {
+test("text that only begins like a secret is released with the text after it, in its own message", () => {
   const title: Chunk = { kind: "update", update: { sessionUpdate: "tool_call_update", title: "next" } };
   assert.deepEqual(told([said("a birch-"), said("tree"), said("by the bir"), title, said("ch")]), [
     "a ",
@@ -49,7 +49,7 @@ test("what only begins like a secret is told with what follows, and in its own m
   assert.deepEqual(told([said("birch-", "one"), said("lake-7", "two")]), ["birch-", "lake-7"]);
 });
 
-test("bytes of a terminal are looked through across pieces, and every other text as a whole", () => {
+test("terminal output is searched across chunks, every other text as a whole", () => {
   const printed = (text: string): Chunk => ({
     kind: "update",
     update: { sessionUpdate: "terminal_output_chunk", terminalId: "t", data: btoa(text) },
@@ -72,7 +72,7 @@ test("without secrets everything is passed on as it is", () => {
   assert.deepEqual(new StreamRedactor<Chunk>([]).next(chunk), [chunk]);
 });
 
-test("what somebody was given is searched for its secrets, by where they stand", () => {
+test("secrets in a value are found by their position", () => {
   const config = {
     env: { LOGIN: "open-sesame-1", LEVEL: "verbosely" },
     headers: { Authorization: "Bearer wren-nest-2" },
@@ -102,7 +102,7 @@ test("a model or a region that was set is hidden where it is set, and is no secr
   assert.deepEqual(secretsIn({ env: [{ name: "OPENAI_MODEL", value: "gpt-5.1-codex" }] }), []);
 });
 
-test("what a header says beside its scheme is looked for by itself", () => {
+test("the credentials of a header are also found without their scheme", () => {
   const basic = btoa("ann:open-sesame-1");
   const redactor = new StreamRedactor(["Bearer wren-nest-2", `Basic ${basic}`]);
   assert.equal(redactor.text("it is open-sesame-1"), "it is [secret 1]");

@@ -1,23 +1,22 @@
-// Takes what is known to be secret out of entries while they come, and nothing else: for what is kept or read by others
-// as it happens. What may be the beginning of a secret waits for what follows it.
+// Removes known secrets from entries as they arrive, and holds back text that may be the beginning of one.
 
-import { byteString } from "./secret-forms.ts";
+import { fromBase64, toBase64 } from "./secret-forms.ts";
 import { Secrets } from "./secrets.ts";
 
-/** A piece of a message or of a terminal's output: which stream it belongs to, and its text. */
+/** A piece of a message or of a terminal's output. */
 interface Piece {
   readonly stream: string;
   readonly text: string;
-  /** The same entry with another text. */
+  /** Returns the same entry with another text. */
   with(text: string): object;
 }
 
 export class StreamRedactor<Item extends object> {
   readonly #secrets = new Secrets();
-  /** What secrets look like, by the first character. */
+  /** The encodings of all secrets, by their first character. */
   readonly #forms: ReadonlyMap<string, readonly string[]>;
   readonly #longest: number;
-  /** The end of the last piece, which may be the beginning of a secret. */
+  /** The held back end of the last piece. */
   #held: Piece | undefined;
 
   constructor(secrets: Iterable<string>) {
@@ -27,18 +26,18 @@ export class StreamRedactor<Item extends object> {
     this.#longest = forms[0]?.length ?? 0;
   }
 
-  /** Prose, an argument, a path. */
+  /** Redacts text, an argument or a path. */
   text(text: string): string {
     return this.#forms.size === 0 ? text : this.#secrets.cleanKnown(text);
   }
 
-  /** Any JSON value; what was given is not changed. */
+  /** Redacts a copy of any JSON value. */
   value<Value>(value: Value): Value {
-    // as: every string becomes a string, and nothing else is touched
+    // as: only strings change, to other strings
     return this.#forms.size === 0 ? value : (this.#every(value) as Value);
   }
 
-  /** What can be told of it now: itself, nothing yet, or what was held back before it, too. */
+  /** Takes an item and returns all items that are now complete. */
   next(item: Item): Item[] {
     if (this.#forms.size === 0) return [item];
     const piece = pieceOf(item);
@@ -49,19 +48,19 @@ export class StreamRedactor<Item extends object> {
     const clean = this.#secrets.cleanKnown(text);
     const tail = this.#beginningAtEnd(clean);
     this.#held = tail === 0 ? undefined : { ...piece, text: clean.slice(-tail) };
-    const told = tail === 0 ? clean : clean.slice(0, -tail);
-    return told === "" && text !== "" ? before : [...before, this.#told(piece, told)];
+    const ready = tail === 0 ? clean : clean.slice(0, -tail);
+    return ready === "" && text !== "" ? before : [...before, this.#itemWith(piece, ready)];
   }
 
-  /** What is still held back: nothing follows it. */
+  /** Returns the text that is still held back. */
   end(): Item[] {
     const held = this.#held;
     this.#held = undefined;
-    return held === undefined ? [] : [this.#told(held, held.text)];
+    return held === undefined ? [] : [this.#itemWith(held, held.text)];
   }
 
-  #told(piece: Piece, text: string): Item {
-    // as: `with` gives the same item back with another text
+  #itemWith(piece: Piece, text: string): Item {
+    // as: `with` returns the same item with another text
     return this.value(piece.with(text) as Item);
   }
 
@@ -87,12 +86,12 @@ export class StreamRedactor<Item extends object> {
     return sessionUpdate === "terminal_update" ? { ...result, ...this.#output(output) } : result;
   }
 
-  /** All that a terminal has printed, at once. */
+  /** Redacts the whole output of a terminal. */
   #output(output: unknown): object {
     const { data } = (output ?? {}) as { data?: unknown }; // any value
-    const bytes = bytesOf(data);
+    const bytes = fromBase64(data);
     if (bytes === undefined) return {};
-    return { output: { ...(output as object), data: inBase64(this.#secrets.cleanKnown(bytes)) } }; // it has data
+    return { output: { ...(output as object), data: toBase64(this.#secrets.cleanKnown(bytes)) } }; // it has data
   }
 }
 
@@ -107,18 +106,18 @@ interface Chunk {
 }
 
 function pieceOf(item: object): Piece | undefined {
-  const { update } = item as Chunk; // any entry; each member is looked at
+  const { update } = item as Chunk; // any entry; every member is checked
   const kind = update?.sessionUpdate;
   if (update === undefined || typeof kind !== "string" || !kind.endsWith("_chunk")) return undefined;
   const { messageId, toolCallId, terminalId, compactionId, content } = update;
   const stream = `${kind} ${String(messageId ?? toolCallId ?? terminalId ?? compactionId ?? "")}`;
   if (kind === "terminal_output_chunk") {
-    const bytes = bytesOf(update.data);
+    const bytes = fromBase64(update.data);
     if (bytes === undefined) return undefined;
     return {
       stream,
       text: bytes,
-      with: (text) => ({ ...item, update: { ...update, data: inBase64(text) } }),
+      with: (text) => ({ ...item, update: { ...update, data: toBase64(text) } }),
     };
   }
   if (typeof content?.text !== "string") return undefined;
@@ -127,17 +126,4 @@ function pieceOf(item: object): Piece | undefined {
     text: content.text,
     with: (text) => ({ ...item, update: { ...update, content: { ...content, text } } }),
   };
-}
-
-function bytesOf(data: unknown): string | undefined {
-  if (typeof data !== "string") return undefined;
-  try {
-    return atob(data);
-  } catch {
-    return undefined;
-  }
-}
-
-function inBase64(bytes: string): string {
-  return btoa(/[^\0-\xff]/.test(bytes) ? byteString(bytes) : bytes);
 }

@@ -1,4 +1,4 @@
-// What the steps of a scripted agent stand on: one connection, one session, perhaps a turn and a tool call.
+// Runs the steps of a scripted agent in the context of a connection, a session and perhaps a turn and a tool call.
 
 import type { ToolCall } from "../peer/agent/turn/tool-call.ts";
 import type { AgentSession, Turn, TurnEnd } from "../peer/agent/turn/turn.ts";
@@ -8,7 +8,7 @@ import type { Gates } from "./gates.ts";
 import { filled, type Values } from "./placeholders.ts";
 import type { ScriptedWire } from "./scripted-wire.ts";
 
-/** Something that a scripted agent has learnt, or could not do. Plain JSON. */
+/** An event that a scripted agent reports, as plain JSON. */
 export interface AgentEvent {
   readonly event:
     | "prompt"
@@ -26,7 +26,7 @@ export interface AgentEvent {
   readonly [detail: string]: unknown;
 }
 
-/** One client at a scripted agent. */
+/** One connection of a scripted agent. */
 export interface AgentRun {
   readonly wire: ScriptedWire;
   readonly gates: Gates;
@@ -36,26 +36,26 @@ export interface AgentRun {
   note(event: AgentEvent): void;
   /** Resolves when the next prompt for this session has arrived. */
   nextPrompt(sessionId: string): Promise<void>;
-  /** Done when the turn that runs now has been answered. */
+  /** Runs the work when the current turn has been answered. */
   afterTurn(sessionId: string, work: () => void): void;
 }
 
-/** Where a step is done. */
-export interface Place {
+/** The context in which a step runs. */
+export interface StepContext {
   readonly run: AgentRun;
   readonly session: AgentSession;
   /** Absent outside turns. */
   readonly turn: Turn | undefined;
   readonly tool: ToolCall | undefined;
-  /** What `{{name}}` stands for. */
+  /** The values of `{{name}}` placeholders. */
   readonly values: Record<string, unknown>;
-  /** Of the turn, or of the connection. */
+  /** Aborts at the end of the turn or of the connection. */
   readonly signal: AbortSignal;
-  /** The script has waited for its cancel, and goes on after it. */
-  heedsCancel: boolean;
+  /** Whether the script handles its cancellation and goes on after it. */
+  handlesCancel: boolean;
 }
 
-/** The script is over: this is how the turn ends. */
+/** Ends the script and the turn. */
 export class Ended {
   readonly end: TurnEnd;
   constructor(end: TurnEnd) {
@@ -63,23 +63,26 @@ export class Ended {
   }
 }
 
-export type StepRunner = (step: AgentStep, place: Place) => Promise<Ended | undefined> | Ended | undefined;
+/** The end of the turn, or nothing. */
+export type StepResult = Promise<Ended | undefined> | Promise<void> | Ended | undefined | void;
 
-/** Does one step after the other, until one ends the turn or the turn is cancelled. */
+export type StepRunner = (step: AgentStep, context: StepContext) => StepResult;
+
+/** Runs the steps in order, until one ends the turn or the turn is cancelled. */
 export async function runSteps(
   steps: readonly AgentStep[],
-  place: Place,
+  context: StepContext,
   runStep: StepRunner,
 ): Promise<Ended | undefined> {
   for (const step of steps) {
-    if (place.signal.aborted && !place.heedsCancel) return new Ended("cancelled");
-    const ended = await runStep(filledStep(step, place.values), place);
-    if (ended !== undefined) return ended;
+    if (context.signal.aborted && !context.handlesCancel) return new Ended("cancelled");
+    const ended = await runStep(filledStep(step, context.values), context);
+    if (ended instanceof Ended) return ended;
   }
   return undefined;
 }
 
-/** Steps inside steps are filled in when their time comes: what they show may not be known yet. */
+/** Fields with nested steps, whose placeholders are filled in when they run. */
 const nested = new Set(["steps", "on", "ops", "later", "work", "after"]);
 
 function filledStep(step: AgentStep, values: Values): AgentStep {

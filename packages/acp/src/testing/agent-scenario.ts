@@ -1,5 +1,4 @@
-// What a scripted agent does, as data: it fits into a .json file. Read it from the top: who the agent is, what its
-// sessions show, what it does in each turn, and how it bends the wire.
+// The type of an agent scenario: a scripted agent as plain JSON.
 
 import type { ProtocolVersion } from "../edition/negotiate.ts";
 import type { ElicitationAsk, PermissionAsk } from "../model/ask.ts";
@@ -23,8 +22,8 @@ import type { UnstableMethods } from "../wire/decode.ts";
 import type { Crash, RawMessage, ScriptedError, WireRules } from "./wire-rules.ts";
 
 /**
- * Strings may have `{{session}}`, `{{cwd}}`, `{{prompt}}` (its text), `{{id}}` (of the request that is being answered)
- * and whatever a step kept with `as`. A string that is nothing else becomes the value itself.
+ * Describes a scripted agent. Strings may contain `{{session}}`, `{{cwd}}`, `{{prompt}}` (its text), `{{id}}` (of the
+ * answered request) and every name that a step has set with `as`. A string with nothing else becomes the value itself.
  */
 export interface AgentScenario {
   readonly parley: "agent-scenario";
@@ -46,23 +45,23 @@ export interface AgentScenario {
   readonly meta?: Meta;
   /** Ways to log in; all of them succeed. */
   readonly authMethods?: readonly AuthMethod[];
-  /** Sessions are refused with -32000 until somebody has logged in, and again after a logout. */
+  /** Refuses sessions with -32000 until a login, and again after a logout. */
   readonly loginRequired?: boolean;
-  /** What a session shows when it is opened, loaded, resumed or forked. */
+  /** The state of a session after it is opened, loaded, resumed or forked. */
   readonly open?: {
     readonly options?: readonly SessionConfigOption[];
     readonly commands?: readonly AvailableCommand[];
-    /** Of new sessions. */
+    /** For new sessions. */
     readonly title?: string;
-    /** Done once the answer has left; a session has no turn then. */
+    /** Run after the answer, outside of a turn. */
     readonly steps?: readonly AgentStep[];
   };
-  /** Sessions that are there from the start, to be listed and loaded. */
+  /** Sessions that exist from the start. */
   readonly sessions?: readonly StoredSession[];
   readonly turns?: readonly TurnScript[];
-  /** For prompts that no turn is for. Default: nothing is said, "end_turn". */
+  /** For prompts without a matching turn. Default: no output, "end_turn". */
   readonly otherwise?: readonly AgentStep[];
-  /** How it bends the wire. */
+  /** Changes to the messages on the wire. */
   readonly wire?: WireRules;
 }
 
@@ -70,33 +69,33 @@ export interface StoredSession {
   readonly sessionId: string;
   readonly cwd: string;
   readonly title?: string;
-  /** Its history; a replay shows its prompts and updates. */
+  /** Its history; loading replays its prompts and updates. */
   readonly entries?: readonly EntryBody[];
 }
 
-/** One turn. Those with `when` are for the prompts that match; the others are taken in order, for each session. */
+/** One turn. Turns with `when` are for matching prompts; the others are used in order, for each session. */
 export interface TurnScript {
-  /** The whole text of the prompt, or a part of it. */
+  /** The text of the prompt, or a part of it. */
   readonly when?: string | { readonly contains: string };
   readonly steps: readonly AgentStep[];
 }
 
 interface Chunk {
-  /** How often. Default 1. */
+  /** How often to send it. Default 1. */
   readonly times?: number;
-  /** Text is repeated to so many characters. */
+  /** Repeats the text up to so many characters. */
   readonly size?: number;
   /** Default: consecutive chunks of one kind are one message. */
   readonly messageId?: string;
   readonly meta?: Meta;
 }
 
-/** Where the value that a step learns is kept, for `{{name}}` in later steps. */
+/** Names the result of a step, for `{{name}}` in later steps. */
 interface Keeps {
   readonly as?: string;
 }
 
-/** Beside those of a turn, what can be done inside a tool call. */
+/** Steps inside a tool call, in addition to those of a turn. */
 export type ToolStep =
   | { readonly start: true }
   | { readonly add: string | ToolCallContent }
@@ -105,10 +104,10 @@ export type ToolStep =
   /** Ends the tool call as failed, with this text. */
   | { readonly failTool: string };
 
-/** What a client's terminal is told, one after the other. */
+/** Operations on a client's terminal. */
 export type TerminalOp = "output" | "wait" | "kill" | "release";
 
-/** One step has one verb. */
+/** A step; each has exactly one verb. */
 export type AgentStep =
   | ({ readonly say: string | ContentBlock } & Chunk)
   | ({ readonly think: string | ContentBlock } & Chunk)
@@ -118,22 +117,22 @@ export type AgentStep =
       readonly steps?: readonly AgentStep[];
       /** Default "completed". False leaves it open until the turn ends. */
       readonly status?: "completed" | "failed" | "cancelled" | false;
-      /** With its end. */
+      /** Sent with its end. */
       readonly rawOutput?: unknown;
     }
-  /** A tool call beside the conversation: the script goes on, and turns end and begin meanwhile. */
+  /** A tool call in the background; the script continues meanwhile. */
   | {
       readonly background: ToolCallStart;
       readonly steps?: readonly AgentStep[];
       readonly status?: "completed" | "failed" | "cancelled";
       readonly rawOutput?: unknown;
-      /** Done when it is over, outside any turn. */
+      /** Run when it has ended, outside of a turn. */
       readonly after?: readonly AgentStep[];
     }
-  /** Work that no prompt asked for, in a turn of its own when this one is over. */
+  /** Work without a prompt, in a separate turn after this one. */
   | { readonly work: readonly AgentStep[] }
   | ToolStep
-  /** A terminal that the agent owns; inside a tool call it is shown there. */
+  /** A terminal of the agent; inside a tool call it is shown there. */
   | {
       readonly display: { readonly command?: string; readonly cwd?: string };
       readonly output?: string | readonly string[];
@@ -145,16 +144,16 @@ export type AgentStep =
       readonly ask: true | string | PermissionAsk;
       /** Default: allow once, allow always, reject once. */
       readonly choices?: readonly PermissionOption[];
-      /** By option id, else "allowed" or "refused"; "cancelled" where nothing was chosen. */
+      /** By option id, else "allowed" or "refused"; "cancelled" without a choice. */
       readonly on?: Readonly<Record<string, readonly AgentStep[]>>;
     } & Keeps)
   | ({
       readonly elicit: ElicitationAsk;
-      /** By action: "accept", "decline", "cancel"; "unavailable" where the client offers none. */
+      /** By action: "accept", "decline", "cancel"; "unavailable" without client support. */
       readonly on?: Readonly<Record<string, readonly AgentStep[]>>;
     } & Keeps)
   | { readonly completeElicitation: string }
-  /** The client's files and terminals: skipped, and reported, where it offers none. */
+  /** Uses the client's files and terminals; skipped, and reported, without client support. */
   | ({ readonly read: string; readonly line?: number; readonly limit?: number } & Keeps)
   | { readonly write: string; readonly content: string }
   | ({
@@ -170,16 +169,16 @@ export type AgentStep =
       };
     }
   | { readonly usage: { readonly used: number; readonly size: number; readonly cost?: Cost } }
-  /** Of the turn, reported with its end. */
+  /** The usage of the turn, reported with its end. */
   | { readonly tokens: Usage }
   | { readonly title: string }
   | { readonly commands: readonly AvailableCommand[] }
   | { readonly options: readonly SessionConfigOption[] }
-  /** Chooses a mode, as the agent's own decision. */
+  /** Changes the mode. */
   | { readonly mode: string }
   /** Any update of the model. */
   | { readonly update: Update }
-  /** Any update as the wire has it, valid or not. */
+  /** Any update in wire form, valid or not. */
   | { readonly rawUpdate: unknown }
   /** Any text or JSON on the wire. */
   | { readonly raw: RawMessage }
@@ -191,20 +190,20 @@ export type AgentStep =
         readonly id?: string | number;
       };
     } & Keeps)
-  /** Waits for the next prompt and takes it from the inbox; for agents with `steering`. */
+  /** Waits for the next prompt in the inbox; for agents with `steering`. */
   | ({ readonly take: true } & Keeps)
-  /** Until the turn is cancelled, until another prompt has arrived, until the test opens a gate. */
+  /** Waits until the turn is cancelled, another prompt arrives, or the test opens a gate. */
   | { readonly wait: "cancelled" | "prompt" | { readonly gate: string } }
-  /** Milliseconds of the clock that was injected. */
+  /** Milliseconds of the injected clock. */
   | { readonly delay: number }
   | { readonly repeat: number; readonly steps: readonly AgentStep[] }
-  /** Done when the turn is over. */
+  /** Run after the turn. */
   | { readonly later: readonly AgentStep[] }
   /** Ends the turn. */
   | { readonly end: StopReason | Outcome }
-  /** Ends the turn with an error: of the protocol, or as if the agent had a bug. */
+  /** Ends the turn with an error of the protocol or, for "bug", with an exception. */
   | { readonly fail: ScriptedError | "bug" }
-  /** Ends the process, or the connection where there is no process of its own. */
+  /** Ends the process or, without one, the connection. */
   | { readonly crash: Crash }
-  /** The turn never ends, not even when it is cancelled; or the agent neither reads nor writes any more. */
+  /** Never ends the turn, even when it is cancelled; or stops reading and writing. */
   | { readonly hang: "turn" | "agent" };

@@ -1,11 +1,11 @@
-// What each verb of a scripted agent does. One that the client cannot serve is reported and skipped, so that one
-// scenario is good for every client and version.
+// Implements the verbs of a scripted agent; one that the client does not support is reported and skipped.
 
+import { optional } from "../base/optional.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { ContentBlock, Meta } from "../model/content.ts";
 import type { Outcome } from "../model/update.ts";
 import { newId } from "../peer/base/new-id.ts";
-import { Ended, type Place, runSteps, type StepRunner } from "./agent-run.ts";
+import { Ended, runSteps, type StepContext, type StepResult, type StepRunner } from "./agent-run.ts";
 import type { AgentStep } from "./agent-scenario.ts";
 import { untilAborted } from "./gates.ts";
 import { serviceVerbs } from "./service-verbs.ts";
@@ -33,46 +33,38 @@ type Modifier =
   | "after";
 export type AgentVerb = Exclude<KeysOf<AgentStep>, Modifier>;
 export type StepWith<Verb extends AgentVerb> = Extract<AgentStep, Readonly<Record<Verb, unknown>>>;
-type Done = Promise<Ended | undefined> | Ended | undefined;
 export type Verbs<Names extends AgentVerb> = {
-  readonly [Verb in Names]: (step: StepWith<Verb>, place: Place, runStep: StepRunner) => Done;
+  readonly [Verb in Names]: (step: StepWith<Verb>, context: StepContext, runStep: StepRunner) => StepResult;
 };
 
 const verbs: Verbs<AgentVerb> = {
   ...toolVerbs,
   ...serviceVerbs,
-  say: (step, place) => chunks(place, "agent_message_chunk", step.say, step),
-  think: (step, place) => chunks(place, "agent_thought_chunk", step.think, step),
+  say: (step, context) => chunks(context, "agent_message_chunk", step.say, step),
+  think: (step, context) => chunks(context, "agent_thought_chunk", step.think, step),
   async plan({ plan, planId = "main" }, { session }) {
     await session.update({
       sessionUpdate: "plan_update",
       plan: { type: "items", planId, entries: [...plan] },
     });
-    return undefined;
   },
   async notice({ notice }, { session }) {
     await session.update({ sessionUpdate: "notice", ...notice });
-    return undefined;
   },
   async usage({ usage }, { session }) {
     await session.update({ sessionUpdate: "usage_update", ...usage });
-    return undefined;
   },
   tokens({ tokens }, { turn }) {
     turn?.setTokens(tokens);
-    return undefined;
   },
   title({ title }, { session }) {
     session.setTitle(title);
-    return undefined;
   },
   commands({ commands }, { session }) {
     session.setCommands(commands);
-    return undefined;
   },
   options({ options }, { session }) {
     session.setOptions(options);
-    return undefined;
   },
   mode({ mode }, { session }) {
     session.setOptions(
@@ -80,20 +72,16 @@ const verbs: Verbs<AgentVerb> = {
         option.category === "mode" && option.type === "select" ? { ...option, currentValue: mode } : option,
       ),
     );
-    return undefined;
   },
   async update({ update }, { session, turn }) {
     await (turn ?? session).update(update);
-    return undefined;
   },
   rawUpdate({ rawUpdate }, { run, session, values }) {
     const params = { sessionId: session.sessionId, update: rawUpdate };
     run.wire.raw({ jsonrpc: "2.0", method: "session/update", params }, values);
-    return undefined;
   },
   raw({ raw }, { run, values }) {
     run.wire.raw(raw, values);
-    return undefined;
   },
   async call({ call, as }, { run, values, signal }) {
     const { method } = call;
@@ -104,41 +92,43 @@ const verbs: Verbs<AgentVerb> = {
     await untilAborted(answered, signal);
     run.note({ event: "called", method, answer });
     if (as !== undefined) values[as] = answer;
-    return undefined;
   },
-  async wait({ wait }, place) {
-    const { run, session, signal } = place;
+  async wait({ wait }, context) {
+    const { run, session, signal } = context;
     if (wait === "cancelled") {
-      place.heedsCancel = true;
+      context.handlesCancel = true;
       await untilAborted(new Promise(() => undefined), signal);
       if (!run.ended.aborted) run.note({ event: "cancelled" });
     } else if (wait === "prompt") await untilAborted(run.nextPrompt(session.sessionId), signal);
     else await untilAborted(run.gates.pass(wait.gate), signal);
-    return undefined;
   },
   async delay({ delay }, { run, signal }) {
     await run.clock.sleep(delay, signal);
-    return undefined;
   },
-  async repeat({ repeat, steps }, place, runStep) {
+  async repeat({ repeat, steps }, context, runStep) {
     for (let i = 0; i < repeat; i++) {
-      const ended = await runSteps(steps, place, runStep);
+      const ended = await runSteps(steps, context, runStep);
       if (ended !== undefined) return ended;
     }
-    return undefined;
   },
   work({ work }, { run, session, values }, runStep) {
     void session.work(async (turn) => {
-      const place = { run, session, turn, tool: undefined, values, signal: turn.signal, heedsCancel: false };
-      return (await runSteps(work, place, runStep))?.end;
+      const context = {
+        run,
+        session,
+        turn,
+        tool: undefined,
+        values,
+        signal: turn.signal,
+        handlesCancel: false,
+      };
+      return (await runSteps(work, context, runStep))?.end;
     });
-    return undefined;
   },
   later({ later }, { run, session, values }, runStep) {
     run.afterTurn(session.sessionId, () => runOutsideTurn(later, { run, session, values }, runStep));
-    return undefined;
   },
-  // as: the outcome of a scenario is what a handler may return
+  // as: a checked outcome is a valid result of a handler
   end: ({ end }) => new Ended(end as string | Outcome),
   fail({ fail }) {
     if (fail === "bug") throw new Error("the scenario says that the agent has a bug here");
@@ -149,61 +139,59 @@ const verbs: Verbs<AgentVerb> = {
     return never(run.ended);
   },
   hang({ hang }, { run }) {
-    if (hang === "agent") {
-      run.wire.fallSilent();
-    }
+    if (hang === "agent") run.wire.fallSilent();
     return never(run.ended);
   },
 };
 
 const agentVerbs = Object.keys(verbs) as readonly AgentVerb[]; // the keys of the table above
 
-/** Does one step. */
-export const runStep: StepRunner = (step, place) => {
+/** Runs one step. */
+export const runStep: StepRunner = (step, context) => {
   const verb = agentVerbs.find((name) => name in step);
   if (verb === undefined) return undefined;
-  // as: a step that has the verb is what the verb takes
-  const act = verbs[verb] as (step: AgentStep, place: Place, runStep: StepRunner) => Done;
-  return act(step, place, runStep);
+  // as: the step has this verb
+  const act = verbs[verb] as (step: AgentStep, context: StepContext, runStep: StepRunner) => StepResult;
+  return act(step, context, runStep);
 };
 
-/** Out of turns nobody waits for the steps, and nobody cancels them but the end of the connection. */
+/** Runs steps outside of a turn, until the connection ends. */
 export function runOutsideTurn(
   steps: readonly AgentStep[],
-  { run, session, values }: Pick<Place, "run" | "session" | "values">,
+  { run, session, values }: Pick<StepContext, "run" | "session" | "values">,
   runner: StepRunner = runStep,
 ): void {
-  const place: Place = {
+  const context: StepContext = {
     run,
     session,
     values,
     turn: undefined,
     tool: undefined,
     signal: run.ended,
-    heedsCancel: false,
+    handlesCancel: false,
   };
-  runSteps(steps, place, runner).catch((error: unknown) => {
+  runSteps(steps, context, runner).catch((error: unknown) => {
     run.note({ event: "failed", where: "outside a turn", message: String(error) });
   });
 }
 
-/** Until the connection has gone. */
+/** Waits for the end of the connection. */
 async function never(ended: AbortSignal): Promise<Ended> {
   await untilAborted(new Promise(() => undefined), ended);
   return new Ended("cancelled");
 }
 
 async function chunks(
-  { session, turn, signal, heedsCancel }: Place,
+  { session, turn, signal, handlesCancel }: StepContext,
   sessionUpdate: "agent_message_chunk" | "agent_thought_chunk",
   given: string | ContentBlock,
   how: { readonly times?: number; readonly size?: number; readonly messageId?: string; readonly meta?: Meta },
-): Promise<undefined> {
+): Promise<void> {
   const { times = 1, size, meta } = how;
   const text = size === undefined || typeof given !== "string" ? given : sized(given, size);
   const content: ContentBlock = typeof text === "string" ? { type: "text", text } : text;
   const messageId = how.messageId ?? (turn === undefined ? newId() : undefined);
-  for (let i = 0; i < times && (heedsCancel || !signal.aborted); i++) {
+  for (let i = 0; i < times && (handlesCancel || !signal.aborted); i++) {
     const slow =
       messageId === undefined && meta === undefined
         ? sessionUpdate === "agent_message_chunk"
@@ -213,11 +201,10 @@ async function chunks(
             sessionUpdate,
             messageId: messageId ?? newId(),
             content,
-            ...(meta === undefined ? {} : { _meta: meta }),
+            ...optional({ _meta: meta }),
           });
     if (slow !== undefined) await slow;
   }
-  return undefined;
 }
 
 function sized(text: string, size: number): string {

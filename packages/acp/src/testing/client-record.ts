@@ -1,14 +1,13 @@
-// What a scripted client has seen, as plain JSON that is the same every time: ids are numbered in the order of their
-// first sight, and nothing says when.
+// Records what a scripted client has seen as reproducible JSON, without times and with numbered ids.
 
 import type { Entry } from "../model/entry.ts";
 import { viewFrom } from "../view/apply-entry.ts";
 import { snapshot, type ViewSnapshot } from "../view/snapshot.ts";
 
-/** What became of one step. */
+/** The result of one step. */
 export interface StepRecord {
   readonly step: string;
-  /** The session it was about, by its name. */
+  /** The name of its session. */
   readonly session?: string;
   readonly result?: unknown;
   readonly error?: { readonly code?: number; readonly kind?: string; readonly message: string };
@@ -20,7 +19,7 @@ type Without<Value, Field extends string> = Value extends object
   ? { readonly [Key in keyof Value as Key extends Field ? never : Key]: Value[Key] }
   : Value;
 
-/** What happened in a session, without times, and what a user interface shows in the end, without counts. */
+/** The entries of a session without times, and its final view without counts. */
 export interface SessionRecord {
   readonly entries: readonly Without<Entry, TimeField>[];
   readonly view: {
@@ -34,20 +33,20 @@ export interface SessionRecord {
 }
 
 export interface ClientRecord {
-  /** The version that was agreed on; absent when no connection came about. */
+  /** The negotiated version; absent without a connection. */
   readonly version?: number;
   readonly agent?: { readonly info: unknown; readonly features: unknown; readonly authMethods: unknown };
   readonly steps: readonly StepRecord[];
-  /** By name: everything that happened, and what a user interface shows in the end. */
+  /** By name. */
   readonly sessions: Readonly<Record<string, SessionRecord>>;
   /** Questions and their answers, in order. */
   readonly asked: readonly unknown[];
-  /** What the agent did with our files and terminals. */
+  /** The agent's requests for files and terminals. */
   readonly services: readonly unknown[];
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** Fields whose values differ from run to run, by what they are called in a record. */
+/** Fields with ids that differ between runs, and their prefix in a record. */
 const idFields: Readonly<Record<string, string>> = {
   sessionId: "session",
   messageId: "message",
@@ -62,18 +61,18 @@ const idFields: Readonly<Record<string, string>> = {
 
 const timeFields: ReadonlySet<string> = new Set<TimeField>(["time", "updatedAt", "createdAt", "endedAt"]);
 
-/** Numbers ids in the order in which they are first seen, each kind by itself. */
+/** Numbers ids in the order of appearance, by kind. */
 export class StableIds {
   readonly #names = new Map<string, string>();
   readonly #counts = new Map<string, number>();
-  /** Sessions go by the names that the scenario gave them. */
+  /** The scenario's names of sessions, by id. */
   readonly #sessions: ReadonlyMap<string, string>;
 
   constructor(sessions: ReadonlyMap<string, string> = new Map()) {
     this.#sessions = sessions;
   }
 
-  /** A copy without times, with ids that are the same in every run. */
+  /** Copies a value without times and with reproducible ids. */
   stable(value: unknown, field = ""): unknown {
     if (Array.isArray(value)) return value.map((item) => this.stable(item, field));
     if (typeof value === "object" && value !== null) return this.#object(value);
@@ -102,11 +101,11 @@ export class StableIds {
 export function sessionRecord(entries: readonly Entry[], ids: StableIds): SessionRecord {
   const stable = entries.map((entry) => ids.stable(entry));
   const view = ids.stable(withoutCounts(snapshot(viewFrom(entries))));
-  // `stable` keeps the shape and takes out the fields that the type is without
+  // as: `stable` removes exactly the fields that the type leaves out
   return { entries: stable, view } as SessionRecord;
 }
 
-/** How many entries it took to get there is not what a user sees. */
+/** Removes sequence numbers and versions, which a user does not see. */
 function withoutCounts(view: object): object {
   const { seq: _, version: _v, ...shown } = view as { seq?: unknown; version?: unknown };
   return Object.fromEntries(

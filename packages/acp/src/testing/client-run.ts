@@ -1,4 +1,4 @@
-// What the steps of a scripted client stand on.
+// The state of a running client scenario.
 
 import { ConnectionError, RequestError } from "../jsonrpc/errors.ts";
 import type { Entry } from "../model/entry.ts";
@@ -9,13 +9,13 @@ import type { Clock } from "./clock.ts";
 import type { Gates } from "./gates.ts";
 import type { ScriptedWire } from "./scripted-wire.ts";
 
-/** A session under the name that a step gave it. */
+/** A session with the name that a step gave it. */
 export interface NamedSession {
   session: ClientSession | undefined;
   readonly entries: Entry[];
   /** How many entries there were when the last prompt was sent. */
   promptedAt: number;
-  /** Looked at after every entry; those that are done take themselves out. */
+  /** Called after every entry; they remove themselves when done. */
   readonly watchers: Set<() => void>;
 }
 
@@ -28,9 +28,9 @@ export interface ClientRun {
   readonly ended: AbortSignal;
   readonly sessions: Map<string, NamedSession>;
   readonly steps: StepRecord[];
-  /** Prompts that nobody has waited for. */
+  /** Prompts that no step has awaited. */
   readonly open: Promise<void>[];
-  /** Sessions whose prompt is cancelled when the agent asks. */
+  /** Sessions whose prompt is cancelled at the next permission request. */
   readonly atPermission: Set<ClientSession>;
 }
 

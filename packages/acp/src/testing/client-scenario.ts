@@ -1,5 +1,4 @@
-// What a scripted client does, as data: it fits into a .json file. How it answers, what its files and terminals
-// hold, and then its steps, one after the other.
+// The type of a client scenario: a scripted client as plain JSON.
 
 import type { ProtocolVersion } from "../edition/negotiate.ts";
 import type { ElicitationAnswer } from "../model/ask.ts";
@@ -16,42 +15,42 @@ export interface ClientScenario {
   readonly versions?: readonly ProtocolVersion[];
   readonly unstable?: UnstableMethods;
   readonly meta?: Meta;
-  /** The first rule that fits answers. Default: the first option that allows once, else none. */
+  /** The first matching rule answers. Default: the first option that allows once, else none. */
   readonly permissions?: readonly PermissionRule[];
-  /** The same for forms and addresses; without rules the client offers neither. */
+  /** The same for elicitations; without rules the client supports none. */
   readonly elicitations?: readonly ElicitationRule[];
-  /** Texts by absolute path; they exist in memory only. Without them the client offers no files. */
+  /** Files in memory, by absolute path. Without them the client supports no files. */
   readonly files?: Readonly<Record<string, string>>;
-  /** What commands print; without them the client offers no terminals. */
+  /** Commands and their output; without them the client supports no terminals. */
   readonly terminals?: readonly CommandScript[];
-  /** The method to log in with when the agent wants it. Default: give up. */
+  /** The login method to use when the agent requires one. Default: none. */
   readonly login?: string;
   readonly steps: readonly ClientStep[];
-  /** How it bends the wire. */
+  /** Changes to the messages on the wire. */
   readonly wire?: WireRules;
 }
 
-/** When something happens that depends on the agent. */
+/** Counts updates of the agent. */
 export interface UpdateCount {
   /** A kind of update, such as "agent_message_chunk". */
   readonly update: string;
-  /** The how manieth of its kind since the prompt began. Default 1. */
+  /** Which update of its kind since the prompt, counted from 1. Default 1. */
   readonly nth?: number;
 }
 
 export interface PermissionRule {
   /** A part of the question's title. Default: every question. */
   readonly when?: string;
-  /** An option by its id, or the first of a kind; "cancel" and "never" choose none. */
+  /** An option by its id, or the first of a kind; "cancel" cancels, "never" does not answer. */
   readonly answer: { readonly option: string } | { readonly kind: string } | "cancel" | "never";
   /** Answers when the test opens this gate. */
   readonly gate?: string;
-  /** For so many questions only. */
+  /** How many questions it answers. Default: all. */
   readonly times?: number;
 }
 
 export interface ElicitationRule {
-  /** A part of its message. Default: every one. */
+  /** A part of the message. Default: every elicitation. */
   readonly when?: string;
   readonly answer: ElicitationAnswer | "never";
   readonly gate?: string;
@@ -62,7 +61,7 @@ export interface CommandScript {
   /** The command and its arguments, joined by blanks. */
   readonly command: string;
   readonly output?: string;
-  /** Default: exit code 0. "runs" until it is killed. */
+  /** Default: exit code 0. "runs": runs until it is killed. */
   readonly exit?: { readonly exitCode?: number; readonly signal?: string } | "runs";
 }
 
@@ -86,9 +85,9 @@ export interface ScriptedPlace {
 /** A session that a step has named, or any session by its id. */
 export type SessionRef = string | { readonly id: string; readonly cwd: string };
 
-/** One step has one verb. A step that fails is recorded, and the next one is done. */
+/** A step; each has exactly one verb. A failure is recorded, and the next step runs. */
 export type ClientStep =
-  /** A working directory, or all that a session needs. */
+  /** A working directory, or all parameters of a session. */
   | ({ readonly open: string | ScriptedPlace } & NamesSession)
   | ({ readonly load: SessionRef } & NamesSession)
   | ({ readonly resume: SessionRef } & NamesSession)
@@ -100,14 +99,14 @@ export type ClientStep =
   | ({
       readonly prompt: string | readonly ContentBlock[];
       readonly meta?: Meta;
-      /** Cancels: as soon as it was sent, when the agent asks for permission, after an update, at a gate. */
+      /** Cancels the prompt: at once, at a permission request, after an update, or when a gate is opened. */
       readonly cancel?: "at-once" | "at-permission" | UpdateCount | { readonly gate: string };
-      /** False: the next step does not wait for its outcome. Default true. */
+      /** Whether the next step waits for the outcome. Default true. */
       readonly wait?: boolean;
     } & InSession)
   /** Waits for the outcomes of all prompts. */
   | { readonly settle: true }
-  /** What the session is doing. */
+  /** Cancels the current work of the session. */
   | { readonly cancel: string }
   | ({ readonly cancelTool: string } & InSession)
   | ({ readonly cancelTerminal: string } & InSession)
@@ -115,12 +114,12 @@ export type ClientStep =
   | ({ readonly setMode: string } & InSession)
   | { readonly login: string }
   | { readonly logout: true }
-  /** Outside the protocol; names begin with `_`. */
+  /** Extension methods; names begin with `_`. */
   | { readonly request: string; readonly params?: unknown }
   | { readonly notify: string; readonly params?: unknown }
-  /** Opens a gate of a scripted agent, in whatever process it runs. */
+  /** Opens a gate of a scripted agent, also in another process. */
   | { readonly openGate: string }
-  /** Until so many updates of a kind have come, the session is in a state, a gate is opened, the agent has gone. */
+  /** Waits for a number of updates, a state of the session, a gate, or the end of the connection. */
   | ({
       readonly until: UpdateCount | { readonly state: string } | { readonly gate: string } | "closed";
     } & InSession)
@@ -129,5 +128,5 @@ export type ClientStep =
   | { readonly raw: RawMessage }
   /** Any request on the wire; its answer is recorded. */
   | { readonly call: string; readonly params?: unknown }
-  /** Ends the connection: in order, or as if this side had died. */
+  /** Ends the connection: cleanly, or like a crash. */
   | { readonly disconnect: "close" | "die" };

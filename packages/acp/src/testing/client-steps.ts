@@ -1,5 +1,6 @@
-// What each verb of a scripted client does.
+// Implements the verbs of a scripted client.
 
+import { optional } from "../base/optional.ts";
 import type { SessionListing } from "../edition/agent-ops.ts";
 import type { ClientSession } from "../peer/client/client-session.ts";
 import type { SessionPlace } from "../peer/client/connected-agent.ts";
@@ -18,18 +19,9 @@ const verbs: {
     const place = typeof open === "string" ? { cwd: open } : open;
     await install(run, "open", as, place, (listening) => run.agent.open(listening));
   },
-  async load({ load, as = "main" }, run) {
-    const { id, cwd } = found(run, load);
-    await install(run, "load", as, { cwd }, (listening) => run.agent.load(id, listening));
-  },
-  async resume({ resume, as = "main" }, run) {
-    const { id, cwd } = found(run, resume);
-    await install(run, "resume", as, { cwd }, (listening) => run.agent.resume(id, listening));
-  },
-  async fork({ fork, as = "main" }, run) {
-    const { id, cwd } = found(run, fork);
-    await install(run, "fork", as, { cwd }, (listening) => run.agent.fork(id, listening));
-  },
+  load: ({ load, as }, run) => reopen(run, "load", load, as),
+  resume: ({ resume, as }, run) => reopen(run, "resume", resume, as),
+  fork: ({ fork, as }, run) => reopen(run, "fork", fork, as),
   async close({ close }, run) {
     await sessionOf(run, close).close();
     run.steps.push({ step: "close", session: close });
@@ -41,12 +33,12 @@ const verbs: {
   async list({ list }, run) {
     const sessions: SessionListing[] = [];
     for (let cursor: string | undefined; ; ) {
-      const page = await run.agent.list({ ...list, ...(cursor === undefined ? {} : { cursor }) });
+      const page = await run.agent.list({ ...list, ...optional({ cursor }) });
       sessions.push(...page.sessions);
       cursor = page.nextCursor;
       if (cursor === undefined) break;
     }
-    // by name: which of two was used last is a matter of milliseconds
+    // sorted by name, because the order of use may differ between runs
     const byId = new Map([...run.sessions].map(([name, { session }]) => [session?.sessionId, name]));
     const nameOf = ({ sessionId }: { readonly sessionId: string }) => byId.get(sessionId) ?? sessionId;
     sessions.sort((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
@@ -87,7 +79,7 @@ const verbs: {
     steps.push({ step: "logout" });
   },
   async request({ request, params }, { agent, steps }) {
-    // as: the name is checked where it is sent
+    // as: the connection checks the name
     const result = await agent.request(request as `_${string}`, params);
     steps.push({ step: "request", result });
   },
@@ -124,13 +116,13 @@ const verbs: {
 const clientVerbs = Object.keys(verbs) as readonly ClientVerb[]; // the keys of the table above
 
 export function verbOf(step: ClientStep): ClientVerb {
-  // `cancel` is a verb, and stands beside another one
+  // `cancel` is also a field of `prompt`
   const found = clientVerbs.filter((verb) => verb in step);
   return found.find((verb) => verb !== "cancel") ?? "cancel";
 }
 
 export async function runClientStep(step: ClientStep, run: ClientRun): Promise<void> {
-  // as: a step that has the verb is what the verb takes
+  // as: the step has this verb
   const act = verbs[verbOf(step)] as (step: ClientStep, run: ClientRun) => Promise<void> | void;
   await act(step, run);
 }
@@ -143,7 +135,7 @@ async function prompted(step: StepWith<"prompt">, run: ClientRun): Promise<void>
   named.promptedAt = from;
   if (cancel === "at-permission") run.atPermission.add(session);
   try {
-    const prompt = session.prompt(content, meta === undefined ? {} : { meta });
+    const prompt = session.prompt(content, optional({ meta }));
     if (cancel === "at-once") prompt.cancel();
     else if (typeof cancel === "object") {
       const due =
@@ -158,6 +150,16 @@ async function prompted(step: StepWith<"prompt">, run: ClientRun): Promise<void>
   } finally {
     run.atPermission.delete(session);
   }
+}
+
+async function reopen(
+  run: ClientRun,
+  step: "load" | "resume" | "fork",
+  ref: SessionRef,
+  as = "main",
+): Promise<void> {
+  const { id, cwd } = found(run, ref);
+  await install(run, step, as, { cwd }, (listening) => run.agent[step](id, listening));
 }
 
 async function install(
@@ -177,7 +179,7 @@ async function install(
   run.sessions.set(name, named);
   const session = await call({
     ...place,
-    // a session that is loaded again goes on where it was
+    // a session that is loaded again already has a listener
     ...(fresh || named.session === undefined ? { onEntry: listener(named) } : {}),
   });
   named.session = session;
@@ -237,7 +239,7 @@ function found(run: ClientRun, ref: SessionRef): { readonly id: string; readonly
   return { id: sessionId, cwd };
 }
 
-/** `{{session}}` is the session that was named "main", the others go by their own names. */
+/** Session ids by name, and the id of "main" as `{{session}}`. */
 function ids(run: ClientRun): Record<string, unknown> {
   const named = [...run.sessions].map(([name, { session }]) => [name, session?.sessionId]);
   return { ...Object.fromEntries(named), session: run.sessions.get("main")?.session?.sessionId };

@@ -1,21 +1,10 @@
-// The only thing of scripted peers that takes time. Tests inject one that does not.
+// The clock of scripted peers, which tests can replace.
+
+import { sleep } from "../base/sleep.ts";
 
 export interface Clock {
-  /** Resolves after so many milliseconds, or as soon as the signal aborts; never rejects. */
+  /** Resolves after the time, or when the signal aborts; never rejects. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
-export const realClock: Clock = {
-  sleep(milliseconds, signal) {
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", done);
-        resolve();
-      };
-      const timer = setTimeout(done, milliseconds);
-      if (signal.aborted) done();
-      else signal.addEventListener("abort", done, { once: true });
-    });
-  },
-};
+export const realClock: Clock = { sleep };

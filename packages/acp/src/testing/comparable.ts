@@ -1,12 +1,11 @@
-// The part of a record that both versions can say, for tests that hold one version against the other, or a bridge
-// between them against none. What is left out here is what docs/versions.md lists as lost or made up.
+// Reduces a record to what both protocol versions can express, without the differences in docs/versions.md.
 
 import { isObject } from "../base/is-object.ts";
 import { type ClientRecord, StableIds } from "./client-record.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What both versions say of a session, and the outcomes of all steps. Equal for the same scenarios. */
+/** The comparable part of a record; equal for equal scenarios. */
 export function comparable(record: ClientRecord): object {
   const sessions = Object.entries(record.sessions).map(([name, { view }]) => [
     name,
@@ -16,7 +15,7 @@ export function comparable(record: ClientRecord): object {
   return withoutLosses({ agent, steps, asked, sessions: Object.fromEntries(sessions) }) as object; // it is one
 }
 
-/** A relay marks what it could not carry over: that is about the relay, not about the session. */
+/** The mark of a relay for data that it could not translate. */
 const lossMark = "parley.dev/lost";
 
 function withoutLosses(value: unknown): unknown {
@@ -41,7 +40,7 @@ function comparableView(view: Fields): Fields {
   } = view;
   const items = timeline as readonly Fields[];
   const texts = new Map((terminals as readonly Fields[]).map((each) => [each.terminalId, textOf(each)]));
-  // what no version knows cannot be said in another one
+  // unknown updates cannot be translated
   const shown = items.filter((item, at) => item.kind !== "unknown" && !isOnlyAsked(item, items[at + 1]));
   return { state: "idle", ...rest, timeline: shown.map((item) => comparableItem(item, texts)) };
 }
@@ -66,7 +65,7 @@ function withoutCancelled(status: unknown): unknown {
   return status === "cancelled" ? "failed" : status;
 }
 
-/** Version 1 has the texts of a diff and version 2 a patch; a terminal of the agent's is text in version 1. */
+/** Diffs are texts in version 1 and patches in version 2; terminals of the agent are text in version 1. */
 function comparableContent(content: Fields, terminals: ReadonlyMap<unknown, string>): Fields[] {
   if (content.type === "diff") {
     const changes = content.changes as readonly Fields[];
@@ -77,7 +76,7 @@ function comparableContent(content: Fields, terminals: ReadonlyMap<unknown, stri
   return text === "" ? [] : [{ type: "content", content: { type: "text", text } }];
 }
 
-/** A question about nothing is asked about a tool call in version 1, made for the purpose. */
+/** Whether a tool call was made up for a question, as version 1 requires. */
 function isOnlyAsked(item: Fields, next: Fields | undefined): boolean {
   if (item.kind !== "tool_call" || item.toolKind !== "other" || next?.kind !== "permission") return false;
   return (next.ask as Fields).title === item.title;

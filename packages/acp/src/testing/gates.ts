@@ -1,15 +1,15 @@
-// Named gates between a test and a script: whoever comes first waits for the other, and nobody sleeps.
+// Named gates that synchronise a test with a script, without sleeping.
 
 export class Gates {
   readonly #opened = new Map<string, PromiseWithResolvers<void>>();
   readonly #reached = new Map<string, PromiseWithResolvers<void>>();
 
-  /** Lets everybody through who waits here, and who comes later. */
+  /** Opens the gate for everybody who waits, and for later steps. */
   open(name: string): void {
     gate(this.#opened, name).resolve();
   }
 
-  /** Resolves when somebody waits, or has waited, at this gate. */
+  /** Resolves when a step waits, or has waited, at this gate. */
   reached(name: string): Promise<void> {
     return gate(this.#reached, name).promise;
   }
@@ -29,7 +29,7 @@ function gate(gates: Map<string, PromiseWithResolvers<void>>, name: string): Pro
   return found;
 }
 
-/** Settles with the work, or when the signal aborts. */
+/** Resolves when the work is done or the signal aborts. */
 export async function untilAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const aborted = Promise.withResolvers<void>();

@@ -1,10 +1,10 @@
-// `{{name}}` in the strings of a scenario.
+// Fills in `{{name}}` placeholders in the strings of a scenario.
 
 export type Values = Readonly<Record<string, unknown>>;
 
-/** A copy of the value with its placeholders filled in. One that is not known stays as it is. */
+/** Copies the value with its placeholders filled in. Unknown ones stay. */
 export function filled<Value>(value: Value, values: Values): Value {
-  // as: what is filled in keeps the shape; a string that is one placeholder takes what stands for it
+  // as: the shape stays, except for strings that are one placeholder
   return fill(value, values) as Value;
 }
 

@@ -186,7 +186,7 @@ const isReached = async (gate: Promise<void>) => {
   return reached;
 };
 
-test("a test and a script meet at gates, and a delay takes the time of the clock that was given", async () => {
+test("gates synchronise a test with a script, and a delay uses the injected clock", async () => {
   const [near, far] = memoryPair();
   const slept: number[] = [];
   const clock = { sleep: async (milliseconds: number) => void slept.push(milliseconds) };

@@ -1,6 +1,6 @@
-// An agent that does what a scenario says, the same every time. It is written on agent(): whatever it says right
-// is what any agent of this library says, and whatever it says wrong is in its scenario.
+// Runs an agent scenario, on top of agent().
 
+import { optional } from "../base/optional.ts";
 import { memoryStore } from "../model/memory-store.ts";
 import type { SessionStore } from "../model/store.ts";
 import { type Agent, agent } from "../peer/agent/agent.ts";
@@ -17,13 +17,13 @@ import { type ProcessControl, ScriptedWire } from "./scripted-wire.ts";
 export interface ScriptedAgentOptions extends Pick<AgentDefinition, "log" | "tap" | "limits" | "store"> {
   /** For `delay`. Default: real time. */
   readonly clock?: Clock;
-  /** What `crash` does to the process that the agent has for itself. Default: the connection is cut. */
+  /** Controls the agent's own process, for `crash`. Default: the connection is cut. */
   readonly process?: ProcessControl;
 }
 
 export interface ScriptedAgent extends Agent {
   readonly scenario: AgentScenario;
-  /** What it has learnt so far, in order. */
+  /** All events so far, in order. */
   readonly events: readonly AgentEvent[];
   /** Opens a gate. A client may do the same with the notification `_parley/open`, params `{ gate }`. */
   open(gate: string): void;
@@ -31,7 +31,7 @@ export interface ScriptedAgent extends Agent {
   reached(gate: string): Promise<void>;
 }
 
-/** An agent from a scenario, which is checked: throws ScenarioError with the place of what is wrong. */
+/** Makes an agent from a scenario. Throws ScenarioError for an invalid scenario. */
 export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOptions = {}): ScriptedAgent {
   const scenario = checkAgentScenario(given);
   const events: AgentEvent[] = [];
@@ -41,7 +41,7 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
   const turnsTaken = new Map<string, number>();
   let loggedIn = false;
 
-  /** One agent() for each client, since its steps need that client's wire; the store and the gates are shared. */
+  /** Makes an agent() for each connection, which its steps need; the store and the gates are shared. */
   function served(run: AgentRun): Agent {
     const { parley: _p, version: _v, open, turns, otherwise, wire: _w, sessions: _s, ...about } = scenario;
     const { loginRequired, ...offers } = about;
@@ -83,7 +83,7 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
     });
   }
 
-  /** Sessions that are there, and whose answer has not left yet. */
+  /** Sessions whose answer has not been sent yet. */
   const waiting = new Map<string, { readonly session: AgentSession; readonly isNew: boolean }>();
 
   function opened(sessionId: unknown, run: AgentRun): void {
@@ -101,15 +101,23 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
     const { session, text } = turn;
     note({ event: "prompt", text });
     const values = { session: session.sessionId, cwd: session.cwd, prompt: text };
-    const place = { run, session, turn, tool: undefined, values, signal: turn.signal, heedsCancel: false };
-    const ended = await runSteps(stepsFor(text, session.sessionId), place, runStep);
+    const context = {
+      run,
+      session,
+      turn,
+      tool: undefined,
+      values,
+      signal: turn.signal,
+      handlesCancel: false,
+    };
+    const ended = await runSteps(stepsFor(text, session.sessionId), context, runStep);
     return ended?.end;
   }
 
   function stepsFor(text: string, sessionId: string): readonly AgentStep[] {
     const { turns = [], otherwise = [] } = scenario;
-    const meant = turns.find((turn) => matches(turn, text));
-    if (meant !== undefined) return meant.steps;
+    const matching = turns.find((turn) => matches(turn, text));
+    if (matching !== undefined) return matching.steps;
     const taken = turnsTaken.get(sessionId) ?? 0;
     turnsTaken.set(sessionId, taken + 1);
     return turns.filter(({ when }) => when === undefined)[taken]?.steps ?? otherwise;
@@ -142,7 +150,7 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
           answered(method, params, result) {
             if (method === "session/prompt" && connection.version === 1) turnEnded(params.sessionId);
             const named = (result as { sessionId?: unknown } | undefined)?.sessionId ?? params.sessionId;
-            if (naming.has(method)) opened(named, run);
+            if (opening.has(method)) opened(named, run);
           },
           updated({ sessionId, update }) {
             const { sessionUpdate, state } = update as { sessionUpdate: unknown; state?: unknown };
@@ -173,29 +181,29 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
   };
 }
 
-/** Requests whose answer means that a session is there. */
-const naming = new Set(["session/new", "session/load", "session/resume", "session/fork"]);
+/** Requests that open a session. */
+const opening = new Set(["session/new", "session/load", "session/resume", "session/fork"]);
 
 function matches({ when }: TurnScript, text: string): boolean {
   if (when === undefined) return false;
   return typeof when === "string" ? text === when : text.includes(when.contains);
 }
 
-/** What the memory store is told takes effect at once, so nobody has to wait for it. */
+/** The memory store works synchronously, so nothing has to be awaited. */
 function storeWith({ sessions = [] }: AgentScenario): SessionStore {
   const store = memoryStore();
   for (const [at, { sessionId, cwd, title, entries = [] }] of sessions.entries()) {
-    // an order that does not depend on when the test runs: the last one is the newest
+    // fixed times: the last session is the newest
     const time = Date.UTC(2020, 0, 1) + at * 1000;
-    const record = {
+    const times = { createdAt: time, updatedAt: time };
+    void store.create({
       sessionId,
       cwd,
       additionalDirectories: [],
-      createdAt: time,
-      updatedAt: time,
       config: {},
-    };
-    void store.create(title === undefined ? record : { ...record, title });
+      ...times,
+      ...optional({ title }),
+    });
     void store.append(
       sessionId,
       entries.map((body, index) => ({ seq: index + 1, time, ...body })),

@@ -1,5 +1,6 @@
-// A client that does what a scenario says, and keeps a record of all that it saw. It is written on client().
+// Runs a client scenario, on top of client(), and records everything it sees.
 
+import { optional } from "../base/optional.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
 import type { PermissionAsk } from "../model/ask.ts";
@@ -25,7 +26,7 @@ export interface ScriptedClientOptions
 
 export interface ScriptedClient {
   readonly scenario: ClientScenario;
-  /** Does all steps on this connection, closes it, and gives the record. Never rejects for what an agent does. */
+  /** Runs all steps on this connection, closes it, and returns the record. Never rejects because of the agent. */
   run(transport: Transport): Promise<ClientRecord>;
   /** Opens a gate. */
   open(gate: string): void;
@@ -33,7 +34,7 @@ export interface ScriptedClient {
   reached(gate: string): Promise<void>;
 }
 
-/** A client from a scenario, which is checked: throws ScenarioError with the place of what is wrong. */
+/** Makes a client from a scenario. Throws ScenarioError for an invalid scenario. */
 export function scriptedClient(given: ClientScenario, options: ScriptedClientOptions = {}): ScriptedClient {
   const scenario = checkClientScenario(given);
   const gates = new Gates();
@@ -68,9 +69,13 @@ async function run(
     ...rest,
     name: scenario.name ?? "scripted-client",
     version: "1.0.0",
-    ...(scenario.versions === undefined ? {} : { versions: scenario.versions }),
-    ...(scenario.unstable === undefined ? {} : { unstable: scenario.unstable }),
-    ...(scenario.meta === undefined ? {} : { meta: scenario.meta }),
+    ...optional({
+      versions: scenario.versions,
+      unstable: scenario.unstable,
+      meta: scenario.meta,
+      files: scenario.files && scriptedFiles(texts, (event) => services.push(event)),
+      terminals: terminals && scriptedTerminals(terminals, (event) => services.push(event)),
+    }),
     async permission(ask, context) {
       const rule = ruleFor(scenario.permissions ?? [], ask.title, used);
       if (context.session !== undefined && state.atPermission.has(context.session)) {
@@ -99,10 +104,6 @@ async function run(
           },
           elicitationCompleted: (elicitationId) => void asked.push({ completed: elicitationId }),
         }),
-    ...(scenario.files === undefined ? {} : { files: scriptedFiles(texts, (event) => services.push(event)) }),
-    ...(terminals === undefined
-      ? {}
-      : { terminals: scriptedTerminals(terminals, (event) => services.push(event)) }),
   };
 
   let agent: ConnectedAgent | undefined;
@@ -112,10 +113,10 @@ async function run(
     state.steps.push({ step: "connect", error: stepError(error) });
   }
   if (agent !== undefined) {
-    const place: ClientRun = { ...state, agent, wire, gates, clock, ended: ended.signal };
+    const clientRun: ClientRun = { ...state, agent, wire, gates, clock, ended: ended.signal };
     for (const step of scenario.steps) {
       try {
-        await runWithLogin(step, place, login);
+        await runWithLogin(step, clientRun, login);
       } catch (error) {
         state.steps.push({ step: verbOf(step), error: stepError(error) });
       }
@@ -130,7 +131,7 @@ async function run(
     for (const [name, { session }] of state.sessions) {
       if (session !== undefined && !names.has(session.sessionId)) names.set(session.sessionId, name);
     }
-    // each session by itself: in version 1 the ids of messages are made up per session
+    // by session, because in version 1 message ids are made up per session
     const sessions = [...state.sessions].map(([name, { entries }]) => [
       name,
       sessionRecord(entries, new StableIds(names)),
@@ -180,7 +181,7 @@ function ruleFor<Rule extends PermissionRule | ElicitationRule>(
   return rule;
 }
 
-/** The answer of a rule, when its time has come; nothing when the question was withdrawn before. */
+/** Waits for the rule's gate and returns its answer; undefined when the question was withdrawn. */
 async function given<Answer, Result>(
   rule: { readonly answer: Answer | "never"; readonly gate?: string } | undefined,
   { signal }: AskContext,
@@ -192,7 +193,7 @@ async function given<Answer, Result>(
     await untilAborted(new Promise(() => undefined), signal);
     return undefined;
   }
-  // as: "never" is dealt with above
+  // as: "never" is handled above
   return answerOf(rule?.answer as Answer | undefined);
 }
 

@@ -1,5 +1,6 @@
-// Files and terminals that exist in a scenario only.
+// Simulates the files and terminals of a scripted client.
 
+import { optional } from "../base/optional.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import { errorCodes } from "../model/error-codes.ts";
 import type { Files } from "../model/files.ts";
@@ -8,20 +9,14 @@ import type { CommandScript } from "./client-scenario.ts";
 
 type Note = (event: object) => void;
 
-/** Texts by path; what is written is kept in the map. */
+/** Files in a map, by path. */
 export function scriptedFiles(texts: Map<string, string>, note: Note): Files {
   return {
     canRead: true,
     canWrite: true,
     async readText(path, { line, limit } = {}) {
       const text = texts.get(path);
-      note({
-        service: "read",
-        path,
-        ...(line === undefined ? {} : { line }),
-        ...(limit === undefined ? {} : { limit }),
-        found: text !== undefined,
-      });
+      note({ service: "read", path, ...optional({ line, limit }), found: text !== undefined });
       if (text === undefined) {
         throw new RequestError(errorCodes.notFound, "there is no such file", { reason: "not_found" });
       }
@@ -37,7 +32,7 @@ export function scriptedFiles(texts: Map<string, string>, note: Note): Files {
   };
 }
 
-/** Commands that print what the scenario says; one that it does not know cannot be started. */
+/** Runs the commands of a scenario; others cannot be started. */
 export function scriptedTerminals(commands: readonly CommandScript[], note: Note): Terminals {
   let created = 0;
   return {
@@ -67,7 +62,7 @@ function scriptedTerminal(terminalId: string, script: CommandScript, note: Note)
     terminalId,
     async output() {
       note({ service: "output", command });
-      return { output, truncated: false, ...(exitStatus === undefined ? {} : { exitStatus }) };
+      return { output, truncated: false, ...optional({ exitStatus }) };
     },
     waitForExit() {
       note({ service: "wait", command });

@@ -1,6 +1,6 @@
-// A transport that stands between a peer of this library and the wire, and does to messages what a scenario says:
-// the library itself never learns how to be wrong.
+// A transport wrapper that changes messages as a scenario says, so that the library itself needs no faulty code.
 
+import { isObject } from "../base/is-object.ts";
 import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
 import { filled, type Values } from "./placeholders.ts";
 import type { Crash, InputRule, RawMessage, ReplyRule, WireRules } from "./wire-rules.ts";
@@ -11,23 +11,23 @@ interface Asked {
   readonly rule: ReplyRule | undefined;
 }
 
-/** What the owner of a scripted wire wants to know. */
+/** Receives the events of a scripted wire. */
 export interface WireWatcher {
-  /** A request has come in. */
+  /** Called when a request arrives. */
   asked?(method: string, params: Readonly<Record<string, unknown>>, id: unknown): void;
-  /** The answer to one has left. */
+  /** Called when an answer has been sent. */
   answered?(method: string, params: Readonly<Record<string, unknown>>, result: unknown): void;
-  /** A session/update has left. */
+  /** Called when a session/update has been sent. */
   updated?(params: Readonly<Record<string, unknown>>): void;
-  /** Nothing will be read any more. */
+  /** Called at the end of input. */
   ended?(): void;
 }
 
-/** How a peer dies that has a process for itself. Without one, the connection is cut. */
+/** Controls the process of a peer. */
 export interface ProcessControl {
-  /** Behind everything that was sent. */
+  /** Ends the process after everything that was sent. */
   exit(crash: Crash): void;
-  /** The end of input does not end this process any more. */
+  /** Keeps the process alive after the end of input. */
   linger(): void;
 }
 
@@ -58,12 +58,12 @@ export class ScriptedWire implements Transport {
     this.#process = process;
   }
 
-  /** Puts anything on the wire. */
+  /** Sends anything. */
   raw(message: RawMessage, values: Values): void {
     this.#write(filled(message, values));
   }
 
-  /** Sends a request past the library, and gives its result, or its error. */
+  /** Sends a request without the library, and returns its result or error. */
   call(
     request: { readonly method: string; readonly params?: unknown; readonly id?: string | number },
     values: Values,
@@ -74,7 +74,7 @@ export class ScriptedWire implements Transport {
     return answer;
   }
 
-  /** Neither reads nor writes any more, and does not close either. */
+  /** Stops reading and writing, without closing. */
   fallSilent(): void {
     this.#isSilent = true;
     this.#process?.linger();
@@ -86,7 +86,7 @@ export class ScriptedWire implements Transport {
     await this.cut();
   }
 
-  /** Ends both directions at once, as if this side had died. */
+  /** Ends both directions at once, like a crash. */
   async cut(): Promise<void> {
     this.#end({ kind: "closed", message: "the scenario says that this peer dies here" });
     await this.#transport.close();
@@ -112,7 +112,7 @@ export class ScriptedWire implements Transport {
 
   send(message: object, text?: string): boolean {
     if (this.#isSilent) return true;
-    // as: what a connection sends is an object or a batch
+    // as: a connection sends objects and batches
     const sent = message as Message;
     if ("method" in sent) {
       const room = this.#sendCall(sent, text);
@@ -158,7 +158,7 @@ export class ScriptedWire implements Transport {
     if (this.#isSilent) return;
     const input = this.#rules.inputs?.find(({ when }) => fits(when, value, text));
     if (input !== undefined) return this.#react(input);
-    // as: whatever it is, its fields are looked at as unknown
+    // as: all fields are unknown
     const message = (typeof value === "object" && value !== null ? value : {}) as Message;
     const { id, method } = message;
     if (typeof method !== "string") {
@@ -193,7 +193,7 @@ export class ScriptedWire implements Transport {
 
   #react({ write = [], crash }: InputRule): void {
     for (const message of write) this.raw(message, {});
-    // nobody waits for the end of a peer that dies
+    // nobody awaits a crash
     if (crash !== undefined) this.crash(crash).catch(() => undefined);
   }
 
@@ -202,7 +202,7 @@ export class ScriptedWire implements Transport {
       rule.patch !== undefined && "result" in given
         ? { ...given, result: merged(given.result, rule.patch) }
         : given;
-    // as: looked at as unknown
+    // as: all fields are unknown
     const result = (answer.result ?? {}) as Message;
     const values = {
       id: answer.id,
@@ -210,7 +210,7 @@ export class ScriptedWire implements Transport {
       cwd: params.cwd,
     };
     for (const message of rule.before ?? []) this.raw(message, values);
-    this.#write(filled(bent(answer, rule.answer), values));
+    this.#write(filled(altered(answer, rule.answer), values));
     if (rule.answer === "twice") this.#write(filled(answer, values));
     for (const message of rule.after ?? []) this.raw(message, values);
     if (rule.answer !== "never") this.#watcher.answered?.(method, params, answer.result);
@@ -223,7 +223,7 @@ export class ScriptedWire implements Transport {
   }
 
   #end(reason: EndReason): void {
-    // one that hangs does not notice that nobody speaks to it any more
+    // a hanging peer ignores the end of input
     if (this.#isSilent && reason.kind === "eof") return;
     const sink = this.#sink;
     this.#over();
@@ -245,7 +245,7 @@ function fits(when: InputRule["when"], value: unknown, text: string): boolean {
   return when === "batch" && Array.isArray(value);
 }
 
-function bent(answer: Message, how: ReplyRule["answer"]): Message | undefined {
+function altered(answer: Message, how: ReplyRule["answer"]): Message | undefined {
   if (how === "never") return undefined;
   if (how === "text-id") return { ...answer, id: String(answer.id) };
   if (how !== "no-id") return answer;
@@ -254,15 +254,14 @@ function bent(answer: Message, how: ReplyRule["answer"]): Message | undefined {
 }
 
 function paramsOf({ params }: Message): Message {
-  // as: looked at as unknown
+  // as: all fields are unknown
   return typeof params === "object" && params !== null ? (params as Message) : {};
 }
 
 /** JSON merge patch (RFC 7396). */
 function merged(target: unknown, patch: unknown): unknown {
-  if (typeof patch !== "object" || patch === null || Array.isArray(patch)) return patch;
-  const base = typeof target === "object" && target !== null && !Array.isArray(target) ? target : {};
-  const result: Record<string, unknown> = { ...base };
+  if (!isObject(patch)) return patch;
+  const result: Record<string, unknown> = isObject(target) ? { ...target } : {};
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) delete result[key];
     else result[key] = merged(result[key], value);

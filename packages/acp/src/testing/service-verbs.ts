@@ -1,5 +1,6 @@
-// What a scripted agent asks of its client beside permissions: forms, files, terminals, more prompts.
+// Implements the verbs for elicitations, files, terminals and further prompts.
 
+import { optional } from "../base/optional.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { runSteps } from "./agent-run.ts";
@@ -10,44 +11,41 @@ import { needsTurn } from "./tool-verbs.ts";
 export const serviceVerbs: Verbs<
   Extract<AgentVerb, "elicit" | "completeElicitation" | "read" | "write" | "run" | "take">
 > = {
-  async elicit({ elicit, on = {}, as }, place, runStep) {
-    const { turn, run, values } = place;
+  async elicit({ elicit, on = {}, as }, context, runStep) {
+    const { turn, run, values } = context;
     if (turn === undefined) throw needsTurn("a question");
     const answer = await tried(run, "elicitation", () => turn.elicit(elicit));
     const action = answer?.action ?? "unavailable";
     if (answer !== undefined) run.note({ event: "answer", title: elicit.message, ...answer });
     if (as !== undefined) values[as] = answer ?? { action };
-    return runSteps(on[action] ?? [], place, runStep);
+    return runSteps(on[action] ?? [], context, runStep);
   },
   completeElicitation({ completeElicitation }, { session }) {
     session.completeElicitation(completeElicitation);
-    return undefined;
   },
   async read({ read, line, limit, as }, { turn, run, values }) {
-    const range = { ...(line === undefined ? {} : { line }), ...(limit === undefined ? {} : { limit }) };
+    const range = optional({ line, limit });
     const text = await tried(run, "files", () => turn?.client.files?.readText(read, range));
     if (text !== undefined) run.note({ event: "read", path: read, text });
     if (as !== undefined) values[as] = text ?? "unavailable";
-    return undefined;
   },
   async write({ write, content }, { turn, run }) {
     const written = await tried(run, "files", () =>
       turn?.client.files?.writeText(write, content).then(() => true),
     );
     if (written) run.note({ event: "written", path: write });
-    return undefined;
   },
-  async run({ run: command, ops = ["wait", "output", "release"], as }, place, runStep) {
-    const { turn, tool, run, values } = place;
+  async run({ run: command, ops = ["wait", "output", "release"], as }, context, runStep) {
+    const { turn, tool, run, values } = context;
     const terminal = await tried(run, "terminals", () => turn?.client.terminals?.create(command));
     if (terminal === undefined) {
       if (as !== undefined) values[as] = "unavailable";
-      return undefined;
+      return;
     }
     await tool?.terminal(terminal);
     for (const op of ops) {
       if (typeof op !== "string") {
-        const ended = await runSteps([op], place, runStep);
+        const ended = await runSteps([op], context, runStep);
         if (ended !== undefined) return ended;
         continue;
       }
@@ -61,7 +59,6 @@ export const serviceVerbs: Verbs<
       run.note({ event: "terminal", command: command.command, op, ...said });
       if (as !== undefined && "output" in said) values[as] = said.output;
     }
-    return undefined;
   },
   async take({ as }, { turn, run, signal, values }) {
     let text = "";
@@ -73,11 +70,10 @@ export const serviceVerbs: Verbs<
     };
     await untilAborted(next(), signal);
     if (as !== undefined) values[as] = text;
-    return undefined;
   },
 };
 
-/** The result, or nothing where the client offers no such thing or says no: both are reported. */
+/** The result; undefined, and reported, when the client refuses or does not support it. */
 async function tried<Result>(
   run: AgentRun,
   what: string,

@@ -1,9 +1,10 @@
-// Tool calls and what happens inside them.
+// Implements the verbs for tool calls and permission requests.
 
+import { optional } from "../base/optional.ts";
 import type { Permission } from "../peer/agent/turn/questions.ts";
 import type { ToolCall } from "../peer/agent/turn/tool-call.ts";
 import type { Turn } from "../peer/agent/turn/turn.ts";
-import { Ended, type Place, runSteps, type StepRunner } from "./agent-run.ts";
+import { Ended, runSteps, type StepContext, type StepRunner } from "./agent-run.ts";
 import type { AgentStep } from "./agent-scenario.ts";
 import type { AgentVerb, Verbs } from "./agent-steps.ts";
 import { untilAborted } from "./gates.ts";
@@ -16,16 +17,16 @@ export const toolVerbs: Verbs<
     "tool" | "background" | "start" | "add" | "diff" | "patch" | "failTool" | "display" | "ask"
   >
 > = {
-  async tool({ tool: start, steps = [], status = "completed", rawOutput }, place, runStep) {
-    const { turn } = place;
+  async tool({ tool: start, steps = [], status = "completed", rawOutput }, context, runStep) {
+    const { turn } = context;
     if (turn === undefined) throw needsTurn("a tool call");
     const left = Promise.withResolvers<Ended | undefined>();
     const call = turn.tool(start, async (tool) => {
-      const ended = await insideTool(tool, steps, place, runStep);
+      const ended = await insideTool(tool, steps, context, runStep);
       if (status === false) {
         left.resolve(ended);
-        // it is left open: whoever ends the turn ends it
-        await untilAborted(new Promise(() => undefined), place.run.ended);
+        // left open until the turn ends
+        await untilAborted(new Promise(() => undefined), context.run.ended);
         return ended;
       }
       await finish(tool, status, rawOutput);
@@ -33,14 +34,18 @@ export const toolVerbs: Verbs<
     });
     const finished = call.catch((error: unknown) => {
       if (error instanceof FailedByScript) return undefined;
-      if (place.signal.aborted) return place.heedsCancel ? undefined : new Ended("cancelled");
+      if (context.signal.aborted) return context.handlesCancel ? undefined : new Ended("cancelled");
       throw error;
     });
     return Promise.race([finished, left.promise]);
   },
-  background({ background: start, steps = [], status = "completed", rawOutput, after = [] }, place, runStep) {
-    const { session, run } = place;
-    const beside = { ...place, turn: undefined };
+  background(
+    { background: start, steps = [], status = "completed", rawOutput, after = [] },
+    context,
+    runStep,
+  ) {
+    const { session, run } = context;
+    const beside = { ...context, turn: undefined };
     session
       .background(start, async (tool) => {
         await insideTool(tool, steps, beside, runStep);
@@ -54,23 +59,18 @@ export const toolVerbs: Verbs<
         if (run.ended.aborted) return;
         run.note({ event: "failed", where: "background", message: String(error) });
       });
-    return undefined;
   },
   start(_, { tool }) {
     tool?.start();
-    return undefined;
   },
   async add({ add }, { tool }) {
     await tool?.add(add);
-    return undefined;
   },
   async diff({ diff: { path, newText, oldText } }, { tool }) {
     await tool?.diff(path, newText, oldText);
-    return undefined;
   },
   async patch({ patch }, { tool }) {
     await tool?.update(patch);
-    return undefined;
   },
   failTool({ failTool }) {
     throw new FailedByScript(failTool);
@@ -80,10 +80,9 @@ export const toolVerbs: Verbs<
     await tool?.terminal(terminal);
     for (const text of [output].flat()) await terminal.write(text);
     if (exit !== false) terminal.exit(exit);
-    return undefined;
   },
-  async ask({ ask, choices = [], on = {}, as }, place, runStep) {
-    const { turn, tool, run, values } = place;
+  async ask({ ask, choices = [], on = {}, as }, context, runStep) {
+    const { turn, tool, run, values } = context;
     const title = ask === true ? "this tool call" : typeof ask === "string" ? ask : ask.title;
     const permission = await (ask === true && tool !== undefined
       ? tool.ask(choices)
@@ -91,21 +90,21 @@ export const toolVerbs: Verbs<
     const { optionId } = permission;
     run.note({ event: "answer", title, optionId: optionId ?? "cancelled" });
     if (as !== undefined) values[as] = optionId ?? "cancelled";
-    return runSteps(branch(on, permission), place, runStep);
+    return runSteps(branch(on, permission), context, runStep);
   },
 };
 
-/** Does the steps of a tool call. One that is cancelled by itself does not end the turn. */
+/** Runs the steps of a tool call. Cancelling only the call does not end the turn. */
 async function insideTool(
   tool: ToolCall,
   steps: readonly AgentStep[],
-  place: Place,
+  context: StepContext,
   runStep: StepRunner,
 ): Promise<Ended | undefined> {
-  const inside = { ...place, tool, signal: tool.signal };
+  const inside = { ...context, tool, signal: tool.signal };
   const ended = await runSteps(steps, inside, runStep);
-  place.heedsCancel ||= inside.heedsCancel && place.signal.aborted;
-  return tool.signal.aborted && !place.signal.aborted ? undefined : ended;
+  context.handlesCancel ||= inside.handlesCancel && context.signal.aborted;
+  return tool.signal.aborted && !context.signal.aborted ? undefined : ended;
 }
 
 async function finish(
@@ -113,7 +112,7 @@ async function finish(
   status: "completed" | "failed" | "cancelled" | false,
   rawOutput: unknown,
 ): Promise<void> {
-  const more = rawOutput === undefined ? {} : { rawOutput };
+  const more = optional({ rawOutput });
   if (tool.signal.aborted) await tool.finish("cancelled", more);
   else if (status !== false) await tool.finish(status, more);
 }

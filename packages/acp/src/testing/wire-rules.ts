@@ -1,6 +1,6 @@
-// How a scripted peer bends what its own library would send: shared by agents and clients.
+// The rules by which a scripted agent or client changes its messages on the wire.
 
-/** Text is written as it is, whatever it says; anything else as JSON. */
+/** Text is sent unchanged, anything else as JSON. */
 export type RawMessage = string | object;
 
 export interface ScriptedError {
@@ -9,50 +9,50 @@ export interface ScriptedError {
   readonly data?: unknown;
 }
 
-/** What happens to requests of one method and to their answers. Without `nth` to all of them. */
+/** Changes the answers to requests of one method; without `nth`, to all of them. */
 export interface ReplyRule {
   readonly method: string;
   /** 1 for the first request of that method on a connection. */
   readonly nth?: number;
-  /** Written in front of the answer and behind it. */
+  /** Sent before and after the answer. */
   readonly before?: readonly RawMessage[];
   readonly after?: readonly RawMessage[];
-  /** Answered like this, and never seen by the peer's own code. */
+  /** Answers with this, without the peer's own code. */
   readonly error?: ScriptedError;
   readonly result?: unknown;
-  /** The answer is merged with this: objects by key, null removes, everything else replaces. */
+  /** Merged into the result: objects by key, null removes, everything else replaces. */
   readonly patch?: object;
-  /** "never" answers, answers "twice", without its id ("no-id"), or with the id as text ("text-id"). */
+  /** Answers never, twice, without an id, or with the id as text. */
   readonly answer?: "never" | "twice" | "no-id" | "text-id";
 }
 
-/** What is done to requests and notifications of one method on their way out. */
+/** Changes outgoing requests and notifications of one method. */
 export interface SendRule {
   readonly method: string;
   /** 1 for the first one of that method on a connection. */
   readonly nth?: number;
-  /** The params are merged with this. */
+  /** Merged into the params. */
   readonly patch: object;
 }
 
-/** What is done when something comes in, in place of the peer's own answer to it. */
+/** Reacts to input instead of the peer's own code. */
 export interface InputRule {
-  /** An array, a line that is no JSON, or a message whose text has this in it. */
+  /** A batch, a line that is not JSON, or a message with this text. */
   readonly when: "batch" | "broken" | { readonly contains: string };
   readonly write?: readonly RawMessage[];
   readonly crash?: Crash;
 }
 
-/** How a peer dies. `half` is written before, without the end of its line. */
+/** How a peer crashes. `half` is written first, without a line end. */
 export interface Crash {
   readonly exitCode?: number;
   readonly signal?: string;
   readonly half?: string;
 }
 
-/** How the wire of one peer is bent. */
+/** The rules of one peer. */
 export interface WireRules {
-  /** Written before anything else: banners, byte order marks, other people's prints. */
+  /** Written first: banners, byte order marks, log lines. */
   readonly greeting?: readonly RawMessage[];
   readonly replies?: readonly ReplyRule[];
   readonly sends?: readonly SendRule[];

@@ -1,5 +1,4 @@
-// What a framed transport needs from the thing that moves its bytes: a pipe, a socket, a web
-// stream. The channel knows bytes only; frames belong to byte-transport.ts.
+// The interface of byte channels (pipes, sockets, web streams), on which byte-transport.ts builds frames.
 
 import type { EndReason } from "../jsonrpc/transport.ts";
 
@@ -7,47 +6,46 @@ import type { EndReason } from "../jsonrpc/transport.ts";
 export interface ByteChannel {
   /** Called once; nothing is read before it. */
   open(receiver: ByteReceiver): void;
-  /** Queues UTF-8 text. `false` means: wait for `receiver.drained`; the text is queued all the same. */
+  /** Queues text as UTF-8. `false` means that the text is queued but you should wait for `receiver.drained`. */
   write(text: string): boolean;
-  /** Bytes that were written and that the operating system has not taken yet. */
+  /** Bytes that the operating system has not taken yet. */
   queuedBytes(): number;
   pause(): void;
   resume(): void;
-  /** Ends the output alone, where a channel can: what was written arrives, input is still read. */
+  /** Ends output only, where the channel can; input is still read. */
   endOutput?(): void;
-  /** Flushes, then closes both directions. Idempotent; with a reason it may drop what is queued. */
+  /** Flushes, then closes both directions. Idempotent; with a reason it may drop queued output. */
   close(reason?: Error): Promise<void>;
 }
 
 export interface ByteReceiver {
-  /** The chunk may be reused by the channel after this returns: copy what must be kept. */
+  /** The channel may reuse the chunk after this returns: copy it to keep it. */
   bytes(chunk: Uint8Array): void;
   drained(): void;
-  /** Called once. `eof`: input is over, output may still be written. */
+  /** Called once. After `eof`, output can still be written. */
   ended(reason: EndReason): void;
 }
 
-/** What differs between Node and a browser, for a framed transport. */
+/** Text functions that Node and browsers implement differently. */
 export interface TextPlatform {
-  /** Strict UTF-8, a leading BOM kept; `undefined` when the bytes are not valid UTF-8. */
+  /** Decodes UTF-8 and keeps a leading BOM; `undefined` for invalid UTF-8. */
   decode(bytes: Uint8Array): string | undefined;
   byteLength(text: string): number;
-  /** Runs the callback soon, once the current work has returned (nextTick or a microtask). */
+  /** Runs the callback after the current synchronous work (nextTick or a microtask). */
   defer(callback: () => void): void;
 }
 
-// Made when first used: Node brings its own platform and does not pay for these.
+// created on first use: Node has its own platform and needs neither
 let decoder: TextDecoder | undefined;
 let encoder: TextEncoder | undefined;
 
-/** Works wherever there is a TextDecoder. */
+/** Works in every JavaScript runtime. */
 export const webPlatform: TextPlatform = {
   decode(bytes) {
     decoder ??= new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
     try {
       return decoder.decode(bytes);
     } catch {
-      // fatal: true throws on the first invalid sequence, which is the answer
       return undefined;
     }
   },

@@ -1,25 +1,24 @@
-// A Transport on any pair of byte streams: finds the framing, splits frames, coalesces writes, bounds
-// what is queued.
+// Implements a transport on a byte channel: framing, write coalescing and output limits.
 
 import { limitsFrom } from "../jsonrpc/limits.ts";
 import type { EndReason, LineAccess, Sink, Transport } from "../jsonrpc/transport.ts";
 import { type ByteChannel, type ByteReceiver, type TextPlatform, webPlatform } from "./byte-channel.ts";
-import { defaultFrameLimits, type FrameLimits } from "./frame-limits.ts";
+import { defaultFrameLimits, type FrameLimits, overflow } from "./frame-limits.ts";
 import { HeaderDecoder } from "./header-decoder.ts";
 import { type DecoderSink, type FrameDecoder, LineDecoder } from "./line-decoder.ts";
 
 export interface ByteTransportOptions {
   /**
-   * "auto" (default) reads and writes lines, unless the very first bytes of input are `Content-Length:`;
-   * then it answers in kind. "ndjson" and "content-length" are fixed.
+   * "auto" (default) reads and writes lines, unless the first bytes of input are `Content-Length:`; then it uses
+   * that framing in both directions.
    */
   readonly framing?: "auto" | "ndjson" | "content-length";
   readonly limits?: Partial<FrameLimits>;
-  /** Default: what every JavaScript runtime has. `@parley/acp/node` passes Node's faster one. */
+  /** Default: TextDecoder and TextEncoder. `@parley/acp/node` passes Node's faster functions. */
   readonly platform?: TextPlatform;
 }
 
-/** Output is written when so many characters are queued, or when the current work has returned. */
+/** Output is written when so many characters are queued, or after the current synchronous work. */
 const flushChars = 64 * 1024;
 
 export function byteTransport(channel: ByteChannel, options: ByteTransportOptions = {}): Transport {
@@ -36,14 +35,14 @@ class ByteTransport implements Transport, ByteReceiver {
   };
   #framing: "auto" | "ndjson" | "content-length";
   #decoder: FrameDecoder | undefined;
-  /** The first bytes, while they could still become `Content-Length:`. */
+  /** The first bytes, while they may still become `Content-Length:`. */
   #first = new Uint8Array(0);
   #sink: Sink | undefined;
   #out = "";
   #scheduled = false;
   #room = true;
   #paused = false;
-  /** The sink has been told of the end of input. */
+  /** The sink has been called with the end of input. */
   #inputOver = false;
   /** Nothing is read or written any more, and the sink is not called. */
   #ended = false;
@@ -57,7 +56,7 @@ class ByteTransport implements Transport, ByteReceiver {
 
   start(sink: Sink): void {
     this.#sink = sink;
-    // a channel may have bytes or an end ready; whoever starts us is not ready for them yet
+    // deferred, because a channel may have bytes or an end ready
     this.#platform.defer(() => {
       if (this.#ended) return;
       this.#channel.open(this);
@@ -144,7 +143,7 @@ class ByteTransport implements Transport, ByteReceiver {
       const text = given ?? JSON.stringify(message);
       return `Content-Length: ${this.#platform.byteLength(text)}\r\n\r\n${text}`;
     }
-    // text that was read from another framing may be printed over several lines (T2)
+    // text from another framing may contain line breaks (T2)
     return `${given === undefined || given.includes("\n") ? JSON.stringify(message) : given}\n`;
   }
 
@@ -164,7 +163,7 @@ class ByteTransport implements Transport, ByteReceiver {
     this.#decoder.push(input);
   }
 
-  /** Decides on the framing as soon as the first bytes allow it, and drops a leading byte order mark. */
+  /** Detects the framing from the first bytes, and drops a leading byte order mark. */
   #sniff(chunk: Uint8Array): void {
     const seen = new Uint8Array(this.#first.length + chunk.length);
     seen.set(this.#first);
@@ -188,21 +187,16 @@ class ByteTransport implements Transport, ByteReceiver {
     const queued = this.#channel.queuedBytes();
     if (queued <= this.#limits.highWaterBytes) return;
     this.#room = false;
-    if (queued > this.#limits.maxQueuedBytes) {
-      this.#fail({
-        kind: "overflow",
-        message: `the peer does not read: ${queued} bytes of output are queued`,
-      });
-    }
+    if (queued > this.#limits.maxQueuedBytes) this.#fail(overflow(queued));
   }
 
   #fail(reason: EndReason): void {
     if (this.#ended) return;
     this.#ended = true;
-    // after the end of input the sink has had its one end; whoever waits for room is let go
+    // after the end of input the sink has already had its one end, so only release waiters
     if (this.#inputOver) this.#sink?.drain();
     else this.#sink?.end(reason);
-    // the sink has been told why; a channel that fails to close has nothing to add
+    // the sink knows the reason; a failure to close adds nothing
     this.#channel.close(new Error(reason.message)).catch(() => undefined);
   }
 }

@@ -1,13 +1,15 @@
-// Every bound of a transport, with its default.
+// The limits of a transport.
+
+import type { EndReason } from "../jsonrpc/transport.ts";
 
 export interface FrameLimits {
-  /** Bytes of one message. A larger one is drained and refused; twice as much without an end closes. Default 32 MiB. */
+  /** Bytes of one message. A larger one is refused; one over twice the limit closes the transport. Default 32 MiB. */
   readonly maxMessageBytes: number;
   /** Nesting of one message. Default 512. */
   readonly maxDepth: number;
-  /** Queued output at which `send` begins to return false. Default 256 KiB. */
+  /** Queued output above which `send` returns false. Default 256 KiB. */
   readonly highWaterBytes: number;
-  /** Queued output at which the transport closes with "overflow". Default 64 MiB. */
+  /** Queued output above which the transport closes with "overflow". Default 64 MiB. */
   readonly maxQueuedBytes: number;
 }
 
@@ -17,3 +19,11 @@ export const defaultFrameLimits: FrameLimits = {
   highWaterBytes: 256 * 1024,
   maxQueuedBytes: 64 * 1024 * 1024,
 };
+
+/** The end of a transport whose queued output is over the limit. */
+export function overflow(queuedBytes: number): EndReason {
+  return {
+    kind: "overflow",
+    message: `the peer does not read: ${queuedBytes} bytes of output are queued`,
+  };
+}

@@ -1,34 +1,35 @@
-// From the text of one frame to a message or a fault: size, depth, JSON. Used by every transport, so
-// that they all refuse the same things in the same way.
+// Checks and parses one frame: size, UTF-8, depth and JSON, the same for every transport.
 
 import { endOfString } from "../jsonrpc/json-string.ts";
 import type { Fault, Sink } from "../jsonrpc/transport.ts";
+import type { TextPlatform } from "./byte-channel.ts";
 import type { FrameLimits } from "./frame-limits.ts";
-import { beginsLikeJson } from "./json-beginning.ts";
+import { beginsLikeJson } from "./json-prefix.ts";
 
-/** How much of the end of a refused frame is kept, so that an id that was written last can be found. */
-export const tailChars = 2 * 1024;
-
+/** How much of the beginning and the end of an invalid frame is kept, to find its id. */
 export const headChars = 64 * 1024;
+export const tailChars = 2 * 1024;
 
 const openBrace = 0x7b;
 const quote = 0x22;
 
 export interface FrameParser {
+  /** The text of a frame; undefined, and reported to the sink, when it is too large or not UTF-8. */
+  decode(frame: Uint8Array, cutOff?: boolean): string | undefined;
   /** Reports the frame to the sink. Blank frames are skipped. */
   frame(text: string): void;
-  /** The last frame before the end of input: one that was cut off is counted, not answered. */
+  /** The last frame before the end of input, which may be incomplete. */
   lastFrame(text: string): void;
 }
 
 export function frameParser(
   sink: Pick<Sink, "message" | "reject">,
-  limits: FrameLimits,
-  byteLength: (text: string) => number,
+  { maxMessageBytes, maxDepth }: FrameLimits,
+  platform: TextPlatform,
 ): FrameParser {
-  const { maxMessageBytes, maxDepth } = limits;
-  // A UTF-16 unit takes at most three bytes, and `n` levels take at least 2n characters: below these
-  // lengths nothing has to be counted.
+  const { byteLength } = platform;
+  // A UTF-16 unit takes at most three bytes, and `n` levels take at least 2n characters, so shorter texts need
+  // no check.
   const safeLength = Math.floor(maxMessageBytes / 3);
   const safeDepthLength = 2 * maxDepth;
 
@@ -51,7 +52,7 @@ export function frameParser(
       const found = problem(text);
       if (found !== undefined) return sink.reject(found);
     }
-    // what begins like every message there is goes straight to the parser
+    // nearly every message begins like this
     if ((text.charCodeAt(0) !== openBrace || text.charCodeAt(1) !== quote) && !beginsLikeJson(text))
       return refuse(text, cutOff);
     let value: unknown;
@@ -63,7 +64,18 @@ export function frameParser(
     sink.message(value, text);
   }
 
-  return { frame: (text) => parse(text, false), lastFrame: (text) => parse(text, true) };
+  return {
+    decode(frame, cutOff = false) {
+      const isTooLarge = frame.length > maxMessageBytes;
+      const text = isTooLarge ? undefined : platform.decode(frame);
+      if (text !== undefined) return text;
+      const found = bytesFault(isTooLarge ? "too_large" : "utf8", frame);
+      sink.reject(cutOff ? { ...found, cutOff } : found);
+      return undefined;
+    },
+    frame: (text) => parse(text, false),
+    lastFrame: (text) => parse(text, true),
+  };
 }
 
 export function fault(kind: Fault["kind"], text: string, bytes: number): Fault {
@@ -73,15 +85,13 @@ export function fault(kind: Fault["kind"], text: string, bytes: number): Fault {
     : { kind, bytes, head };
 }
 
-/** The same for a frame whose text cannot be decoded. */
+/** The same for a frame that cannot be decoded. */
 export function bytesFault(kind: Fault["kind"], frame: Uint8Array): Fault {
-  const { length } = frame;
-  const head = lossyHead(frame);
-  if (length <= headChars) return { kind, bytes: length, head };
-  return { kind, bytes: length, head, tail: lossyTail(frame) };
+  const found = { kind, bytes: frame.length, head: lossyHead(frame) };
+  return frame.length > headChars ? { ...found, tail: lossyTail(frame) } : found;
 }
 
-/** For a fault's head only: invalid sequences become U+FFFD. */
+/** The beginning of a frame; invalid sequences become U+FFFD. */
 export function lossyHead(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes.subarray(0, headChars));
 }
@@ -91,8 +101,8 @@ export function lossyTail(bytes: Uint8Array): string {
 }
 
 /**
- * Whether the text nests deeper than `max`. Brackets are first only counted, which indexOf does at
- * memory speed; the exact walk is for messages that have more brackets than allowed levels.
+ * Whether the text nests deeper than `max`. Counting brackets with indexOf is fast, so the exact walk is only
+ * for texts with more brackets than allowed levels.
  */
 export function exceedsDepth(text: string, max: number): boolean {
   let openers = 0;

@@ -1,20 +1,9 @@
-// Content-Length framing, as language servers use it (L1-L3): headers, a blank line, then exactly
-// so many bytes.
+// Decodes Content-Length framing, as language servers use it: headers, a blank line, then the body.
 
-import { ByteTail } from "../base/byte-tail.ts";
 import type { TextPlatform } from "./byte-channel.ts";
+import { FrameBytes } from "./frame-bytes.ts";
 import type { FrameLimits } from "./frame-limits.ts";
-import {
-  bytesFault,
-  type FrameParser,
-  fault,
-  frameParser,
-  headChars,
-  lossyHead,
-  lossyTail,
-  tailChars,
-} from "./frame-parser.ts";
-import { HeldBytes } from "./held-bytes.ts";
+import { type FrameParser, fault, frameParser } from "./frame-parser.ts";
 import type { DecoderSink, FrameDecoder } from "./line-decoder.ts";
 
 const maxHeaderBytes = 8 * 1024;
@@ -26,20 +15,19 @@ export class HeaderDecoder implements FrameDecoder {
   readonly #limits: FrameLimits;
   readonly #platform: TextPlatform;
   readonly #parser: FrameParser;
-  readonly #held = new HeldBytes();
-  /** Bytes of the body that are still to come; undefined while headers are read. */
+  readonly #header = new FrameBytes();
+  readonly #body: FrameBytes;
+  /** Missing bytes of the body; undefined while headers are read. */
   #left: number | undefined;
-  #bodyBytes = 0;
   #headers: string[] = [];
-  /** Of a body that is drained. */
-  #tail: ByteTail | undefined;
   #dead = false;
 
   constructor(sink: DecoderSink, limits: FrameLimits, platform: TextPlatform) {
     this.#sink = sink;
     this.#limits = limits;
     this.#platform = platform;
-    this.#parser = frameParser(sink, limits, platform.byteLength);
+    this.#parser = frameParser(sink, limits, platform);
+    this.#body = new FrameBytes(limits.maxMessageBytes);
   }
 
   push(chunk: Uint8Array): void {
@@ -50,24 +38,24 @@ export class HeaderDecoder implements FrameDecoder {
   }
 
   end(): void {
-    if (this.#dead || (this.#held.size === 0 && this.#left === undefined && this.#headers.length === 0))
-      return;
-    const bytes = this.#left === undefined ? this.#held.size : this.#bodyBytes - this.#left;
-    this.#sink.reject({ ...fault("parse", lossyHead(this.#held.head(headChars)), bytes), cutOff: true });
+    const isInside = this.#header.size > 0 || this.#left !== undefined || this.#headers.length > 0;
+    if (this.#dead || !isInside) return;
+    const part = this.#left === undefined ? this.#header : this.#body;
+    this.#sink.reject({ ...fault("parse", part.headText(), part.size), cutOff: true });
   }
 
-  /** Takes one header line, or holds what there is of it. */
+  /** Reads one header line, or keeps the beginning of one. Returns the remaining bytes. */
   #readHeader(bytes: Uint8Array): Uint8Array {
     const end = bytes.indexOf(newline);
     const taken = end === -1 ? bytes : bytes.subarray(0, end);
-    if (this.#held.size + taken.length > maxHeaderBytes || this.#headers.length > 64) {
+    if (this.#header.size + taken.length > maxHeaderBytes || this.#headers.length > 64) {
       return this.#fail(`the headers of a message are over ${maxHeaderBytes} bytes`);
     }
     if (end === -1) {
-      this.#held.add(bytes);
+      this.#header.add(bytes);
       return new Uint8Array(0);
     }
-    const line = this.#held.take(taken);
+    const line = this.#header.take(taken);
     const text = this.#platform.decode(line.at(-1) === carriageReturn ? line.subarray(0, -1) : line);
     if (text === undefined) return this.#fail("a header is not valid UTF-8");
     if (text !== "") this.#headers.push(text);
@@ -84,8 +72,7 @@ export class HeaderDecoder implements FrameDecoder {
       this.#fail("a message needs exactly one Content-Length header with a whole number");
       return false;
     }
-    this.#bodyBytes = Number(value);
-    this.#left = this.#bodyBytes;
+    this.#left = Number(value);
     if (this.#left > 2 * this.#limits.maxMessageBytes) {
       this.#dead = true;
       this.#sink.fatal("too_large", `a message of ${value} bytes was announced, over twice the limit`);
@@ -99,32 +86,19 @@ export class HeaderDecoder implements FrameDecoder {
     const taken = bytes.subarray(0, left);
     this.#left = left - taken.length;
     if (this.#left === 0) this.#endBody(taken);
-    // of a message over the limit only the head is kept, everything else is drained
-    else if (this.#bodyBytes <= this.#limits.maxMessageBytes) this.#held.add(taken);
-    else {
-      if (this.#held.size < headChars) this.#held.add(taken.subarray(0, headChars));
-      this.#tail ??= new ByteTail(tailChars);
-      this.#tail.push(taken);
-    }
+    else this.#body.add(taken);
     return bytes.subarray(taken.length);
   }
 
-  #endBody(tail: Uint8Array): void {
+  #endBody(last: Uint8Array): void {
     this.#left = undefined;
-    if (this.#bodyBytes > this.#limits.maxMessageBytes) return this.#refuseBody(tail);
-    const bytes = this.#held.take(tail);
-    const text = this.#platform.decode(bytes);
-    if (text === undefined) this.#sink.reject(bytesFault("utf8", bytes));
-    else if (text.trim() === "") this.#sink.reject(fault("parse", text, bytes.length));
+    const tooLarge = this.#body.takeFault(last);
+    if (tooLarge !== undefined) return this.#sink.reject(tooLarge);
+    const bytes = this.#body.take(last);
+    const text = this.#parser.decode(bytes);
+    if (text === undefined) return;
+    if (text.trim() === "") this.#sink.reject(fault("parse", text, bytes.length));
     else this.#parser.frame(text);
-  }
-
-  #refuseBody(tail: Uint8Array): void {
-    const last = this.#tail ?? new ByteTail(tailChars);
-    this.#tail = undefined;
-    last.push(tail);
-    const head = lossyHead(this.#held.take(tail.subarray(0, headChars)));
-    this.#sink.reject({ kind: "too_large", bytes: this.#bodyBytes, head, tail: lossyTail(last.bytes) });
   }
 
   #fail(message: string): Uint8Array {

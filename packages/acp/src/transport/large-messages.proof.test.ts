@@ -31,7 +31,7 @@ test("a line of 64 MiB, with the limit raised, in pieces of 64 KiB is decoded on
   assert.ok(copied <= 2.1 * input.length, `${copied} bytes were copied for ${input.length}`);
 });
 
-test("of 64 MiB without a line feed no byte over the limit is kept or decoded (N025, G8)", () => {
+test("64 MiB without a line feed: no byte over the limit is kept or decoded (N025, G8)", () => {
   const piece = Buffer.alloc(64 * 1024, "x");
   const limit = 8 * 1024 * 1024;
   const copied = countCopies(() => {

@@ -60,7 +60,7 @@ test("a raw NUL, NaN, trailing commas, comments and single quotes are not JSON (
   }
 });
 
-test("UTF-16 spoils its own lines; the second line after it works again (N018)", () => {
+test("UTF-16 input breaks its own lines only; the second line after it is read (N018)", () => {
   const input = bytes([...Buffer.from('{"a":1}\n', "utf16le")], '{"spoilt":1}\n{"ok":1}\n');
   assert.deepEqual(messages(input), ["parse", "parse", { ok: 1 }]);
 });

@@ -1,20 +1,19 @@
-// Two transports back to back in one process. Text crosses, never references, so that what works here
-// works on a wire.
+// Connects two transports in one process; they exchange text, never references.
 
 import { limitsFrom } from "../jsonrpc/limits.ts";
 import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
 import { webPlatform } from "./byte-channel.ts";
-import { defaultFrameLimits, type FrameLimits } from "./frame-limits.ts";
+import { defaultFrameLimits, type FrameLimits, overflow } from "./frame-limits.ts";
 import { type FrameParser, frameParser } from "./frame-parser.ts";
 
 export interface MemoryPairOptions {
   readonly limits?: Partial<FrameLimits>;
 }
 
-/** Two peers that keep answering one another by microtasks alone would keep timers and I/O from running. */
+/** Then one delivery waits for a macrotask, so that two busy peers do not block timers and I/O. */
 const deliveriesPerTurn = 1_000;
 
-/** Node has the macrotask that does not wait a millisecond; a browser has the one that everybody has. */
+// setImmediate is Node's macrotask without a delay
 const { setImmediate: immediately } = globalThis as { setImmediate?: (callback: () => void) => unknown };
 
 function inLaterTurn(callback: () => void): void {
@@ -22,7 +21,7 @@ function inLaterTurn(callback: () => void): void {
   else immediately(callback);
 }
 
-/** A connected pair: what one end sends, the other receives. */
+/** Returns two connected transports. */
 export function memoryPair(options: MemoryPairOptions = {}): [Transport, Transport] {
   const limits = limitsFrom(defaultFrameLimits, options.limits);
   const left = new MemoryEnd(limits);
@@ -33,13 +32,13 @@ export function memoryPair(options: MemoryPairOptions = {}): [Transport, Transpo
 }
 
 class MemoryEnd implements Transport {
-  /** Itself until memoryPair() has joined two. */
+  /** Set by memoryPair(). */
   peer: MemoryEnd = this;
   readonly #limits: FrameLimits;
   readonly #deliverSoon = () => this.#deliver();
   #sink: Sink | undefined;
   #parser: FrameParser | undefined;
-  /** What has not been read yet begins at `#next`: a queue that is cut at its head costs its length. */
+  /** Unread messages begin at `#next`, because removing the head of an array costs its length. */
   #inbox: string[] = [];
   #next = 0;
   #inboxChars = 0;
@@ -56,7 +55,7 @@ class MemoryEnd implements Transport {
 
   start(sink: Sink): void {
     this.#sink = sink;
-    this.#parser = frameParser(sink, this.#limits, webPlatform.byteLength);
+    this.#parser = frameParser(sink, this.#limits, webPlatform);
     this.#schedule();
   }
 
@@ -78,7 +77,7 @@ class MemoryEnd implements Transport {
     this.#closed = true;
     this.#sink = undefined;
     this.#inbox = [];
-    // nobody reads this any more, so nobody has to wait for room in it
+    // the inbox is gone, so the peer need not wait for room in it
     if (this.#senderWaits) this.peer.#hasRoom();
     this.peer.#finish({ kind: "closed" });
   }
@@ -100,9 +99,9 @@ class MemoryEnd implements Transport {
 
   #overflow(queued: number): void {
     const sink = this.#sink;
-    // closing waits for nothing; it rejects only with what the peer's sink throws, which is not ours to tell
+    // rejects only when the peer's sink throws
     this.close().catch(() => undefined);
-    sink?.end({ kind: "overflow", message: `the peer does not read: ${queued} bytes of output are queued` });
+    sink?.end(overflow(queued));
   }
 
   #finish(reason: EndReason): void {
@@ -120,7 +119,7 @@ class MemoryEnd implements Transport {
 
   #deliver(): void {
     this.#scheduled = false;
-    // what comes while this is read is another chunk
+    // messages that arrive meanwhile belong to the next chunk
     const end = this.#inbox.length;
     while (this.#next < end && !this.#paused && this.#sink !== undefined) {
       const text = this.#inbox[this.#next++] ?? "";

@@ -82,7 +82,7 @@ test("a byte order mark at the very beginning is dropped in either framing, late
   }
 });
 
-test("a fixed framing does not look: headers are bad lines, lines are bad headers (L2)", async () => {
+test("with a fixed framing nothing is detected: headers are invalid lines, lines are invalid headers (L2)", async () => {
   const lines = await exchange([utf8(`${header}\n`)], { framing: "ndjson" });
   assert.deepEqual([lines.values, lines.faults], [[{ a: 1 }], ["parse"]]);
   const headers = await exchange([utf8('{"a":1}\n\n')], { framing: "content-length" });
@@ -101,14 +101,14 @@ test("input that ends while it could still become a header is judged as a line (
   assert.deepEqual([nothing.faults, nothing.ends], [[], ["eof"]]);
 });
 
-test("a broken header closes the connection with protocol, told once (L3)", async () => {
+test("a broken header closes the connection with protocol, reported once (L3)", async () => {
   const { ends, values } = await exchange([utf8(`${header}Content-Length: x\r\n\r\n`), utf8(header)], {
     end: { kind: "eof" },
   });
   assert.deepEqual([values, ends], [[{ a: 1 }], ["protocol"]]);
 });
 
-test("an end of input after which writing fails is told once (T7)", async () => {
+test("an end of input after which writing fails is reported once (T7)", async () => {
   let receiver: ByteReceiver | undefined;
   const transport = byteTransport({
     open(given) {

@@ -1,7 +1,7 @@
-// Adapters at the edge for code that thinks in web streams: a byte channel over a pair of byte
-// streams, and a transport seen as a pair of message streams (what the official SDK connects to).
+// Adapts web streams: byte streams to a transport, and a transport to message streams, as the official SDK uses.
 
-import { deadline, milliseconds } from "../base/deadline.ts";
+import { milliseconds } from "../base/deadline.ts";
+import { withTimeout } from "../base/timeout.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
 import type { ByteChannel, ByteReceiver } from "./byte-channel.ts";
 import { type ByteTransportOptions, byteTransport } from "./byte-transport.ts";
@@ -12,11 +12,11 @@ export interface ByteStreams {
 }
 
 export interface WebStreamOptions extends ByteTransportOptions {
-  /** How long closing waits for a peer that does not read, before it drops what is queued. Default 2,000 ms. */
+  /** How long `close` waits for a peer that does not read before it drops queued output. Default 2,000 ms. */
   readonly flushMs?: number;
 }
 
-/** A transport on two web byte streams, such as those of a subprocess in Deno or of a fetch. */
+/** Makes a transport from two web byte streams, such as those of a subprocess in Deno. */
 export function fromWebStreams(streams: ByteStreams, options: WebStreamOptions = {}): Transport {
   return byteTransport(
     new WebStreamChannel(streams, milliseconds("flushMs", options.flushMs ?? 2_000)),
@@ -81,13 +81,10 @@ class WebStreamChannel implements ByteChannel {
 
   async #close(reason?: Error): Promise<void> {
     this.resume();
-    const late = Promise.withResolvers<void>();
-    const timer = deadline(this.#flushMs, late.resolve);
     const writing = reason === undefined ? this.#writer.close() : this.#writer.abort(reason);
-    // either stream may have failed already, and then it is closed; either may also never come to an end
-    await Promise.race([Promise.allSettled([writing, this.#reader.cancel(reason)]), late.promise]);
-    clearTimeout(timer);
-    // a second abort of a closed stream does nothing, and of a stuck one cannot be waited for
+    // either stream may have failed already, or may never close
+    await withTimeout(this.#flushMs, Promise.allSettled([writing, this.#reader.cancel(reason)]));
+    // does nothing to a closed stream; a stuck one cannot be awaited
     this.#writer.abort(reason).catch(() => undefined);
   }
 
@@ -106,7 +103,7 @@ export interface MessageStreams {
   readonly writable: WritableStream<object>;
 }
 
-/** A transport as two web streams of parsed messages. Frames that cannot be read are left out. */
+/** Makes two web streams of parsed messages from a transport. Invalid frames are left out. */
 export function toWebStreams(transport: Transport): MessageStreams {
   let room: PromiseWithResolvers<void> | undefined;
   let isReadable = true;
@@ -134,7 +131,7 @@ export function toWebStreams(transport: Transport): MessageStreams {
           isWritable = reason.kind === "eof";
           release();
           const error = new Error(reason.message ?? `the transport ended: ${reason.kind}`);
-          // whoever writes on must learn that nobody gets it
+          // further writes must fail
           if (!isWritable) failWritable?.(error);
           if (reason.kind === "eof" || reason.kind === "closed") controller.close();
           else controller.error(error);
@@ -149,18 +146,18 @@ export function toWebStreams(transport: Transport): MessageStreams {
   });
   const close = async (reason?: Error) => {
     await transport.close(reason);
-    // our own close is not reported to the sink
+    // the sink is not called for our own close
     if (isReadable) endReadable?.();
     isReadable = false;
   };
   const writable = new WritableStream<object>({
     start(controller) {
       failWritable = (reason) => controller.error(reason);
-      // a write that waits for room would hold up the abort
+      // else a write that waits for room would block the abort
       controller.signal.addEventListener("abort", release);
     },
     async write(message) {
-      // sending may end the transport (overflow), and then there is no room to wait for
+      // sending may end the transport (overflow)
       if (transport.send(message) || !isWritable) return;
       room ??= Promise.withResolvers<void>();
       await room.promise;

@@ -7,7 +7,7 @@ import { clients, opened, sockets } from "../../test/support/socket-pair.ts";
 import { watch } from "../testing/contracts/watched-transport.ts";
 import { type WebSocketLike, webSocketTransport } from "./websocket.ts";
 
-test("what is sent while the socket still connects arrives, in order", async () => {
+test("messages sent while the socket connects arrive, in order", async () => {
   const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
   await once(server, "listening");
   for (const connect of Object.values(clients)) {
@@ -27,7 +27,7 @@ test("what is sent while the socket still connects arrives, in order", async () 
   server.close();
 });
 
-test("what is queued while the socket connects is bounded (G8)", () => {
+test("the queue while the socket connects is bounded (G8)", () => {
   const closed: number[] = [];
   const socket: WebSocketLike = {
     readyState: 0,
@@ -191,7 +191,7 @@ test("a peer that does not read does not keep what we hold: after the overflow t
   assert.deepEqual([watched.ends.length, listeners.size], [1, 1]);
 });
 
-test("messages and an end that came before start are told after it", async () => {
+test("messages and an end before start are delivered after it", async () => {
   const { accepted, connecting, stop } = await sockets("the standard");
   const transport = webSocketTransport(connecting);
   const ended = new Promise<void>((resolve) => connecting.addEventListener("close", () => resolve()));

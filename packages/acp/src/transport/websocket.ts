@@ -1,11 +1,10 @@
-// One JSON-RPC message per text frame (W3), on the WebSocket of a browser, of Node, or of the `ws`
-// package. Whoever passes the socket has opened or accepted it and decides about URLs and headers.
+// Implements a transport on a WebSocket of a browser, of Node or of the `ws` package: one message per text frame.
 
 import { type Deadline, deadline, milliseconds } from "../base/deadline.ts";
 import { limitsFrom } from "../jsonrpc/limits.ts";
 import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
 import { webPlatform } from "./byte-channel.ts";
-import { defaultFrameLimits, type FrameLimits } from "./frame-limits.ts";
+import { defaultFrameLimits, type FrameLimits, overflow } from "./frame-limits.ts";
 import { type FrameParser, frameParser } from "./frame-parser.ts";
 
 interface Listening {
@@ -15,26 +14,26 @@ interface Listening {
   (type: "error", listener: (event: { readonly message?: string; readonly error?: unknown }) => void): void;
 }
 
-/** The part of the standard WebSocket that is used; `ws` sockets fit too. */
+/** The parts of the standard WebSocket that the transport uses; `ws` sockets fit too. */
 export interface WebSocketLike {
   readonly readyState: number;
   readonly bufferedAmount: number;
   binaryType: string;
   send(text: string, sent?: (error?: Error | null) => void): void;
   close(code?: number, reason?: string): void;
-  /** `ws` can drop a socket whose peer does not answer the close frame, the standard socket cannot. */
+  /** Drops a socket whose peer does not answer the close frame; `ws` only. */
   terminate?(): void;
   readonly addEventListener: Listening;
-  /** Without it the listeners stay, and hold what they need, for as long as the socket lives. */
+  /** Without it the listeners stay for as long as the socket lives. */
   readonly removeEventListener?: Listening;
-  /** `ws` can stop reading, the standard socket cannot. */
+  /** Stops reading; `ws` only. */
   pause?(): void;
   resume?(): void;
 }
 
 export interface WebSocketTransportOptions {
   readonly limits?: Partial<FrameLimits>;
-  /** How long to wait for the peer's close frame before the socket is left to itself. Default 1,000 ms. */
+  /** How long to wait for the peer's close frame before the socket is abandoned. Default 1,000 ms. */
   readonly closeTimeoutMs?: number;
 }
 
@@ -42,7 +41,7 @@ const connecting = 0;
 const open = 1;
 const closing = 2;
 const closedState = 3;
-/** The standard socket has no event for "drained", only a number that can be looked at. */
+/** The standard socket has no drain event, so `bufferedAmount` is polled. */
 const pollMs = 5;
 
 export function webSocketTransport(
@@ -59,7 +58,7 @@ class WebSocketTransport implements Transport {
   readonly #closed = Promise.withResolvers<void>();
   #sink: Sink | undefined;
   #parser: FrameParser | undefined;
-  /** What arrived before `start`; undefined afterwards. A socket reads on its own, so somebody has to keep it. */
+  /** Messages from before `start`, which the standard socket cannot hold back; undefined afterwards. */
   #early: string[] | undefined = [];
   #earlyChars = 0;
   #endedEarly: EndReason | undefined;
@@ -74,19 +73,19 @@ class WebSocketTransport implements Transport {
     this.#socket = socket;
     this.#limits = limitsFrom(defaultFrameLimits, options.limits);
     this.#closeTimeoutMs = milliseconds("closeTimeoutMs", options.closeTimeoutMs ?? 1_000);
-    // a Blob could only be read asynchronously, which would lose the order; binary is ignored anyway
+    // binary frames are ignored, so do not make Blobs of them
     socket.binaryType = "arraybuffer";
     socket.addEventListener("open", this.#onOpen);
     socket.addEventListener("message", this.#onMessage);
     socket.addEventListener("error", this.#onError);
     socket.addEventListener("close", this.#onClose);
-    // refused while it connects; whatever comes then is kept as above
+    // `ws` ignores this while it connects; messages are then kept in #early
     socket.pause?.();
   }
 
   start(sink: Sink): void {
     this.#sink = sink;
-    this.#parser = frameParser(sink, this.#limits, webPlatform.byteLength);
+    this.#parser = frameParser(sink, this.#limits, webPlatform);
     queueMicrotask(() => {
       const early = this.#early ?? [];
       this.#early = undefined;
@@ -105,11 +104,11 @@ class WebSocketTransport implements Transport {
       return this.#hasRoomFor(this.#beforeOpenChars);
     }
     if (socket.readyState !== open) {
-      // somebody else closed it, and nothing says that the peer will ever answer
+      // closed by somebody else: the peer may never answer
       if (socket.readyState === closing) this.#waitForClose();
       return true;
     }
-    // only `ws` takes and calls a callback; the standard socket ignores a second argument
+    // only `ws` takes a callback
     if (socket.pause === undefined) socket.send(text);
     else socket.send(text, this.#onSent);
     return this.#hasRoomFor(socket.bufferedAmount);
@@ -133,14 +132,14 @@ class WebSocketTransport implements Transport {
     await this.#closed.promise;
   }
 
-  /** The standard lets a page use 1000 and 3000-4999 only, and throws for every other code. */
+  /** Maps the code for standard sockets, which throw for codes other than 1000 and 3000-4999. */
   #closeWith(code: number, reason?: string): void {
     const isStandard = this.#socket.terminate === undefined;
     this.#socket.close(isStandard && code !== 1000 ? code + 3_000 : code, reason);
     this.#waitForClose();
   }
 
-  /** Not forever: a peer that does not answer, or no longer reads, must not keep what we hold. */
+  /** Abandons the socket when the peer does not answer in time. */
   #waitForClose(): void {
     if (this.#isWaitingForClose) return;
     this.#isWaitingForClose = true;
@@ -151,11 +150,11 @@ class WebSocketTransport implements Transport {
     });
   }
 
-  /** The socket is closed, or left to itself. */
+  /** Detaches from a socket that is closed or abandoned. */
   #leave(): void {
     clearTimeout(this.#closeDeadline);
     const socket = this.#socket;
-    // `ws` throws an error that nobody listens to, and a socket that was dropped may still have one
+    // `ws` throws errors without a listener, and a dropped socket may still emit one
     socket.addEventListener("error", ignore);
     socket.removeEventListener?.("open", this.#onOpen);
     socket.removeEventListener?.("message", this.#onMessage);
@@ -172,7 +171,7 @@ class WebSocketTransport implements Transport {
     else this.#keep(this.#early, data);
   };
 
-  /** "close" follows every "error"; what failed is known here only, and in a browser not even here. */
+  /** Remembers the error for the "close" event that follows. */
   readonly #onError = ({ message = "", error }: { readonly message?: string; readonly error?: unknown }) => {
     this.#failure ??= { message, cause: error };
   };
@@ -196,7 +195,7 @@ class WebSocketTransport implements Transport {
     this.#earlyChars += text.length;
     if (this.#earlyChars <= this.#limits.maxQueuedBytes) return;
     early.length = 0;
-    this.#closeWith(1008, "nobody reads");
+    this.#closeWith(1008, "not started");
     this.#ended({ kind: "overflow", message: "too much arrived before the transport was started" });
   }
 
@@ -238,10 +237,7 @@ class WebSocketTransport implements Transport {
   #overflow(queued: number): void {
     this.#beforeOpen = [];
     this.#closeWith(1013, "the peer does not read");
-    this.#ended({
-      kind: "overflow",
-      message: `the peer does not read: ${queued} bytes of output are queued`,
-    });
+    this.#ended(overflow(queued));
   }
 
   #ended(reason: EndReason): void {

@@ -1,28 +1,27 @@
-// What a validator says when a value is wrong, and the few checks that are functions rather than generated
-// lines. Only the failing path allocates: a failure is built inside out while the validators return.
+// The failures of validators, and the checks that are not generated.
 
 /** The bits of a validator's mode. */
 export const modes = {
-  /** What we send: nothing is salvaged, and custom root fields are refused. */
+  /** For sending: nothing is repaired, and custom root fields are refused. */
   strict: 1,
-  /** Unstable fields, tags and variants are known. */
+  /** Unstable fields, tags and variants are enabled. */
   unstable: 2,
-  /** Closed unions and enums keep an unknown string as it is. A known tag with a bad payload still fails. */
+  /** Closed unions and enums accept unknown strings. A known tag with a bad payload still fails. */
   open: 4,
-  /** What the protocol says in prose: absolute paths, 1-based lines, clean strings. */
+  /** Rules outside the schema: absolute paths, 1-based lines, clean strings. */
   checks: 8,
-  /** What an app says itself: a value or a tag that is not known begins with an underscore (X8). */
+  /** For an app's own values: unknown values and tags must begin with an underscore. */
   own: 16,
 } as const;
 
-/** Why a value was refused. Never holds the value itself. */
+/** Why a value was refused. Never contains the value itself. */
 export class Failure {
   /** JSON pointer from the validated value, for example `/update/content/text`. */
   path: string;
   readonly expected: string;
-  /** A type word, or a short literal where the type was right. */
+  /** A type, or a short literal if the type was right. */
   readonly got: string;
-  /** Set when a bound was exceeded: not a mistake in shape, and never salvaged. */
+  /** Whether a limit was exceeded, which is never repaired. */
   readonly limit: boolean;
 
   constructor(path: string, expected: string, got: string, limit = false) {
@@ -33,7 +32,7 @@ export class Failure {
   }
 }
 
-/** No list of the protocol is this long; one that is would only cost memory. */
+/** Far above any list of the protocol. */
 export const maxArrayItems = 100_000;
 
 const literalLength = 40;
@@ -66,7 +65,7 @@ export function tooFew(path: string, least: number, length: number): Failure {
   return new Failure(path, `at least ${least} ${least === 1 ? "item" : "items"}`, `${length} items`);
 }
 
-/** Puts the way to the value in front of a failure's path. */
+/** Prefixes a failure's path. */
 export function within(path: string, failure: Failure): Failure {
   failure.path = path + failure.path;
   return failure;
@@ -78,9 +77,8 @@ export function pointer(key: string): string {
 }
 
 /**
- * Names the custom root field of an object whose keys did not add up (X2). `known` and `outer` hold field names
- * separated by blanks, with a question mark after unstable ones. Keys that hold undefined do not reach the
- * wire, and `_meta` is allowed everywhere, also where the schema forgot it.
+ * Finds the custom root field of an object with too many keys (X2). `known` and `outer` are field names separated by
+ * spaces, with a question mark after unstable ones. Undefined values are ignored, and `_meta` is always allowed.
  */
 export function strayKey(
   value: Record<string, unknown>,
@@ -99,7 +97,6 @@ export function strayKey(
   return undefined;
 }
 
-/** Small enough to be inlined wherever it is called. */
 export function isNotObject(value: unknown): boolean {
   return typeof value !== "object" || value === null || Array.isArray(value);
 }
@@ -115,12 +112,12 @@ export function isAbsolutePath(path: string): boolean {
 
 const dateTime = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 
-/** A date and time with its offset, as RFC 3339 writes them. */
+/** Whether the text is an RFC 3339 date and time with offset. */
 export function isDateTime(text: string): boolean {
   return dateTime.test(text) && !Number.isNaN(Date.parse(text));
 }
 
-/** Whether an operating system can take the string as it is (N015, N017). */
+/** Whether an operating system accepts the string: no NUL, no lone surrogates. */
 export function isCleanText(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }

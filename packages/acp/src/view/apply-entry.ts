@@ -1,7 +1,4 @@
-// The fold from entries to a view. Pure in the sense that counts: what a view holds follows from the entries and
-// from nothing else, so that live, replay, traces and exports show the same. It changes the view in place,
-// because an immutable one would copy some of itself with every chunk and so cost more the longer a session is;
-// entries are never changed.
+// Folds entries into a view, in place, because copies would cost more the longer a session is.
 
 import type { Entry } from "../model/entry.ts";
 import type { Update } from "../model/update.ts";
@@ -30,21 +27,21 @@ import { appendToToolCall, upsertToolCall } from "./tool-calls.ts";
 import { addItem, createState, firstSight, touchPart, type ViewState } from "./view-state.ts";
 
 export interface ViewOptions {
-  /** Bytes of output to keep for each terminal; older ones are dropped from the front. Default 1 MiB. */
+  /** Bytes of output to keep for each terminal; older ones are dropped. Default 1 MiB. */
   readonly terminalBytes?: number;
 }
 
-/** A view of a session in which nothing has happened yet. */
+/** Creates the view of an empty session. */
 export function createView(options: ViewOptions = {}): SessionView {
   return createState(options.terminalBytes ?? 1024 * 1024);
 }
 
 /**
- * Shows one more entry, in place. Entries come in the order of their `seq`; one that is not above the last is
- * already shown and is ignored, so that a replay and a live stream may overlap.
+ * Applies an entry to the view, in place. Entries come in the order of their `seq`; one that is not above the
+ * last is ignored, so that a replay and a live stream may overlap.
  */
 export function applyEntry(view: SessionView, entry: Entry): void {
-  // Views are made by createView alone: the read-only type is what users see of the state.
+  // createView makes all views, so each is a ViewState
   const state = view as ViewState;
   if (entry.seq <= state.seq) return;
   state.seq = entry.seq;
@@ -61,12 +58,12 @@ export function applyEntry(view: SessionView, entry: Entry): void {
     case "outcome":
       return applyOutcome(state, entry.messageId, entry.outcome);
     default:
-      // Written by a later version of this library; there is nothing to show for it.
+      // written by a later version of this library
       return;
   }
 }
 
-/** The view of a session that is over, or of the part that is stored. */
+/** Creates a view from stored entries. */
 export function viewFrom(entries: Iterable<Entry>, options?: ViewOptions): SessionView {
   const view = createView(options);
   for (const entry of entries) applyEntry(view, entry);
@@ -74,11 +71,11 @@ export function viewFrom(entries: Iterable<Entry>, options?: ViewOptions): Sessi
 }
 
 /**
- * What changed after the entry with that `seq`, least recent first: remember `view.version`, and ask again when
- * it is time to draw. A plan that was removed is not listed; the part "plans" is.
+ * Returns what changed after the entry with that `seq`, least recent first. Remember `view.version` and call this
+ * before you draw. A removed plan is not listed, but the part "plans" is.
  */
 export function changesSince(view: SessionView, version: number): Changed[] {
-  // As above.
+  // as above
   return (view as ViewState).fold.changes.since(version);
 }
 
@@ -125,7 +122,7 @@ function applyUpdate(state: ViewState, update: Update): void {
 function applyRareUpdate(state: ViewState, update: Update): void {
   switch (update.sessionUpdate) {
     case "notice":
-      // A notice has no id: its entry is its identity.
+      // a notice has no id
       addItem(state, { kind: "notice", ...firstSight(state, `notice:${state.seq}`), notice: update });
       return;
     case "compaction_update":

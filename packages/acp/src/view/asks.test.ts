@@ -66,7 +66,7 @@ test("forms and addresses to visit are questions too", () => {
   assert.deepEqual([item.ask, item.answer, view.pendingAsks.size], [elicitation, { action: "decline" }, 0]);
 });
 
-test("the first answer counts, and one to another kind of question or to none counts for nothing", () => {
+test("the first answer counts; answers to another kind of question, or to none, are ignored", () => {
   const wrongKind: EntryBody = { kind: "answer", askId: "1", elicitation: { action: "cancel" } };
   const view = viewFrom(entriesOf([answer("early"), ask, wrongKind, answer("yes"), answer("no")]));
   const item = view.timeline.at(-1);

@@ -1,4 +1,4 @@
-// Questions to the user and their answers.
+// Applies questions to the user and their answers to a view.
 
 import type { PermissionAnswer, PermissionAsk } from "../model/ask.ts";
 import type { Entry } from "../model/entry.ts";
@@ -11,7 +11,7 @@ export function applyAsk(state: ViewState, entry: EntryOf<"ask">): void {
   const { askId } = entry;
   if ("permission" in entry) {
     const { subject } = entry.permission;
-    // Before the question, so that the user sees the call that it is about (C60).
+    // first, so that the user sees the call that the question is about (C60)
     if (subject?.type === "tool_call") upsertToolCall(state, subject.toolCall);
   }
   const known = state.fold.asks.get(askId);
@@ -26,7 +26,7 @@ export function applyAsk(state: ViewState, entry: EntryOf<"ask">): void {
     state.fold.asks.set(askId, item);
     state.pendingAsks.set(askId, item);
   } else {
-    // Asked again, for instance after a reconnect: the same question, open once more.
+    // asked again, for instance after a reconnect
     Object.assign(known, item);
     state.pendingAsks.set(askId, known);
     touch(state, known);
@@ -34,7 +34,7 @@ export function applyAsk(state: ViewState, entry: EntryOf<"ask">): void {
   touchPart(state, "asks");
 }
 
-/** The first answer counts; one that fits no question is nothing that could be shown. */
+/** Applies the first answer to a question; others are ignored. */
 export function applyAnswer(state: ViewState, entry: EntryOf<"answer">): void {
   const item = state.pendingAsks.get(entry.askId);
   if (item === undefined) return;

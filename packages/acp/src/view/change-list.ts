@@ -1,5 +1,4 @@
-// Everything that can change, ordered by its last change. Moving to the front and reading what is new cost the
-// same however long the session is, which neither a scan of versions nor a growing log would.
+// Orders the parts of a view by their last change, at a cost that does not depend on the session's length.
 
 import type { Changed } from "./session-view.ts";
 
@@ -14,7 +13,7 @@ export class ChangeList {
   #newest: Node | undefined;
 
   touch(thing: Changed): void {
-    // Streams change the same thing again and again.
+    // streams change the same thing repeatedly
     if (this.#newest?.thing === thing) return;
     let node = this.#nodes.get(thing);
     if (node === undefined) {
@@ -36,7 +35,7 @@ export class ChangeList {
     this.#unlink(node);
   }
 
-  /** What changed after that version, least recent first. */
+  /** Returns what changed after that version, least recent first. */
   since(version: number): Changed[] {
     const found: Changed[] = [];
     for (let node = this.#newest; node !== undefined && node.thing.version > version; node = node.older) {

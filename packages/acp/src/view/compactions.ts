@@ -1,15 +1,12 @@
-// Compactions of the context: upserts that stay where they were first seen.
+// Applies compactions of the context to a view.
 
 import type { ContentBlock } from "../model/content.ts";
-import type { Update } from "../model/update.ts";
 import { appendBlock, ownBlocks, patched, patchedMeta } from "./patch.ts";
-import type { CompactionItem } from "./session-view.ts";
-import { addItem, firstSight, type Mutable, touch, type ViewState } from "./view-state.ts";
+import type { CompactionItem, UpdateOf } from "./session-view.ts";
+import { findOrAdd, firstSight, type Mutable, touch, type ViewState } from "./view-state.ts";
 
 function compaction(state: ViewState, compactionId: string): Mutable<CompactionItem> {
-  const known = state.fold.compactions.get(compactionId);
-  if (known !== undefined) return known;
-  const item = addItem<Mutable<CompactionItem>>(state, {
+  return findOrAdd(state, state.fold.compactions, compactionId, () => ({
     kind: "compaction",
     ...firstSight(state, `compaction:${compactionId}`),
     compactionId,
@@ -17,15 +14,10 @@ function compaction(state: ViewState, compactionId: string): Mutable<CompactionI
     summary: [],
     error: undefined,
     meta: undefined,
-  });
-  state.fold.compactions.set(compactionId, item);
-  return item;
+  }));
 }
 
-export function upsertCompaction(
-  state: ViewState,
-  update: Extract<Update, { sessionUpdate: "compaction_update" }>,
-): void {
+export function upsertCompaction(state: ViewState, update: UpdateOf<"compaction_update">): void {
   const item = compaction(state, update.compactionId);
   item.status = update.status;
   if (update.summary !== undefined) item.summary = ownBlocks(update.summary ?? []);

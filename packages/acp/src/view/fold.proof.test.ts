@@ -19,7 +19,7 @@ function deepFreeze<T>(value: T): T {
   return value;
 }
 
-test("live, in any portions and however often it is looked at, shows what a replay shows", () => {
+test("a live view equals a replay, whatever the portions and however often it is read", () => {
   fc.assert(
     fc.property(anyEntries, fc.array(fc.nat(40), { maxLength: 5 }), (entries, looks) => {
       const live = createView();
@@ -60,7 +60,7 @@ test("entries that were applied already are ignored, so replay and live may over
 
 type Keyed = { readonly key: string; readonly version: number };
 
-test("what is not among the changes has not changed, and what is has a newer version", () => {
+test("changes list exactly what changed, with a newer version", () => {
   const things = (entries: Entry[]) => {
     const view = viewFrom(entries);
     // Plain JSON of things that all have a key and a version.
@@ -112,7 +112,7 @@ test("a completed call stays completed whatever follows without a status", () =>
   );
 });
 
-test("whatever the decoder lets through can be shown", () => {
+test("every update that the decoder accepts can be shown", () => {
   const row = methods.find(({ method }) => method === "session/update");
   assert.ok(row);
   const bound = bindMethod(row, "*");

@@ -1,35 +1,35 @@
-// Messages, thoughts and messages between sessions: upserts replace, chunks append, in order of arrival (C49).
+// Applies messages, thoughts and messages between sessions to a view: updates replace, chunks append.
 
 import type { ContentBlock, Meta } from "../model/content.ts";
-import type { Update } from "../model/update.ts";
-import { appendBlock, ownBlocks, patched, patchedMeta } from "./patch.ts";
-import type { MessageItem, SessionMessageItem } from "./session-view.ts";
-import { addItem, firstSight, type Mutable, touch, type ViewState } from "./view-state.ts";
+import { appendBlock, ownBlocks, patchedMeta, patchFields } from "./patch.ts";
+import type { MessageItem, SessionMessageItem, UpdateOf } from "./session-view.ts";
+import { findOrAdd, firstSight, type Mutable, touch, type ViewState } from "./view-state.ts";
 
 function message(state: ViewState, kind: MessageItem["kind"], messageId: string): Mutable<MessageItem> {
-  const known = state.fold.messages[kind].get(messageId);
-  if (known !== undefined) return known;
-  const item = addItem<Mutable<MessageItem>>(state, {
-    kind,
-    ...firstSight(state, `${kind}:${messageId}`),
-    messageId,
-    content: [],
-    echoed: false,
-    outcome: undefined,
-    meta: undefined,
-  });
-  state.fold.messages[kind].set(messageId, item);
-  return item;
+  const messages = state.fold.messages[kind];
+  // looked up first, because this runs for every chunk
+  return (
+    messages.get(messageId) ??
+    findOrAdd(state, messages, messageId, () => ({
+      kind,
+      ...firstSight(state, `${kind}:${messageId}`),
+      messageId,
+      content: [],
+      echoed: false,
+      outcome: undefined,
+      meta: undefined,
+    }))
+  );
 }
 
-/** Metadata of a chunk is about the chunk and does not patch the message's. */
+/** The metadata of a chunk does not change that of the message. */
 export function appendToMessage(
   state: ViewState,
   kind: MessageItem["kind"],
   chunk: { messageId: string; content: ContentBlock },
 ): void {
   const item = message(state, kind, chunk.messageId);
-  // The agent begins to repeat a prompt: its account takes the place of what was sent.
+  // The agent's own version of a prompt replaces the one that was sent.
   if (!item.echoed) {
     item.echoed = true;
     item.content = [];
@@ -52,7 +52,7 @@ export function upsertMessage(
   touch(state, item);
 }
 
-/** A prompt as it was accepted. The agent may have repeated it already, in one piece or in chunks. */
+/** Applies an accepted prompt, unless the agent has already repeated it. */
 export function applyPrompt(state: ViewState, messageId: string, prompt: readonly ContentBlock[]): void {
   const item = message(state, "user_message", messageId);
   if (item.echoed) return;
@@ -61,9 +61,7 @@ export function applyPrompt(state: ViewState, messageId: string, prompt: readonl
 }
 
 function sessionMessage(state: ViewState, messageId: string): Mutable<SessionMessageItem> {
-  const known = state.fold.sessionMessages.get(messageId);
-  if (known !== undefined) return known;
-  const item = addItem<Mutable<SessionMessageItem>>(state, {
+  return findOrAdd(state, state.fold.sessionMessages, messageId, () => ({
     kind: "session_message",
     ...firstSight(state, `session_message:${messageId}`),
     messageId,
@@ -73,20 +71,19 @@ function sessionMessage(state: ViewState, messageId: string): Mutable<SessionMes
     recipientMessageId: undefined,
     content: [],
     meta: undefined,
-  });
-  state.fold.sessionMessages.set(messageId, item);
-  return item;
+  }));
 }
 
-export function upsertSessionMessage(
-  state: ViewState,
-  update: Extract<Update, { sessionUpdate: "session_message" }>,
-): void {
+const sessionMessageFields = [
+  "senderSessionId",
+  "recipientSessionId",
+  "senderMessageId",
+  "recipientMessageId",
+] as const;
+
+export function upsertSessionMessage(state: ViewState, update: UpdateOf<"session_message">): void {
   const item = sessionMessage(state, update.messageId);
-  item.senderSessionId = patched(item.senderSessionId, update.senderSessionId);
-  item.recipientSessionId = patched(item.recipientSessionId, update.recipientSessionId);
-  item.senderMessageId = patched(item.senderMessageId, update.senderMessageId);
-  item.recipientMessageId = patched(item.recipientMessageId, update.recipientMessageId);
+  patchFields(item, update, sessionMessageFields);
   if (update.content !== undefined) item.content = ownBlocks(update.content ?? []);
   item.meta = patchedMeta(item.meta, update._meta);
   touch(state, item);

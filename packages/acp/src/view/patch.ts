@@ -1,14 +1,23 @@
-// How a patch meets what is stored: absent keeps, null clears, a value replaces.
+// Applies patches: absent keeps, null clears, a value replaces.
 
 import type { ContentBlock, Meta } from "../model/content.ts";
+
+/** Patches these fields of an item. */
+export function patchFields<Key extends string, Item extends { [Field in Key]: unknown }>(
+  item: Item,
+  patch: { readonly [Field in Key]?: Item[Field] | null | undefined },
+  keys: readonly Key[],
+): void {
+  for (const key of keys) item[key] = patched(item[key], patch[key]) as Item[Key]; // null became undefined
+}
 
 export function patched<T>(stored: T | undefined, value: T | null | undefined): T | undefined {
   return value === undefined ? stored : (value ?? undefined);
 }
 
 /**
- * Metadata is patched by top-level key: null removes one, null as a whole removes all. The stored object is the
- * fold's own and is changed in place, since a copy would cost more with every key that ever came.
+ * Patches metadata by top-level key: null removes a key, null as a whole removes all. The stored object is
+ * changed in place.
  */
 export function patchedMeta(stored: Meta | undefined, patch: Meta | null | undefined): Meta | undefined {
   if (patch === undefined) return stored;
@@ -17,7 +26,7 @@ export function patchedMeta(stored: Meta | undefined, patch: Meta | null | undef
   for (const key of Object.keys(patch)) {
     const value = patch[key];
     if (value === null) delete meta[key];
-    // Assigning to "__proto__" would set the prototype.
+    // an assignment would set the prototype
     else if (key === "__proto__") Object.defineProperty(meta, key, ownProperty(value));
     else meta[key] = value;
   }
@@ -28,7 +37,7 @@ function ownProperty(value: unknown): PropertyDescriptor {
   return { value, enumerable: true, configurable: true, writable: true };
 }
 
-/** Text that joins with the text before and after it: nothing is said about this piece alone. */
+/** Whether a block is text without annotations or metadata, which can be joined with its neighbours. */
 function isPlainText(block: ContentBlock): block is Extract<ContentBlock, { type: "text" }> {
   return (
     block.type === "text" &&
@@ -38,14 +47,13 @@ function isPlainText(block: ContentBlock): block is Extract<ContentBlock, { type
 }
 
 /**
- * Blocks to keep. Entries belong to everybody and may be frozen, so plain text, which later chunks grow, is
- * copied: every plain text block in a view is the fold's own.
+ * Copies plain text blocks, because later chunks are appended to them and entries must not change.
  */
 export function ownBlocks(blocks: readonly ContentBlock[]): ContentBlock[] {
   return blocks.map((block) => (isPlainText(block) ? { ...block } : block));
 }
 
-/** Appends a chunk; text continues the text before it. */
+/** Appends a chunk; text is joined with the text before it. */
 export function appendBlock(content: ContentBlock[], block: ContentBlock): void {
   if (!isPlainText(block)) {
     content.push(block);

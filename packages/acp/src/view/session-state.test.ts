@@ -47,7 +47,7 @@ test("work that ends without a reason completes, and the last reason stays", () 
   assert.deepEqual([view.completions, view.lastOutcome], [2, { stopReason: "end_turn" }]);
 });
 
-test("background work that is not reported is not none (C57)", () => {
+test("unreported background work does not mean none (C57)", () => {
   const background = [{ type: "terminal" as const, terminalId: "t" }];
   assert.equal(viewFrom(updates(running)).background, undefined);
   assert.deepEqual(viewFrom(updates({ ...running, background }, running)).background, background);

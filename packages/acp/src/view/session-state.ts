@@ -1,27 +1,26 @@
-// What is true of the session as a whole: whether it works, how that ended, its options, commands and title.
+// Applies the state, options, plans and title of a session to a view.
 
+import { optional } from "../base/optional.ts";
 import type { SessionConfigOption } from "../model/content.ts";
-import type { Outcome, Update } from "../model/update.ts";
+import type { Outcome } from "../model/update.ts";
 import { patched, patchedMeta } from "./patch.ts";
-import type { CurrentMode } from "./session-view.ts";
+import type { CurrentMode, UpdateOf } from "./session-view.ts";
 import { presumeCancelled, reviveBackground } from "./tool-calls.ts";
 import { touch, touchPart, type ViewState } from "./view-state.ts";
-
-type UpdateOf<Tag extends string> = Extract<Update, { sessionUpdate: Tag }>;
 
 export function applyState(state: ViewState, update: UpdateOf<"state_update">): void {
   const wasBusy = state.busy;
   state.state = update.state;
   state.busy = update.state !== "idle";
   const { background } = update;
-  // Not reported is not empty (C57). An unknown state may hold anything under that name.
+  // absent does not mean none (C57), and an unknown state may have any value here
   if (Array.isArray(background)) {
     state.background = background;
     reviveBackground(state);
   }
   if (update.state === "idle") {
     const outcome = outcomeOfIdle(update);
-    // A snapshot that repeats the end of work is no second end (C56), but may be the first we hear of it.
+    // a repeated idle state is not a second end (C56), but may be the first that we see
     if (wasBusy) state.completions += 1;
     if (outcome !== undefined && (wasBusy || state.lastOutcome === undefined)) state.lastOutcome = outcome;
     if (outcome?.stopReason === "cancelled") presumeCancelled(state);
@@ -35,8 +34,7 @@ function outcomeOfIdle(update: Extract<UpdateOf<"state_update">, { state: "idle"
   const error = update.stopReason === "error" ? update.error : undefined;
   return {
     stopReason: update.stopReason,
-    ...(error && { error }),
-    ...(usage && { usage }),
+    ...optional({ error: error ?? undefined, usage: usage ?? undefined }),
   };
 }
 
@@ -70,7 +68,7 @@ export function applyConfigOptions(state: ViewState, update: UpdateOf<"config_op
   touchPart(state, "config_options");
 }
 
-/** The agent's order decides between several (C36). */
+/** The first option of category "mode", in the agent's order. */
 function currentMode(options: readonly SessionConfigOption[]): CurrentMode | undefined {
   for (const option of options) {
     if (option.category !== "mode" || option.type !== "select") continue;
@@ -86,7 +84,7 @@ export function applyPlan(state: ViewState, { plan }: UpdateOf<"plan_update">): 
   const { planId } = plan;
   const known = state.plans.get(planId);
   const item = known ?? { kind: "plan" as const, key: `plan:${planId}`, version: 0, planId, plan };
-  // Whole, never merged (C28).
+  // replaced, never merged (C28)
   item.plan = plan;
   if (known === undefined) {
     state.plans.set(planId, item);

@@ -1,5 +1,4 @@
-// What a user interface shows of a session. Everything here is plain data of the model's vocabulary, read-only
-// to everybody but the fold; `undefined` stands for "not reported" or "cleared".
+// The types of a session view: plain data for a user interface, where `undefined` means "not reported" or "cleared".
 
 import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../model/ask.ts";
 import type {
@@ -17,9 +16,9 @@ import type {
 } from "../model/content.ts";
 import type { Outcome, ToolCallContent, ToolCallUpdate, Update } from "../model/update.ts";
 
-type UpdateOf<Tag extends string> = Extract<Update, { sessionUpdate: Tag }>;
+export type UpdateOf<Tag extends string> = Extract<Update, { sessionUpdate: Tag }>;
 
-/** Whatever can change by itself. */
+/** A part of the view that changes by itself. */
 export interface Changeable {
   /** Stable and unique within the view: the kind and the id. */
   readonly key: string;
@@ -27,22 +26,22 @@ export interface Changeable {
   readonly version: number;
 }
 
-/** Items stand in the timeline in the order of their first entry, and never leave it. */
+/** An item of the timeline, in the order of first entries; items are never removed. */
 interface Item extends Changeable {
-  /** The first entry that spoke of it, and when that was. */
+  /** The `seq` and time of its first entry. */
   readonly seq: number;
   readonly time: number;
 }
 
-/** Each of the three kinds has its own space of ids. */
+/** A message or thought. Each of the three kinds has its own ids. */
 export interface MessageItem extends Item {
   readonly kind: "user_message" | "agent_message" | "agent_thought";
   readonly messageId: string;
-  /** Text that came in consecutive chunks is one block. */
+  /** Consecutive chunks of text are one block. */
   readonly content: readonly ContentBlock[];
-  /** Whether the content is the agent's own account of the message; false while it is the prompt as sent. */
+  /** Whether the content comes from the agent; false while it is the prompt as sent. */
   readonly echoed: boolean;
-  /** How the work on this prompt ended. After "refusal", this and what follows has left the agent's context. */
+  /** How the work on this prompt ended. After "refusal", the agent's context ends before this message. */
   readonly outcome: Outcome | undefined;
   readonly meta: Meta | undefined;
 }
@@ -50,27 +49,27 @@ export interface MessageItem extends Item {
 export interface ToolCallItem extends Item {
   readonly kind: "tool_call";
   readonly toolCallId: string;
-  /** The title, or the best there is in its place. */
+  /** The title, else the name, else the kind. */
   readonly label: string;
   readonly title: string | undefined;
   readonly name: string | undefined;
   readonly toolKind: ToolKind;
-  /** What to show: "cancelled" also for a call that was open when its work was cancelled (C26) or was refused. */
+  /** The status to show: "cancelled" also for a call that was refused, or open when its turn was cancelled. */
   readonly status: ToolCallStatus;
-  /** What the agent said last. */
+  /** The status that the agent reported last. */
   readonly reportedStatus: ToolCallStatus;
-  /** Still running as far as we know: any status, known or not, but completed, failed and cancelled. */
+  /** Whether the status is anything but completed, failed or cancelled. */
   readonly open: boolean;
-  /** Diffs are in here, of either edition's shape. */
+  /** Includes diffs, in the form of either version. */
   readonly content: readonly ToolCallContent[];
   readonly locations: readonly ToolCallLocation[];
   readonly rawInput: unknown;
   readonly rawOutput: unknown;
-  /** Every terminal that its content or `_meta` ever named. */
+  /** All terminals that its content or `_meta` has named. */
   readonly terminalIds: ReadonlySet<string>;
   readonly capabilities: ToolCallUpdate["capabilities"] | undefined;
   readonly meta: Meta | undefined;
-  /** When it was first seen in a final status; milliseconds since 1970. */
+  /** When it reached a final status, in milliseconds since 1970. */
   readonly endedAt: number | undefined;
 }
 
@@ -102,7 +101,7 @@ export interface CompactionItem extends Item {
   readonly meta: Meta | undefined;
 }
 
-/** A message between sessions, as this session sees it. */
+/** A message between sessions. */
 export interface SessionMessageItem extends Item {
   readonly kind: "session_message";
   readonly messageId: string;
@@ -126,7 +125,7 @@ export interface SubagentItem extends Item {
   readonly meta: Meta | undefined;
 }
 
-/** An update of a kind nobody here knows, as it came. */
+/** An update of an unknown kind. */
 export interface UnknownItem extends Item {
   readonly kind: "unknown";
   readonly sessionUpdate: string;
@@ -144,19 +143,19 @@ export type TimelineItem =
   | SubagentItem
   | UnknownItem;
 
-/** The bytes of a terminal: raw, with escape sequences. Clean them or give them to an emulator (C52). */
+/** The raw output of a terminal, with escape sequences: sanitise it or pass it to an emulator. */
 export interface OutputBytes {
-  /** Bytes since the last snapshot, its own included, kept or not. */
+  /** Bytes since the start of the last snapshot, dropped ones included. */
   readonly received: number;
-  /** How many of them, from the front, are no longer kept. */
+  /** How many of them were dropped from the front. */
   readonly dropped: number;
-  /** How many snapshots there were: when it changes, what was read before is void (C51). */
+  /** The number of snapshots: when it changes, discard what you have read before. */
   readonly generation: number;
   /** Chunks that were not base64. */
   readonly undecodable: number;
-  /** A copy of what is kept from this position on, so that an emulator can be fed what is new. Default 0. */
+  /** Copies the bytes from this position on, to feed an emulator. Default 0. */
   bytes(from?: number): Uint8Array<ArrayBuffer>;
-  /** What is kept as UTF-8, without the half of a character at either end. */
+  /** The output as text, without incomplete characters at either end. */
   text(): string;
 }
 
@@ -179,14 +178,14 @@ export interface PlanItem extends Changeable {
   readonly plan: UpdateOf<"plan_update">["plan"];
 }
 
-/** "move" and "copy" are of the new path; the old path of a move has "delete". */
+/** "move" and "copy" belong to the new path; the old path of a move has "delete". */
 export type FileOperation = "read" | "add" | "modify" | "delete" | "move" | "copy" | (string & {});
 
-/** A file that tool calls named as a location or in a diff. Whether the call went through is the call's status. */
+/** A file that tool calls named as a location or in a diff. See the calls' status for whether they succeeded. */
 export interface TouchedFile extends Changeable {
   readonly kind: "file";
   readonly path: string;
-  /** Empty while only locations of calls of no telling kind were seen. */
+  /** Empty while no call of a known kind has named it. */
   readonly operations: ReadonlySet<FileOperation>;
   readonly toolCallIds: ReadonlySet<string>;
 }
@@ -216,27 +215,27 @@ export interface SessionView {
   readonly terminals: ReadonlyMap<string, TerminalItem>;
   readonly subagents: ReadonlyMap<string, SubagentItem>;
   readonly plans: ReadonlyMap<string, PlanItem>;
-  /** By path, in order of first sight. */
+  /** By path, in order of appearance. */
   readonly files: ReadonlyMap<string, TouchedFile>;
   /** By ask id, oldest first. */
   readonly pendingAsks: ReadonlyMap<string, PermissionItem | ElicitationItem>;
   readonly commands: readonly AvailableCommand[];
-  /** In the agent's order, with types that are not known (C36, C38). */
+  /** In the agent's order, including unknown types. */
   readonly configOptions: readonly SessionConfigOption[];
   readonly mode: CurrentMode | undefined;
   /** Tokens in the context window, and its size. */
   readonly usage: { readonly used: number; readonly size: number } | undefined;
   readonly cost: Cost | undefined;
   readonly title: string | undefined;
-  /** As the agent says: RFC 3339. */
+  /** The agent's time, in RFC 3339 form. */
   readonly updatedAt: string | undefined;
   readonly meta: Meta | undefined;
-  /** The agent's word, undefined before the first. One that is not known means busy, never idle (C55). */
+  /** The state as reported, undefined before the first. An unknown one means busy. */
   readonly state: string | undefined;
   readonly busy: boolean;
-  /** Undefined means not reported, which is not the same as none (C57). */
+  /** Undefined means not reported, which is not the same as none. */
   readonly background: readonly BackgroundWork[] | undefined;
-  /** How often foreground work came to an end; repeated snapshots do not count (C56). */
+  /** How often foreground work has ended; repeated idle states do not count. */
   readonly completions: number;
   readonly lastOutcome: Outcome | undefined;
 }

@@ -1,8 +1,8 @@
-// A view as plain JSON: for tests, exports and whoever wants to compare two views.
+// Converts a view to plain JSON, to compare or export it.
 
 import type { OutputBytes, SessionView } from "./session-view.ts";
 
-/** A value as JSON has it: lists for maps and sets. */
+/** The JSON form of a value; maps and sets become lists. */
 type Plain<Value> = Value extends string | number | boolean | null | undefined
   ? Value
   : Value extends OutputBytes
@@ -17,33 +17,18 @@ type Plain<Value> = Value extends string | number | boolean | null | undefined
             ? { readonly [Field in keyof Value]: Plain<Value[Field]> }
             : Value;
 
-/** Maps and sets are lists in order of first sight; what is not reported is left out, and tool calls are in the timeline. */
+/** A view as JSON: maps and sets are lists, undefined fields are left out, and tool calls are in the timeline only. */
 export type ViewSnapshot = {
   readonly [Field in Exclude<keyof SessionView, "pendingAsks" | "toolCalls" | "subagents">]?: Plain<
     SessionView[Field]
   >;
 } & { readonly pendingAsks?: readonly string[] };
 
-/** A copy that shares nothing with the view. Equal entries give equal snapshots. */
+/** Copies the view. Equal entries give equal snapshots. */
 export function snapshot(view: SessionView): ViewSnapshot {
-  const { seq, version, timeline, terminals, plans, files, commands, configOptions, mode } = view;
-  const { usage, cost, title, updatedAt, meta, state, busy, background, completions, lastOutcome } = view;
-  const pendingAsks = [...view.pendingAsks.keys()];
-  // Tool calls and subagents are in the timeline.
-  const shown = {
-    seq,
-    version,
-    timeline,
-    terminals,
-    plans,
-    files,
-    pendingAsks,
-    commands,
-    configOptions,
-    mode,
-  };
-  const rest = { usage, cost, title, updatedAt, meta, state, busy, background, completions, lastOutcome };
-  return JSON.parse(JSON.stringify({ ...shown, ...rest }, plain));
+  // tool calls and subagents are in the timeline; `fold` is internal state
+  const { toolCalls, subagents, fold, pendingAsks, ...shown } = view as SessionView & { fold?: unknown };
+  return JSON.parse(JSON.stringify({ ...shown, pendingAsks: [...pendingAsks.keys()] }, plain));
 }
 
 function plain(_key: string, value: unknown): unknown {

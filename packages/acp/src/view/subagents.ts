@@ -1,14 +1,11 @@
-// The child sessions of a session, where the timeline first met them.
+// Applies the child sessions of a session to a view.
 
-import type { Update } from "../model/update.ts";
-import { patched, patchedMeta } from "./patch.ts";
-import type { SubagentItem } from "./session-view.ts";
-import { addItem, firstSight, type Mutable, touch, type ViewState } from "./view-state.ts";
+import { patchedMeta, patchFields } from "./patch.ts";
+import type { SubagentItem, UpdateOf } from "./session-view.ts";
+import { findOrAdd, firstSight, type Mutable, touch, type ViewState } from "./view-state.ts";
 
 function subagent(state: ViewState, sessionId: string): Mutable<SubagentItem> {
-  const known = state.subagents.get(sessionId);
-  if (known !== undefined) return known;
-  const item = addItem<Mutable<SubagentItem>>(state, {
+  return findOrAdd(state, state.subagents, sessionId, () => ({
     kind: "subagent",
     ...firstSight(state, `subagent:${sessionId}`),
     sessionId,
@@ -19,22 +16,19 @@ function subagent(state: ViewState, sessionId: string): Mutable<SubagentItem> {
     additionalDirectories: undefined,
     capabilities: undefined,
     meta: undefined,
-  });
-  state.subagents.set(sessionId, item);
-  return item;
+  }));
 }
 
-export function upsertSubagent(
-  state: ViewState,
-  update: Extract<Update, { sessionUpdate: "subagent_update" }>,
-): void {
+export function upsertSubagent(state: ViewState, update: UpdateOf<"subagent_update">): void {
   const item = subagent(state, update.sessionId);
-  item.title = patched(item.title, update.title);
-  item.description = patched(item.description, update.description);
-  item.state = patched(item.state, update.state);
-  item.cwd = patched(item.cwd, update.cwd);
-  item.additionalDirectories = patched(item.additionalDirectories, update.additionalDirectories);
-  item.capabilities = patched(item.capabilities, update.capabilities);
+  patchFields(item, update, [
+    "title",
+    "description",
+    "state",
+    "cwd",
+    "additionalDirectories",
+    "capabilities",
+  ]);
   item.meta = patchedMeta(item.meta, update._meta);
   touch(state, item);
 }

@@ -1,108 +1,35 @@
-// The output of one terminal: the last bytes of it, in a ring that grows up to its limit and no further.
+// Keeps the last output of a terminal.
 
+import { ByteTail } from "../base/byte-tail.ts";
 import type { OutputBytes } from "./session-view.ts";
 
-const smallest = 1024;
-
-export class TerminalBytes implements OutputBytes {
-  readonly #limit: number;
-  #ring: Uint8Array<ArrayBuffer> = new Uint8Array(0);
-  received = 0;
-  dropped = 0;
+export class TerminalBytes extends ByteTail implements OutputBytes {
   generation = 0;
   undecodable = 0;
 
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  append(bytes: Uint8Array): void {
-    const tail = bytes.length > this.#limit ? bytes.subarray(bytes.length - this.#limit) : bytes;
-    if (tail !== bytes) {
-      this.received += bytes.length - tail.length;
-      this.dropped = this.received;
-    }
-    this.#makeRoom(tail.length);
-    putInRing(this.#ring, this.received, tail);
-    this.received += tail.length;
-    this.dropped = Math.max(this.dropped, this.received - this.#limit);
-  }
-
-  /** Forgets all that was: a snapshot is never mixed with older bytes (C51). */
+  /** Replaces everything: a snapshot is never mixed with older bytes. */
   replace(bytes: Uint8Array): void {
     this.generation += 1;
-    this.received = 0;
-    this.dropped = 0;
-    this.append(bytes);
+    this.clear();
+    this.push(bytes);
   }
 
-  bytes(from = 0): Uint8Array<ArrayBuffer> {
-    const start = Math.min(Math.max(from, this.dropped), this.received);
-    return copyOfRing(this.#ring, start, this.received);
-  }
-
-  text(): string {
-    const bytes = this.bytes();
-    let from = 0;
-    if (this.dropped > 0) while (from < 3 && isContinuation(bytes[from])) from += 1;
-    // As a stream, so that the first bytes of a character whose rest is yet to come are held back.
-    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-    return decoder.decode(bytes.subarray(from), { stream: true });
+  override text(): string {
+    return super.text({ complete: false });
   }
 
   toJSON(): unknown {
     const { received, dropped, generation, undecodable } = this;
     return { text: this.text(), received, dropped, generation, undecodable };
   }
-
-  /** Doubles the ring until the bytes fit or the limit is reached, so that growing costs nothing per byte. */
-  #makeRoom(more: number): void {
-    const kept = this.received - this.dropped;
-    const wanted = Math.min(kept + more, this.#limit);
-    if (wanted <= this.#ring.length) return;
-    let size = Math.max(smallest, this.#ring.length);
-    while (size < wanted) size *= 2;
-    size = Math.min(size, this.#limit);
-    const grown = new Uint8Array(size);
-    putInRing(grown, this.dropped, this.bytes());
-    this.#ring = grown;
-  }
 }
 
-/** `bytes` is no longer than the ring. */
-function putInRing(ring: Uint8Array, position: number, bytes: Uint8Array): void {
-  if (bytes.length === 0) return;
-  const at = position % ring.length;
-  const fits = ring.length - at;
-  if (bytes.length <= fits) {
-    ring.set(bytes, at);
-  } else {
-    ring.set(bytes.subarray(0, fits), at);
-    ring.set(bytes.subarray(fits), 0);
-  }
-}
-
-function copyOfRing(ring: Uint8Array, start: number, end: number): Uint8Array<ArrayBuffer> {
-  const copy = new Uint8Array(end - start);
-  if (copy.length === 0) return copy;
-  const at = start % ring.length;
-  const first = ring.subarray(at, Math.min(ring.length, at + copy.length));
-  copy.set(first, 0);
-  copy.set(ring.subarray(0, copy.length - first.length), first.length);
-  return copy;
-}
-
-function isContinuation(byte: number | undefined): boolean {
-  return byte !== undefined && (byte & 0xc0) === 0x80;
-}
-
-/** The bytes of one chunk; nothing if it is not base64, which no decoder before us has looked at. */
+/** The bytes of one chunk; undefined if it is not base64. */
 export function bytesFromBase64(data: string): Uint8Array | undefined {
   let binary: string;
   try {
     binary = atob(data);
   } catch {
-    // Not base64. The caller counts it; one bad chunk must not end a session.
     return undefined;
   }
   const bytes = new Uint8Array(binary.length);

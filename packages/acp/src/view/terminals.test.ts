@@ -76,7 +76,7 @@ test("a terminal that a call shows before anybody spoke of it is there, and stay
   assert.deepEqual([...view.toolCalls.get("c")!.terminalIds], ["t"]);
 });
 
-test("what is not base64 is counted and harms nothing", () => {
+test("output that is not base64 is counted and ignored", () => {
   const { output } = after([
     chunk("a"),
     { sessionUpdate: "terminal_output_chunk", terminalId: "t", data: "%%%" },
@@ -133,7 +133,7 @@ test("only the last bytes are kept, and the text begins with a whole character",
   assert.equal(output.text(), "öü");
 });
 
-test("what is kept are the last bytes, for all chunks and limits, and any position can be read from", () => {
+test("the last bytes are kept, for all chunks and limits, and can be read from any position", () => {
   const chunks = fc.array(fc.uint8Array({ maxLength: 3000 }), { maxLength: 12 });
   fc.assert(
     fc.property(chunks, fc.integer({ min: 1, max: 9000 }), fc.nat(20_000), (list, limit, from) => {

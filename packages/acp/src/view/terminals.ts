@@ -1,11 +1,9 @@
-// Terminals: version 2's own, those that a tool call shows before anybody spoke of them (C52), and those that
-// some version 1 agents describe in the `_meta` of their tool calls. None is ever taken away (C33).
+// Applies terminals to a view, including those that some version 1 agents describe in a tool call's `_meta`.
 
 import { isObject } from "../base/is-object.ts";
 import type { Meta } from "../model/content.ts";
-import type { Update } from "../model/update.ts";
-import { patched, patchedMeta } from "./patch.ts";
-import type { ToolCallItem } from "./session-view.ts";
+import { patchedMeta, patchFields } from "./patch.ts";
+import type { ToolCallItem, UpdateOf } from "./session-view.ts";
 import { bytesFromBase64, TerminalBytes } from "./terminal-bytes.ts";
 import { type Mutable, type TerminalState, touch, type ViewState } from "./view-state.ts";
 
@@ -33,16 +31,9 @@ export function terminal(state: ViewState, terminalId: string): TerminalState {
   return item;
 }
 
-export function upsertTerminal(
-  state: ViewState,
-  update: Extract<Update, { sessionUpdate: "terminal_update" }>,
-): void {
+export function upsertTerminal(state: ViewState, update: UpdateOf<"terminal_update">): void {
   const item = terminal(state, update.terminalId);
-  item.command = patched(item.command, update.command);
-  item.cwd = patched(item.cwd, update.cwd);
-  item.exitStatus = patched(item.exitStatus, update.exitStatus);
-  item.size = patched(item.size, update.size);
-  item.capabilities = patched(item.capabilities, update.capabilities);
+  patchFields(item, update, ["command", "cwd", "exitStatus", "size", "capabilities"]);
   item.meta = patchedMeta(item.meta, update._meta);
   if (update.output === null) item.output.replace(none);
   else if (update.output !== undefined) {
@@ -57,16 +48,16 @@ export function appendToTerminal(state: ViewState, terminalId: string, data: str
   const item = terminal(state, terminalId);
   const bytes = bytesFromBase64(data);
   if (bytes === undefined) item.output.undecodable += 1;
-  else item.output.append(bytes);
+  else item.output.push(bytes);
   touch(state, item);
 }
 
-/** The keys of a tool call's metadata that are events of a terminal and not facts about the call. */
+/** The metadata keys that are terminal events. */
 const terminalKeys = ["terminal_info", "terminal_output", "terminal_output_delta", "terminal_exit"] as const;
 
 /**
- * Applies the terminal events in a tool call's metadata and answers with the rest of it. Output is text and is
- * appended, under either of its two keys: that is what the agents that send it and the editors that read it do.
+ * Applies the terminal events in a tool call's metadata and returns the rest of it. Output is text to append,
+ * under either key.
  */
 export function takeTerminalMeta(
   state: ViewState,
@@ -81,7 +72,7 @@ export function takeTerminalMeta(
   }
   const output = take(state, call, meta["terminal_output_delta"] ?? meta["terminal_output"]);
   const data = output?.event["data"];
-  if (typeof data === "string") output?.item.output.append(utf8.encode(data));
+  if (typeof data === "string") output?.item.output.push(utf8.encode(data));
   const exit = take(state, call, meta["terminal_exit"]);
   if (exit !== undefined) {
     const { exit_code: exitCode, signal } = exit.event;
@@ -94,7 +85,7 @@ export function takeTerminalMeta(
   return Object.fromEntries(kept);
 }
 
-/** The terminal that an event is about: the one it names, the one the call shows, or one of the call's own. */
+/** The terminal of an event: the one it names, the one the call shows, or a new one of the call. */
 function take(
   state: ViewState,
   call: Mutable<ToolCallItem>,

@@ -28,7 +28,7 @@ function content(value: string): ToolCallContent {
   return { type: "content", content: text(value) };
 }
 
-test("a call first heard of in any update starts with the protocol's defaults (N120)", () => {
+test("a call that begins with any update gets the protocol's defaults (N120)", () => {
   const { status, toolKind, open, title, content: shown } = after(patch({}));
   assert.deepEqual([status, toolKind, open, title, shown], ["pending", "other", true, undefined, []]);
   assert.deepEqual(after(chunk(content("x"))).content, [content("x")]);
@@ -90,12 +90,12 @@ test("a late announcement does not lower the status; a patch that says pending a
   assert.equal(after(patch({ status: "in_progress" }), patch({ status: "pending" })).status, "pending");
 });
 
-test("a call may skip pending, and may be finished by the first that is heard of it", () => {
+test("a call may skip pending, and may be completed by its first update", () => {
   assert.equal(after(patch({ status: "completed" })).open, false);
   assert.equal(after(patch({ status: "completed" })).endedAt, 1_001);
 });
 
-test("what comes after completion is shown, and the call stays completed", () => {
+test("updates after completion are shown, and the call stays completed", () => {
   const item = after(patch({ status: "completed" }), patch({ rawOutput: "late" }), chunk(content("later")));
   assert.deepEqual([item.status, item.rawOutput, item.content], ["completed", "late", [content("later")]]);
 });

@@ -1,5 +1,4 @@
-// Tool calls: upserts by id in whatever order they come. There is no creation that must come first, and nothing
-// is refused after the end (C27, C50).
+// Applies tool calls to a view; updates may come in any order, also after the end of a call (C27, C50).
 
 import type { ToolCallStatus } from "../model/content.ts";
 import type { ToolCallContent, ToolCallUpdate } from "../model/update.ts";
@@ -54,7 +53,7 @@ export function upsertToolCall(state: ViewState, update: ToolCallUpdate): void {
     for (const content of item.content) noteContent(state, item, content);
   }
   if (update.locations !== undefined) item.locations = [...(update.locations ?? [])];
-  // The kind says what was done at the locations, and either may come first.
+  // the kind tells the operation at the locations, and either may come first
   if (update.locations !== undefined || update.kind !== undefined) noteLocations(state, item);
   item.meta = patchedMeta(item.meta, takeTerminalMeta(state, item, update._meta));
   touch(state, item);
@@ -83,8 +82,7 @@ function isOpen(status: ToolCallStatus): boolean {
 function applyStatus(state: ViewState, item: Call, update: ToolCallUpdate): void {
   if (update.status === undefined || isLateAnnouncement(item, update)) return;
   const reported = update.status ?? "pending";
-  // We said "cancelled" and the agent did not. What trickles in while nothing runs does not bring the call back
-  // to life: only its own end does, or that it runs while the session does.
+  // A call that we show as cancelled changes only by its own end, or when it runs while the session is busy.
   const presumed = item.status !== item.reportedStatus;
   item.reportedStatus = reported;
   const runs = state.busy && reported !== "pending";
@@ -92,8 +90,8 @@ function applyStatus(state: ViewState, item: Call, update: ToolCallUpdate): void
 }
 
 /**
- * Some agents announce a call that is already running, or over, and say "pending" because announcements do. An
- * announcement names the call; a patch that means to go back to pending has no reason to repeat the title.
+ * Whether this is a late announcement. Some agents announce a call with "pending" after it has started; an
+ * announcement has a title, a real change to pending does not.
  */
 function isLateAnnouncement(item: Call, update: ToolCallUpdate): boolean {
   return update.status === "pending" && typeof update.title === "string" && item.reportedStatus !== "pending";
@@ -111,7 +109,7 @@ function show(state: ViewState, item: Call, status: ToolCallStatus): void {
   }
 }
 
-/** Shows what is open as cancelled (C26), but for what goes on in the background. */
+/** Shows open calls as cancelled, except those in the background. */
 export function presumeCancelled(state: ViewState): void {
   const background = backgroundCalls(state);
   for (const item of state.fold.openCalls) {
@@ -121,7 +119,7 @@ export function presumeCancelled(state: ViewState): void {
   }
 }
 
-/** A call that may not proceed and never began; some agents say no more about one (A89). */
+/** Shows a refused call as cancelled, because some agents report nothing more about it. */
 export function presumeRefused(state: ViewState, toolCallId: string): void {
   const item = state.toolCalls.get(toolCallId);
   if (item === undefined || item.status !== "pending") return;
@@ -129,7 +127,7 @@ export function presumeRefused(state: ViewState, toolCallId: string): void {
   touch(state, item);
 }
 
-/** A call that is reported as running in the background is not cancelled, whatever we presumed. */
+/** Shows calls that are reported as running in the background with their own status again. */
 export function reviveBackground(state: ViewState): void {
   for (const toolCallId of backgroundCalls(state)) {
     const item = state.toolCalls.get(toolCallId);

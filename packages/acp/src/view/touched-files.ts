@@ -1,11 +1,11 @@
-// The files of a session: every path that a tool call named, and what was done or claimed to be done to it.
+// Collects the files that tool calls name, with the operations on them.
 
 import type { DiffChange } from "../model/content.ts";
 import type { Diff } from "../model/update.ts";
-import type { FileOperation, ToolCallItem, TouchedFile } from "./session-view.ts";
-import { type Mutable, touch, type ViewState } from "./view-state.ts";
+import type { FileOperation, ToolCallItem } from "./session-view.ts";
+import { touch, type ViewState } from "./view-state.ts";
 
-/** What the kind of a call says about its locations. The other kinds say nothing. */
+/** The operation that a call of this kind performs at its locations. */
 const operationOfKind: ReadonlyMap<string, FileOperation> = new Map([
   ["read", "read"],
   ["edit", "modify"],
@@ -19,14 +19,14 @@ export function noteLocations(state: ViewState, call: ToolCallItem): void {
 }
 
 export function noteDiff(state: ViewState, call: ToolCallItem, diff: Diff): void {
-  // A diff of version 1 may have no list of changes.
+  // absent in version 1
   for (const change of diff.changes ?? []) noteChange(state, call, change);
   if (diff.path === undefined) return;
   note(state, call, diff.path, (diff.oldText ?? undefined) === undefined ? "add" : "modify");
 }
 
 function noteChange(state: ViewState, call: ToolCallItem, change: DiffChange): void {
-  // A change of an unknown operation is whatever it is; a path in it is worth knowing.
+  // a change with an unknown operation may still have a path
   const { operation, path, oldPath }: { operation: string; path?: unknown; oldPath?: unknown } = change;
   if (typeof path === "string") note(state, call, path, operation);
   if (typeof oldPath === "string") note(state, call, oldPath, operation === "move" ? "delete" : "read");
@@ -40,22 +40,18 @@ function note(
 ): void {
   let file = state.files.get(path);
   if (file === undefined) {
-    file = newFile(path);
+    file = {
+      kind: "file",
+      key: `file:${path}`,
+      version: 0,
+      path,
+      operations: new Set(),
+      toolCallIds: new Set(),
+    };
     state.files.set(path, file);
   }
   const before = file.operations.size + file.toolCallIds.size;
   if (operation !== undefined) file.operations.add(operation);
   file.toolCallIds.add(call.toolCallId);
   if (file.operations.size + file.toolCallIds.size > before) touch(state, file);
-}
-
-function newFile(path: string): Mutable<TouchedFile> {
-  return {
-    kind: "file",
-    key: `file:${path}`,
-    version: 0,
-    path,
-    operations: new Set(),
-    toolCallIds: new Set(),
-  };
 }

@@ -1,4 +1,4 @@
-// The fold's own side of a view: the same data, writable, and what it needs to find things again.
+// The writable state behind a view, with the indexes that applying entries needs.
 
 import { ChangeList } from "./change-list.ts";
 import type {
@@ -22,7 +22,7 @@ type Writable<T> = T extends readonly (infer Element)[]
       ? Set<Element>
       : T;
 
-/** The writable form of what users see as read-only. */
+/** The writable form of a read-only type. */
 export type Mutable<T> = { -readonly [Key in keyof T]: Writable<T[Key]> };
 
 export type TerminalState = Omit<Mutable<TerminalItem>, "output"> & { output: TerminalBytes };
@@ -33,12 +33,12 @@ interface Fold {
   readonly terminalBytes: number;
   readonly changes: ChangeList;
   readonly parts: Readonly<Record<ViewPart["key"], Mutable<ViewPart>>>;
-  /** Ids are compared as they are, and each kind of message has its own (C63). Maps: an id may be "__proto__". */
+  /** Each kind of message has its own ids. Maps, because an id may be "__proto__". */
   readonly messages: Readonly<Record<MessageItem["kind"], Map<string, Mutable<MessageItem>>>>;
   readonly sessionMessages: Map<string, Mutable<SessionMessageItem>>;
   readonly compactions: Map<string, Mutable<CompactionItem>>;
   readonly asks: Map<string, Mutable<Extract<TimelineItem, { askId: string }>>>;
-  /** What a cancelled outcome has to look at. */
+  /** The calls that a cancelled outcome may end. */
   readonly openCalls: Set<Mutable<ToolCallItem>>;
 }
 
@@ -94,7 +94,7 @@ export function createState(terminalBytes: number): ViewState {
   };
 }
 
-/** Says that the entry being applied changed this. */
+/** Marks this as changed by the current entry. */
 export function touch(state: ViewState, thing: Mutable<Changed> | TerminalState): void {
   thing.version = state.seq;
   state.version = state.seq;
@@ -105,10 +105,25 @@ export function touchPart(state: ViewState, key: ViewPart["key"]): void {
   touch(state, state.fold.parts[key]);
 }
 
-/** A new item at the end of the timeline. */
+/** Adds an item to the end of the timeline. */
 export function addItem<T extends Mutable<TimelineItem>>(state: ViewState, item: T): T {
   state.timeline.push(item);
   touch(state, item);
+  return item;
+}
+
+/** Returns the item with this id, or adds a new one to the timeline. */
+export function findOrAdd<T extends Mutable<TimelineItem>>(
+  state: ViewState,
+  items: Map<string, T>,
+  id: string,
+  create: () => T,
+): T {
+  let item = items.get(id);
+  if (item === undefined) {
+    item = addItem(state, create());
+    items.set(id, item);
+  }
   return item;
 }
 

@@ -43,7 +43,7 @@ const update = (fields: object): object => ({ sessionId: "s", update: fields });
 const toolCall = (fields: object): object =>
   update({ sessionUpdate: "tool_call_update", toolCallId: "t", ...fields });
 
-test("an error names the exact place, what was wanted and what came", () => {
+test("an error has the exact path, what was expected and what was given", () => {
   const server = { name: "a", command: "/a", args: [], env: "x" };
   assert.equal(
     receive("v1", "session/new", { cwd: "/w", mcpServers: [server] }),

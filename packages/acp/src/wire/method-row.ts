@@ -1,37 +1,37 @@
-// The shape of the generated method tables, shared by both versions.
+// The types of the generated method tables.
 
 import type { Failure } from "../validation/failure.ts";
 
-/** Checks a value and patches what the schema lets it salvage, in place. */
+/** Checks a value, and repairs it in place where the schema allows it. */
 export type Validator = (value: unknown, mode: number) => Failure | undefined;
 
 /** One method in one version of the protocol. */
 export interface MethodRow {
   readonly method: string;
-  /** Who receives it. */
+  /** The receiving side. */
   readonly receiver: "agent" | "client" | "both";
   readonly kind: "request" | "notification";
-  /** Not in the stable protocol: does not exist unless the app lists it. */
+  /** Whether it is not in the stable protocol, so that the app must enable it. */
   readonly unstable: boolean;
   readonly params: Validator;
   readonly paramsType: string;
-  /** Every field is optional, so absent or null params will do (J9). */
+  /** Whether all fields are optional, so that params may be absent or null. */
   readonly paramsMayBeEmpty: boolean;
   /** Requests only. */
   readonly result?: Validator;
   readonly resultType?: string;
-  /** Every field is optional, so a null result will do (J10). */
+  /** Whether all fields are optional, so that the result may be null. */
   readonly resultMayBeEmpty?: boolean;
 }
 
-/** What a connection needs to know of one version of the protocol. */
+/** The wire of one protocol version. */
 export interface WireVersion {
   readonly methods: readonly MethodRow[];
-  /** "strict": ids are strings and integers only, as version 2 has it. */
+  /** "strict" allows strings and integers only, as in version 2. */
   readonly idPolicy: "any" | "strict";
   /**
-   * Values that an app makes up must begin with an underscore in what it sends, as version 2 has it (X8). Not for
-   * raw peers: what they send may be somebody else's, and of tomorrow.
+   * An app's own values must begin with an underscore, as in version 2 (X8). Not for raw peers, which may pass on the
+   * values of others.
    */
   readonly ownValues?: "underscored";
 }

@@ -14,15 +14,15 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { RequestError } from "../../src/jsonrpc/errors.ts";
-import type { Descent } from "../../src/node/files/descent.ts";
-import { canUseDescriptors, descriptorDescent } from "../../src/node/files/descriptor-descent.ts";
-import { type LocalFiles, type LocalFilesOptions, localFilesBy } from "../../src/node/files/local-files.ts";
-import { portableDescent } from "../../src/node/files/portable-descent.ts";
+import { canUseDescriptors, descriptorAccess } from "../../src/node/files/descriptor-access.ts";
+import type { DirectoryAccess } from "../../src/node/files/directory-access.ts";
+import { type LocalFiles, type LocalFilesOptions, localFilesWith } from "../../src/node/files/local-files.ts";
+import { portableAccess } from "../../src/node/files/portable-access.ts";
 
 /** Both promise the same as long as nobody else moves things about. */
-export const descents: readonly (readonly [string, Descent])[] = [
-  ...(canUseDescriptors() ? ([["descriptors", descriptorDescent]] as const) : []),
-  ["names", portableDescent],
+export const descents: readonly (readonly [string, DirectoryAccess])[] = [
+  ...(canUseDescriptors() ? ([["descriptors", descriptorAccess]] as const) : []),
+  ["names", portableAccess],
 ];
 
 export const secret = "not for the agent\n";
@@ -43,14 +43,18 @@ export interface Scratch {
   list(): string[];
 }
 
-export function scratch(t: TestContext, descent: Descent, options: Partial<LocalFilesOptions> = {}): Scratch {
+export function scratch(
+  t: TestContext,
+  access: DirectoryAccess,
+  options: Partial<LocalFilesOptions> = {},
+): Scratch {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "parley-files-")));
   const root = join(base, "w");
   const outside = join(base, "outside");
   mkdirSync(root);
   mkdirSync(outside);
   writeFileSync(join(outside, "secret"), secret);
-  const files = localFilesBy(descent, { roots: [root], ...options });
+  const files = localFilesWith(access, { roots: [root], ...options });
   t.after(async () => {
     await files.close();
     try {

@@ -219,16 +219,16 @@ test("what is no trace is refused with what it is and what to do", posix, () => 
   assert.match(refused(folder.file("missing")), /there is no file .*missing\nparley: check the name/);
   assert.match(
     refused(file("prose", "Once upon a time\n")),
-    /this is no trace: its first line must be .*got "Once/,
+    /this is not a trace: its first line must be .*got "Once/,
   );
-  assert.match(refused(file("empty", "")), /this is no trace/);
+  assert.match(refused(file("empty", "")), /this is not a trace/);
   assert.match(
     refused(file("newer", '{"parley":"trace","version":2}\n')),
-    /has version 2, and only 1 can be read here; update/,
+    /expected trace version 1, got 2; update/,
   );
   assert.match(
     refused(file("damaged", '{"parley":"trace","version":1}\nrubbish\n{"t":1,"event":"end"}\n')),
-    /line 2 of the trace is no JSON object/,
+    /line 2 of the trace is not a JSON object/,
   );
   assert.equal(parley("trace", "show").status, 2);
   const { stderr, status } = parley("trace", "replay", folder.file("newer"));

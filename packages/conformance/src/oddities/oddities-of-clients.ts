@@ -1,4 +1,4 @@
-// What clients do.
+// Oddities of clients.
 
 import type { OddityScript } from "./oddities.ts";
 

@@ -1,6 +1,7 @@
-// What agents do within turns: tool calls, questions, stop reasons, text at odd times.
+// Oddities of agents within turns: tool calls, questions, stop reasons, text at odd times.
 
 import type { OddityScript } from "./oddities.ts";
+import { textChunk } from "./session-update.ts";
 
 const options = [
   { optionId: "yes", name: "Yes", kind: "allow_once" },
@@ -12,6 +13,12 @@ const asks = (toolCallId: string) => ({
     params: { sessionId: "{{session}}", toolCall: { toolCallId, title: "Run ls" }, options },
   },
 });
+const toolCall = (status: string) => ({
+  rawUpdate: { sessionUpdate: "tool_call", toolCallId: "t", title: "Run ls", status },
+});
+const toolUpdate = (status: string, title?: string) => ({
+  rawUpdate: { sessionUpdate: "tool_call_update", toolCallId: "t", title, status },
+});
 const terminal = { type: "terminal", terminalId: "call_1" };
 const output = (data: string) => ({ terminal_output_delta: { terminal_id: "call_1", data } });
 
@@ -19,28 +26,20 @@ export const turnOddities = {
   "tool-call-after-its-updates": {
     what: "updates of a tool call come first, and it is announced as pending when it runs already",
     steps: [
-      {
-        rawUpdate: { sessionUpdate: "tool_call_update", toolCallId: "t", title: "Run ls", status: "pending" },
-      },
+      toolUpdate("pending", "Run ls"),
       asks("t"),
-      { rawUpdate: { sessionUpdate: "tool_call_update", toolCallId: "t", status: "in_progress" } },
-      { rawUpdate: { sessionUpdate: "tool_call", toolCallId: "t", title: "Run ls", status: "pending" } },
-      { rawUpdate: { sessionUpdate: "tool_call_update", toolCallId: "t", status: "completed" } },
+      toolUpdate("in_progress"),
+      toolCall("pending"),
+      toolUpdate("completed"),
     ],
   },
   "question-about-an-unannounced-call": {
     what: "permission is asked for a tool call that was never announced, and is announced afterwards",
-    steps: [
-      asks("t"),
-      { rawUpdate: { sessionUpdate: "tool_call", toolCallId: "t", title: "Run ls", status: "completed" } },
-    ],
+    steps: [asks("t"), toolCall("completed")],
   },
   "unannounced-call-only-updated": {
     what: "permission is asked for a tool call that was never announced, and is only updated afterwards",
-    steps: [
-      asks("t"),
-      { rawUpdate: { sessionUpdate: "tool_call_update", toolCallId: "t", status: "completed" } },
-    ],
+    steps: [asks("t"), toolUpdate("completed")],
   },
   "refused-call-never-announced": {
     what: "a tool call that was refused is never announced",
@@ -49,17 +48,11 @@ export const turnOddities = {
   },
   "in-progress-before-asking": {
     what: "a tool call is in progress before its permission is asked for",
-    steps: [
-      { rawUpdate: { sessionUpdate: "tool_call", toolCallId: "t", title: "Run ls", status: "in_progress" } },
-      asks("t"),
-      { rawUpdate: { sessionUpdate: "tool_call_update", toolCallId: "t", status: "completed" } },
-    ],
+    steps: [toolCall("in_progress"), asks("t"), toolUpdate("completed")],
   },
   "completed-from-nothing": {
     what: "a tool call is completed at its first sight",
-    steps: [
-      { rawUpdate: { sessionUpdate: "tool_call", toolCallId: "t", title: "Run ls", status: "completed" } },
-    ],
+    steps: [toolCall("completed")],
   },
   "terminal-nobody-created": {
     what: "a tool call shows a terminal that no client created; its output is in _meta",
@@ -105,20 +98,16 @@ export const turnOddities = {
   },
   "null-usage": {
     what: "null where nothing is meant, in the answer to a prompt",
-    wire: {
-      replies: [{ method: "session/prompt", result: { stopReason: "end_turn", usage: null, _meta: null } }],
-    },
+    replies: [{ method: "session/prompt", result: { stopReason: "end_turn", usage: null, _meta: null } }],
   },
   "usage-in-the-answer": {
     what: "the answer to a prompt has the turn's tokens, whoever asked for them",
-    wire: {
-      replies: [
-        {
-          method: "session/prompt",
-          patch: { usage: { totalTokens: 3, inputTokens: 1, outputTokens: 2, cachedReadTokens: 0 } },
-        },
-      ],
-    },
+    replies: [
+      {
+        method: "session/prompt",
+        patch: { usage: { totalTokens: 3, inputTokens: 1, outputTokens: 2, cachedReadTokens: 0 } },
+      },
+    ],
   },
   "unknown-updates": {
     what: "kinds of update that nobody knows, and keys that no update has",
@@ -139,24 +128,13 @@ export const turnOddities = {
   },
   "text-after-the-answer": {
     what: "a prompt is answered at once, and its text comes later, outside any turn",
-    wire: {
-      replies: [
-        {
-          method: "session/prompt",
-          result: { stopReason: "end_turn" },
-          after: [
-            {
-              jsonrpc: "2.0",
-              method: "session/update",
-              params: {
-                sessionId: "{{session}}",
-                update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "late" } },
-              },
-            },
-          ],
-        },
-      ],
-    },
+    replies: [
+      {
+        method: "session/prompt",
+        result: { stopReason: "end_turn" },
+        after: [textChunk("late")],
+      },
+    ],
     does: [{ open: "/project" }, { prompt: "hello" }, { until: { update: "agent_message_chunk" } }],
   },
   "updates-outside-turns": {
@@ -193,12 +171,12 @@ export const turnOddities = {
   },
   "start-up-failure": {
     what: "an agent that cannot start its model answers session/new with a code of its own",
-    wire: { replies: [{ method: "session/new", error: { code: 1001, message: "codex failed to start" } }] },
+    replies: [{ method: "session/new", error: { code: 1001, message: "codex failed to start" } }],
     does: [{ open: "/project" }],
   },
   "unknown-stop-reason": {
     what: "a stop reason that no version has",
-    wire: { replies: [{ method: "session/prompt", patch: { stopReason: "aborted" } }] },
+    replies: [{ method: "session/prompt", patch: { stopReason: "aborted" } }],
   },
   "missing-file-then-write": {
     what: "a file is read to see whether it exists, and is then written",

@@ -1,10 +1,16 @@
-// What agents do to the wire itself: answers, ids, lines, sizes, ends.
+// Oddities of agents on the wire: answers, ids, lines, sizes, ends.
 
 import type { OddityScript } from "./oddities.ts";
+import { sessionUpdate, textChunk } from "./session-update.ts";
 
 const error = { code: -32601, message: "Method not found", data: "_tck/note" };
-const text = (words: string) =>
-  `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"{{session}}","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"${words}"}}}}`;
+
+const closesDuringTurn = [
+  { open: "/project" },
+  { prompt: "hello", wait: false },
+  { until: { update: "agent_message_chunk" } },
+  { disconnect: "close" },
+] as const;
 
 export const wireOddities = {
   "answers-without-id": {
@@ -35,38 +41,23 @@ export const wireOddities = {
   },
   "answers-twice": {
     what: "a prompt is answered twice",
-    wire: { replies: [{ method: "session/prompt", answer: "twice" }] },
+    replies: [{ method: "session/prompt", answer: "twice" }],
     does: [{ open: "/project" }, { prompt: "hello" }, { prompt: "hello again" }],
   },
   "ids-as-text": {
     what: "answers repeat the number of the request as text",
-    wire: { replies: [{ method: "session/prompt", answer: "text-id" }] },
-    does: [
-      { open: "/project" },
-      { prompt: "hello", wait: false },
-      { until: { update: "agent_message_chunk" } },
-      { disconnect: "close" },
-    ],
+    replies: [{ method: "session/prompt", answer: "text-id" }],
+    does: closesDuringTurn,
   },
   "answer-without-its-id": {
     what: "the answer to a prompt has no id, so the prompt is never answered",
-    wire: { replies: [{ method: "session/prompt", answer: "no-id" }] },
-    does: [
-      { open: "/project" },
-      { prompt: "hello", wait: false },
-      { until: { update: "agent_message_chunk" } },
-      { disconnect: "close" },
-    ],
+    replies: [{ method: "session/prompt", answer: "no-id" }],
+    does: closesDuringTurn,
   },
   "prompt-never-answered": {
     what: "a prompt is never answered",
-    wire: { replies: [{ method: "session/prompt", answer: "never" }] },
-    does: [
-      { open: "/project" },
-      { prompt: "hello", wait: false },
-      { until: { update: "agent_message_chunk" } },
-      { disconnect: "close" },
-    ],
+    replies: [{ method: "session/prompt", answer: "never" }],
+    does: closesDuringTurn,
   },
   "cancel-ignored": {
     what: "a turn that was cancelled goes on for ever",
@@ -89,7 +80,7 @@ export const wireOddities = {
   },
   "blank-lines": {
     what: "blank lines and carriage returns between messages",
-    steps: [{ raw: "" }, { raw: "\r" }, { raw: `${text("fine")}\r` }],
+    steps: [{ raw: "" }, { raw: "\r" }, { raw: `${JSON.stringify(textChunk("fine"))}\r` }],
   },
   "broken-json": {
     what: "a line that is no JSON in the middle of a turn",
@@ -110,37 +101,23 @@ export const wireOddities = {
   hang: {
     what: "the agent stops to read and to write, and does not end with its input either",
     steps: [{ say: "fine" }, { hang: "agent" }],
-    does: [
-      { open: "/project" },
-      { prompt: "hello", wait: false },
-      { until: { update: "agent_message_chunk" } },
-      { disconnect: "close" },
-    ],
+    does: closesDuringTurn,
   },
   "huge-message": {
     what: "561 KB of commands in one line",
-    wire: {
-      replies: [
-        {
-          method: "session/new",
-          after: [
-            {
-              jsonrpc: "2.0",
-              method: "session/update",
-              params: {
-                sessionId: "{{session}}",
-                update: {
-                  sessionUpdate: "available_commands_update",
-                  availableCommands: [
-                    { name: "skills", description: "All", _meta: { skills: "x".repeat(561 * 1024) } },
-                  ],
-                },
-              },
-            },
-          ],
-        },
-      ],
-    },
+    replies: [
+      {
+        method: "session/new",
+        after: [
+          sessionUpdate({
+            sessionUpdate: "available_commands_update",
+            availableCommands: [
+              { name: "skills", description: "All", _meta: { skills: "x".repeat(561 * 1024) } },
+            ],
+          }),
+        ],
+      },
+    ],
   },
   flood: {
     what: "5,000 chunks as fast as they can be written",

@@ -1,6 +1,6 @@
-// What real peers do on the wire, each as a pair of scenarios that can be played. None of it is what the protocol says,
-// and all of it has been seen: who means to work with everybody plays them all.
+// Deviations of real agents and clients from the protocol, each as a pair of scenarios to test against.
 
+import { optional } from "@parley/acp/internal";
 import type { AgentScenario, AgentStep, ClientScenario, ClientStep, WireRules } from "@parley/acp/testing";
 import { clientOddities } from "./oddities-of-clients.ts";
 import { sessionOddities } from "./oddities-of-sessions.ts";
@@ -8,25 +8,27 @@ import { turnOddities } from "./oddities-of-turns.ts";
 import { wireOddities } from "./oddities-of-wires.ts";
 
 export interface Oddity {
-  /** What happens, in a sentence. */
+  /** One sentence about what happens. */
   readonly what: string;
   readonly agent: AgentScenario;
   readonly client: ClientScenario;
 }
 
-/** The little that most of them need. */
+/** The short form of an oddity. */
 export interface OddityScript {
   readonly what: string;
-  /** Of the agent: the steps of every turn. Default: it says "fine". */
+  /** The agent's steps in every turn. Default: it says "fine". */
   readonly steps?: readonly AgentStep[];
   readonly wire?: WireRules;
+  /** Short for `wire: { replies }`. */
+  readonly replies?: NonNullable<WireRules["replies"]>;
   readonly agent?: Omit<Partial<AgentScenario>, "parley" | "version">;
-  /** Of the client. Default: one session, one prompt. */
+  /** The client's steps. Default: one session, one prompt. */
   readonly does?: readonly ClientStep[];
   readonly client?: Omit<Partial<ClientScenario>, "parley" | "version">;
 }
 
-function oddity({ what, steps, wire, agent, does, client }: OddityScript): Oddity {
+function oddity({ what, steps, wire, replies, agent, does, client }: OddityScript): Oddity {
   return {
     what,
     agent: {
@@ -34,7 +36,7 @@ function oddity({ what, steps, wire, agent, does, client }: OddityScript): Oddit
       version: 1,
       versions: [1],
       otherwise: steps ?? [{ say: "fine" }],
-      ...(wire === undefined ? {} : { wire }),
+      ...optional({ wire: replies === undefined ? wire : { ...wire, replies } }),
       ...agent,
     },
     client: {

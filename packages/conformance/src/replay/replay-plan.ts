@@ -1,9 +1,9 @@
-// A trace as a plan for one of its two sides: what it sends, what it waits for, and which answer belongs to which
-// request. Ids are the recording's own here; those of the live connection are known only while it is played.
+// Converts a trace to a plan for one side: what it sends and what it waits for.
 
-import { isObject, readEnvelopeHead } from "@parley/acp/internal";
+import { isObject, optional, readEnvelopeHead } from "@parley/acp/internal";
 import {
   isTraceMessage,
+  parseJson,
   type Trace,
   TraceError,
   type TraceEvent,
@@ -13,7 +13,7 @@ import {
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** One JSON-RPC message of the recording. A batch has several under one record. */
+/** One JSON-RPC message of the recording; a batch has several in one record. */
 export interface RecordedMessage {
   /** The number of its record, counted from 1. */
   readonly record: number;
@@ -21,11 +21,11 @@ export interface RecordedMessage {
   readonly method: string | undefined;
   readonly session: string | undefined;
   readonly value: Json;
-  /** Of a response: the request that it answers. */
+  /** The request of a response. */
   readonly answers: RecordedMessage | undefined;
 }
 
-/** Something that the played side sends: a message, a batch, or text that is neither. */
+/** A line to send: a message, a batch, or other text. */
 export interface SendStep {
   readonly kind: "send";
   readonly record: number;
@@ -35,7 +35,7 @@ export interface SendStep {
   readonly messages: readonly RecordedMessage[];
 }
 
-/** Something that the other side sent. */
+/** A message to wait for. */
 export interface ExpectStep {
   readonly kind: "expect";
   readonly record: number;
@@ -45,15 +45,15 @@ export interface ExpectStep {
 
 export interface ReplayPlan {
   readonly steps: readonly (SendStep | ExpectStep)[];
-  /** Lines of the played side that cannot be sent again: they were not UTF-8. */
+  /** Lines that cannot be sent again, because they were not UTF-8. */
   readonly skipped: number;
-  /** The played side ended by itself, and did not wait for the end of its input. */
+  /** Whether the played side ended before its input did. */
   readonly endsFirst: boolean;
-  /** How the recorded agent left. */
+  /** How the recorded agent exited. */
   readonly exit: { readonly code?: number; readonly signal?: string } | undefined;
 }
 
-/** Throws a TraceError where the recording lacks what the side has to say. */
+/** Throws a TraceError when a message of the side is missing or incomplete. */
 export function replayPlan(trace: Trace, side: TraceSide): ReplayPlan {
   const open = new Map<string, RecordedMessage>();
   const steps: (SendStep | ExpectStep)[] = [];
@@ -95,7 +95,7 @@ function messageSteps(
     throw missing(record, `only the beginning of a message of ${bytes} bytes was kept; ${hint}`);
   }
   const text = item.text ?? "";
-  const value = head === undefined ? parse(text) : headOf(head);
+  const value = head === undefined ? parseJson(text) : headOf(head);
   const isBatch = Array.isArray(value);
   const messages = (isBatch ? value : [value])
     .filter(isObject)
@@ -104,18 +104,18 @@ function messageSteps(
     const known = messages.filter(({ kind }) => kind !== "unknown");
     return known.map((message) => ({ kind: "expect", record, t, message }));
   }
-  // a blank line says nothing
+  // skip blank lines
   return text.trim() === "" ? [] : [{ kind: "send", record, t, text, isBatch, messages }];
 }
 
-interface Place {
+interface RecordContext {
   readonly record: number;
   readonly from: TraceSide;
-  /** Requests that have no answer yet, by who asked and the id. */
+  /** Requests without an answer yet, by sender and id. */
   readonly open: Map<string, RecordedMessage>;
 }
 
-function recordedMessage(value: Json, { record, from, open }: Place): RecordedMessage {
+function recordedMessage(value: Json, { record, from, open }: RecordContext): RecordedMessage {
   const { id, method } = value;
   const other = from === "client" ? "agent" : "client";
   if (typeof method === "string") {
@@ -127,38 +127,29 @@ function recordedMessage(value: Json, { record, from, open }: Place): RecordedMe
   const key = `${other} ${JSON.stringify(id)}`;
   const answers = open.get(key);
   open.delete(key);
-  // an answer to nothing, such as an error for a line that was no JSON, is sent again but never waited for
+  // an answer without a request, such as a parse error, is sent again but never awaited
   const kind = answers === undefined ? "unknown" : "response";
   return { record, kind, method: answers?.method, session: answers?.session, value, answers };
 }
 
-/** The session that a request or a notification is about. */
+/** The session of a request or a notification. */
 export function sessionOf(value: Json): string | undefined {
   const { params } = value;
   return isObject(params) && typeof params.sessionId === "string" ? params.sessionId : undefined;
 }
 
-/** As much of a message as its beginning tells. */
+/** The parts of a message that its beginning shows. */
 function headOf(text: string): Json {
   const { id, method, answers } = readEnvelopeHead(text);
   const session = /"sessionId"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(text)?.[1];
-  return {
-    ...(id === undefined ? {} : { id: typeof id === "bigint" ? Number(id) : id }),
-    ...(method === undefined ? {} : { method }),
-    ...(answers ? { result: {} } : {}),
-    ...(session === undefined ? {} : { params: { sessionId: parse(session) } }),
-  };
+  return optional({
+    id: typeof id === "bigint" ? Number(id) : id,
+    method,
+    result: answers ? {} : undefined,
+    params: session === undefined ? undefined : { sessionId: parseJson(session) },
+  });
 }
 
 function missing(record: number, why: string): TraceError {
   return new TraceError(`this trace cannot be replayed: record ${record}: ${why}`, record + 1);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // no JSON: sent again as it is, and never waited for
-    return undefined;
-  }
 }

@@ -1,4 +1,4 @@
-// Sessions have one name in the recording and another one now, where the live agent chooses it.
+// Maps session ids between the recording and the live connection.
 
 import { isObject } from "@parley/acp/internal";
 import type { Json } from "./replay-plan.ts";
@@ -12,7 +12,7 @@ export class SessionNames {
     this.#recorded.set(live, recorded);
   }
 
-  /** An answer that names a session, such as that to session/new. */
+  /** Learns from an answer with a session id, such as that to session/new. */
   learnResult(recorded: Json, live: Json): void {
     const names = [recorded.result, live.result].map((result) =>
       isObject(result) ? result.sessionId : undefined,
@@ -29,7 +29,7 @@ export class SessionNames {
     return live === undefined ? undefined : (this.#recorded.get(live) ?? live);
   }
 
-  /** A copy of a recorded message in which every session has its present name. */
+  /** Copies a recorded message with the live session ids. */
   toLive(value: Json): Json {
     return this.#live.size === 0 ? value : (this.#renamed(value) as Json); // an object stays one
   }

@@ -50,7 +50,7 @@ function script(...messages: readonly (readonly [TraceSide, object])[]): Trace {
   );
 }
 
-test("a live peer that says nothing when it is its turn has left the recording", patience, async () => {
+test("a live peer that is silent when it should act diverges from the recording", patience, async () => {
   const trace = script(
     ["client", { id: 1, method: "initialize", params: { protocolVersion: 1 } }],
     ["agent", { id: 1, result: { protocolVersion: 1 } }],
@@ -105,7 +105,7 @@ async function record(): Promise<{ trace: Trace; view: unknown }> {
 const comparable = (view: unknown) =>
   JSON.parse(JSON.stringify(view, (key, value) => (key === "messageId" ? undefined : value)));
 
-test("a client sees of the replayed agent what it saw of the live one", patience, async () => {
+test("a client sees the same from the replayed agent as from the live one", patience, async () => {
   const { trace, view } = await record();
   for (let round = 0; round < 2; round++) {
     const [left, right] = memoryPair();
@@ -128,7 +128,7 @@ test("a live agent is driven by the recorded client, in a session of its own nam
   await live.closed;
 });
 
-test("a client that asks for something else is told where it left the recording", patience, async () => {
+test("a client that sends another request gets the position of the divergence", patience, async () => {
   const trace = script(
     ["client", { id: 1, method: "initialize", params: {} }],
     ["agent", { id: 1, result: { protocolVersion: 1 } }],
@@ -154,7 +154,7 @@ test("a client that asks for something else is told where it left the recording"
   assert.deepEqual(answers[0], { jsonrpc: "2.0", id: "a", result: { protocolVersion: 1 } });
 });
 
-test("a client that leaves early is said to have, with the record that it owes", patience, async () => {
+test("a client that disconnects early is reported, with the missing record", patience, async () => {
   const trace = script(
     ["client", { id: 1, method: "initialize" }],
     ["agent", { id: 1, result: {} }],

@@ -1,6 +1,4 @@
-// Plays one side of a recorded conversation to a live peer. What the recorded side sent is sent again, in order,
-// each message as soon as everything has come that came before it in the recording. Requests of the live peer
-// must come in the recorded order, session by session; the first that does not is the divergence that is reported.
+// Replays one side of a recorded conversation to a live peer and reports the first divergence.
 
 import type { EndReason, Sink, Transport } from "@parley/acp";
 import { type Clock, type Deadline, deadline, isObject, realClock } from "@parley/acp/internal";
@@ -17,25 +15,19 @@ import {
 import { SessionNames } from "./replay-sessions.ts";
 
 export interface ReplayOptions {
-  /** "fast" (default) sends as soon as it can, "recorded" keeps the recorded time between two messages. */
+  /** "fast" (default) sends without delays, "recorded" keeps the recorded time between messages. */
   readonly pace?: "fast" | "recorded";
   /**
-   * The live peer may send fewer notifications than the recorded one. Those that are missing are no longer waited
-   * for when nothing at all has come for so long. Default: 5,000 ms for a client, Infinity for an agent.
-   */
-  readonly quietMs?: number;
-  /**
-   * How long nothing may come while a request or an answer of the live peer is waited for. Then that is the
-   * divergence. Default Infinity: models and people take their time.
+   * How long to wait, without any input, for a request or an answer before it is a divergence. Default Infinity.
    */
   readonly timeoutMs?: number;
   /** For `pace: "recorded"`. */
   readonly clock?: Clock;
 }
 
-/** Where the live peer left the recording. */
+/** Where the live peer differs from the recording. */
 export interface Divergence {
-  /** The record that was waited for; undefined when the recording was over. */
+  /** The expected record; undefined after the last one. */
   readonly record: number | undefined;
   readonly expected: string;
   readonly got: string;
@@ -44,63 +36,64 @@ export interface Divergence {
 }
 
 export interface ReplayReport {
-  /** undefined: the live peer did what the recorded one did. */
+  /** undefined when the live peer behaved like the recorded one. */
   readonly divergence: Divergence | undefined;
-  /** Lines that were sent. */
+  /** The number of sent lines. */
   readonly sent: number;
-  /** Requests, answers and notifications that came as recorded. */
+  /** Requests, answers and notifications that arrived as recorded. */
   readonly matched: number;
-  /** Notifications that were recorded and did not come, and those that came and were not recorded. */
+  /** Recorded notifications that did not arrive, and additional ones that did. */
   readonly missing: number;
   readonly extra: number;
   /** Recorded lines that cannot be sent again, because they were not UTF-8. */
   readonly skipped: number;
-  /** How the recorded agent left, where it is known. */
+  /** How the recorded agent exited, if known. */
   readonly exit: { readonly code?: number; readonly signal?: string } | undefined;
 }
 
 export interface Replay {
-  /** When the recording is over or the live peer has left it. Never rejects. */
+  /** Resolves at the end of the recording or at a divergence. Never rejects. */
   readonly done: Promise<ReplayReport>;
-  /** What is waited for now, in words; undefined when nothing is. */
+  /** Describes what is awaited now, if anything. */
   waitingFor(): string | undefined;
-  /** Gives up. `done` resolves with what has not come as the divergence. */
+  /** Ends the replay; `done` resolves with the awaited message as the divergence. */
   close(): Promise<void>;
 }
 
-/** Plays the recorded agent to a live client. Throws a TraceError when the trace lacks what the agent said. */
+/** Replays the recorded agent to a live client. Throws a TraceError when a message of the agent is missing. */
 export function replayAgent(trace: Trace, transport: Transport, options: ReplayOptions = {}): Replay {
   return new Player(replayPlan(trace, "agent"), "agent", transport, options);
 }
 
-/** Plays the recorded client to a live agent. */
+/** Replays the recorded client to a live agent. */
 export function replayClient(trace: Trace, transport: Transport, options: ReplayOptions = {}): Replay {
   return new Player(replayPlan(trace, "client"), "client", transport, options);
 }
 
+/** How long to wait, without any input, for a notification that a live agent may not send. */
+const quietMs = 5_000;
+
+/** Sends each message when everything before it in the recording has arrived. */
 class Player implements Replay, Sink {
   readonly done: Promise<ReplayReport>;
   readonly #plan: ReplayPlan;
   readonly #side: TraceSide;
   readonly #transport: Transport;
-  readonly #pace: "fast" | "recorded";
-  readonly #quietMs: number;
-  readonly #timeoutMs: number;
-  readonly #clock: Clock;
+  readonly #options: Required<ReplayOptions>;
   readonly #finished = Promise.withResolvers<ReplayReport>();
   readonly #over = new AbortController();
   readonly #sessions = new SessionNames();
   readonly #met = new Set<ExpectStep>();
   readonly #gates = new Map<string | undefined, ExpectStep>();
-  /** Live ids of the other side's requests, by the message that was recorded. */
+  /** Live ids of the other side's requests, by recorded message. */
   readonly #liveIds = new Map<RecordedMessage, unknown>();
-  /** Our own requests that are open, by the id that they were sent under. */
+  /** Our open requests, by live id. */
   readonly #asked = new Map<string, RecordedMessage>();
   #cursor = 0;
   #nextId = 1;
   #room = true;
   #pausing = false;
-  /** The step before which the last pause was made. */
+  /** The step after the last pause. */
   #paused: SendStep | undefined;
   #quiet: Deadline;
   #ended: EndReason | undefined;
@@ -110,10 +103,8 @@ class Player implements Replay, Sink {
     this.#plan = plan;
     this.#side = side;
     this.#transport = transport;
-    this.#pace = options.pace ?? "fast";
-    this.#quietMs = options.quietMs ?? (side === "client" ? 5_000 : Number.POSITIVE_INFINITY);
-    this.#timeoutMs = options.timeoutMs ?? Number.POSITIVE_INFINITY;
-    this.#clock = options.clock ?? realClock;
+    const { pace = "fast", timeoutMs = Number.POSITIVE_INFINITY, clock = realClock } = options;
+    this.#options = { pace, timeoutMs, clock };
     this.done = this.#finished.promise;
     transport.start(this);
     this.#play();
@@ -130,7 +121,7 @@ class Player implements Replay, Sink {
     await this.#finish();
   }
 
-  // --- what the transport tells
+  // --- transport events
 
   message(value: unknown): void {
     for (const each of Array.isArray(value) ? value : [value]) {
@@ -142,7 +133,7 @@ class Player implements Replay, Sink {
   idle(): void {}
 
   reject(): void {
-    // The recording has no record of what the other side's transport could not read either.
+    // invalid frames are not in the recording
     this.#counts.extra += 1;
   }
 
@@ -175,31 +166,32 @@ class Player implements Replay, Sink {
     }
     if (this.#over.signal.aborted || this.#pausing) return;
     if (this.#cursor >= this.#plan.steps.length) {
-      // An agent waits for its client to leave, unless the recorded one left first.
+      // an agent waits for its client to disconnect, unless the recorded agent ended first
       if (this.#side === "client" || this.#plan.endsFirst || this.#ended !== undefined) this.#end();
       return;
     }
     const step = this.#plan.steps[this.#cursor];
     if (step?.kind !== "expect") return;
     if (step.message.kind !== "notification") {
-      const got = `nothing for ${this.#timeoutMs} ms`;
-      this.#quiet = deadline(this.#timeoutMs, () => this.#diverge(step, got));
+      const { timeoutMs } = this.#options;
+      this.#quiet = deadline(timeoutMs, () => this.#diverge(step, `nothing for ${timeoutMs} ms`));
     } else if (this.#ended !== undefined) this.#forgive((each) => each === step);
-    else this.#quiet = deadline(this.#quietMs, () => this.#forgive((each) => each === step));
+    else if (this.#side === "client")
+      this.#quiet = deadline(quietMs, () => this.#forgive((each) => each === step));
   }
 
-  /** Whether the recorded pause before this step is still to be made; the step is then played after it. */
+  /** Starts the recorded pause before this step; false when there is none or it is over. */
   #waits(step: SendStep): boolean {
     const before = this.#plan.steps[this.#cursor - 1];
-    if (this.#pace === "fast" || before === undefined || step === this.#paused) return false;
+    if (this.#options.pace === "fast" || before === undefined || step === this.#paused) return false;
     this.#pausing = true;
     this.#paused = step;
     const goOn = (): void => {
       this.#pausing = false;
       this.#play();
     };
-    // An abort ends the pause as well; nothing is played then.
-    this.#clock.sleep(Math.max(0, step.t - before.t), this.#over.signal).then(goOn, goOn);
+    // after an abort nothing is played
+    this.#options.clock.sleep(Math.max(0, step.t - before.t), this.#over.signal).then(goOn, goOn);
     return true;
   }
 
@@ -225,7 +217,7 @@ class Player implements Replay, Sink {
     return { ...value, id: this.#liveIds.get(message.answers) };
   }
 
-  // --- what comes
+  // --- input
 
   #receive(value: Json): void {
     const { id, method } = value;
@@ -239,7 +231,7 @@ class Player implements Replay, Sink {
     if (asked === undefined) {
       return this.#diverge(
         this.#firstUnmet(() => true),
-        `an answer to nobody's request (id ${JSON.stringify(value.id)})`,
+        `an answer without a request (id ${JSON.stringify(value.id)})`,
       );
     }
     this.#asked.delete(JSON.stringify(value.id));
@@ -281,7 +273,7 @@ class Player implements Replay, Sink {
     else this.#meet(step);
   }
 
-  /** The recorded session that a live request is about. One that was never seen is the next that the recording names. */
+  /** The recorded session of a live request. An unknown session is the next one in the recording. */
   #laneOf(method: string, value: Json): string | undefined {
     const live = sessionOf(value);
     if (live === undefined || this.#sessions.knows(live)) return this.#sessions.toRecorded(live);
@@ -296,7 +288,7 @@ class Player implements Replay, Sink {
     this.#counts.matched += 1;
     const { session, kind } = step.message;
     if (kind === "notification") return;
-    // What should have come before it in its session is not going to.
+    // earlier notifications of the session will not arrive
     this.#forgive(({ record, message }) => record < step.record && message.session === session, step);
   }
 
@@ -309,12 +301,12 @@ class Player implements Replay, Sink {
     queueMicrotask(() => this.#play());
   }
 
-  /** The first request or answer of the other side that has not come yet. */
+  /** The first request or answer of the other side that has not arrived. */
   #firstUnmet(which: (message: RecordedMessage) => boolean): ExpectStep | undefined {
     return this.#unmet(({ message }) => message.kind !== "notification" && which(message));
   }
 
-  /** The same for one session. Remembered: a turn may have a hundred thousand updates, each of which asks. */
+  /** The same for one session, cached, because it is needed for every update. */
   #gateOf(session: string | undefined): ExpectStep | undefined {
     const known = this.#gates.get(session);
     if (known !== undefined && !this.#met.has(known)) return known;
@@ -323,7 +315,7 @@ class Player implements Replay, Sink {
     return found;
   }
 
-  /** The first step that has not been met, from where the play stands up to `last`. */
+  /** The first unmet step from the current one up to `last`. */
   #unmet(which: (step: ExpectStep) => boolean, last?: ExpectStep): ExpectStep | undefined {
     for (let at = this.#cursor; at < this.#plan.steps.length; at++) {
       const step = this.#plan.steps[at];
@@ -337,7 +329,7 @@ class Player implements Replay, Sink {
   // --- the end
 
   #refuse({ id }: Json): void {
-    const error = { code: -32603, message: "this request is not what the recording has here" };
+    const error = { code: -32603, message: "this request differs from the recording" };
     this.#transport.send({ jsonrpc: "2.0", id, error });
   }
 
@@ -352,7 +344,7 @@ class Player implements Replay, Sink {
   }
 
   #end(divergence?: Divergence): void {
-    // It cannot fail: a transport that does not close is not waited for by anybody else.
+    // a transport that fails to close is ignored
     void this.#finish(divergence);
   }
 

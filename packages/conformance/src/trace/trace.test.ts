@@ -20,24 +20,24 @@ test("a last line that was cut off is left out, and so is what a newer minor ver
   assert.deepEqual(readTrace(header), { header: JSON.parse(header), records: [], cutOff: true });
 });
 
-test("another major version is refused, and so is a file that is no trace", () => {
+test("another major version is refused, and so is a file that is not a trace", () => {
   assert.throws(
     () => readTrace('{"parley":"trace","version":2}\n'),
-    /has version 2, and only 1 can be read here; update/,
+    /expected trace version 1, got 2; update/,
   );
-  assert.throws(() => readTrace('{"parley":"trace"}\n'), /has version none/);
+  assert.throws(() => readTrace('{"parley":"trace"}\n'), /expected trace version 1, got none/);
   for (const text of ["", "\n", "prose", "[1]", '{"jsonrpc":"2.0"}\n']) {
-    assert.throws(() => readTrace(text), /this is no trace: its first line must be \{"parley":"trace"/);
+    assert.throws(() => readTrace(text), /this is not a trace: its first line must be \{"parley":"trace"/);
   }
 });
 
-test("damage in the middle is reported with its line and what was wanted there", () => {
+test("damage in the middle is reported with its line and what was expected", () => {
   for (const [line, problem] of [
-    ["nonsense", "is no JSON object"],
+    ["nonsense", "is not a JSON object"],
     ['{"from":"client","bytes":1,"text":""}', "t must be a number"],
     ['{"t":1,"from":"server","bytes":1,"text":""}', 'from must be "client" or "agent"'],
     ['{"t":1,"from":"agent","text":""}', "bytes must be a number"],
-    ['{"t":1,"from":"agent","bytes":1}', "wanted one of text, base64 and head"],
+    ['{"t":1,"from":"agent","bytes":1}', "expected exactly one of text, base64 and head"],
     ['{"t":1,"event":7}', "event must be a string"],
   ] as const) {
     assert.throws(

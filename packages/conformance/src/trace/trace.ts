@@ -1,16 +1,14 @@
-// Trace v1: what crossed between a client and an agent, and what became of their processes, as lines of
-// JSON. The first line says what the file is; each further line is one message or one event. A reader
-// ignores fields and events that it does not know, so that a newer minor version can add some.
+// Reads traces: recorded messages between a client and an agent, and process events, as lines of JSON.
 
 import { isObject } from "@parley/acp/internal";
 
-/** The one major version that there is. A file with another one is refused. */
+/** The supported major version; others are refused. */
 export const traceVersion = 1;
 
-/** Who sent a message. */
+/** The sender of a message. */
 export type TraceSide = "client" | "agent";
 
-/** The first line of a trace. Everything but the first two fields may be missing. */
+/** The first line of a trace. All but the first two fields are optional. */
 export interface TraceHeader {
   readonly parley: "trace";
   readonly version: number;
@@ -21,13 +19,13 @@ export interface TraceHeader {
   /** The agent's command and its arguments. */
   readonly command?: readonly string[];
   readonly cwd?: string;
-  /** What wrote the trace, `parley 0.1.0`. */
+  /** The program that wrote the trace, `parley 0.1.0`. */
   readonly writer?: string;
   readonly node?: string;
   readonly platform?: string;
 }
 
-/** How a line is kept. Exactly one of `text`, `base64` and `head` is there. */
+/** A recorded line, with exactly one of `text`, `base64` and `head`. */
 export interface TraceLine {
   /** Size on the wire, with its line end. */
   readonly bytes: number;
@@ -35,7 +33,7 @@ export interface TraceLine {
   readonly text?: string;
   /** The same for a line that is not UTF-8. */
   readonly base64?: string;
-  /** How a line begins that was too long to be kept. */
+  /** The beginning of a line that was too long to be kept. */
   readonly head?: string;
   /** False for a last line without a line feed. */
   readonly newline?: boolean;
@@ -43,25 +41,25 @@ export interface TraceLine {
 
 /** One line of the wire. */
 export interface TraceMessage extends TraceLine {
-  /** Milliseconds since the start, by a clock that never goes back. */
+  /** Milliseconds since the start, by a monotonic clock. */
   readonly t: number;
   readonly from: TraceSide;
 }
 
-/** What happened to a process or to the trace itself. */
+/** An event of a process or of the trace itself. */
 export type TraceEvent =
   | { readonly t: number; readonly event: "start"; readonly pid: number }
   | { readonly t: number; readonly event: "spawn_failed"; readonly message: string }
-  /** One line that the agent wrote to stderr, kept like a message. */
+  /** One line of the agent's stderr, recorded like a message. */
   | ({ readonly t: number; readonly event: "stderr" } & TraceLine)
   | { readonly t: number; readonly event: "eof"; readonly from: TraceSide }
   | { readonly t: number; readonly event: "signal"; readonly signal: string }
   | { readonly t: number; readonly event: "exit"; readonly code?: number; readonly signal?: string }
-  /** Some of what crossed is not in the trace, because the disk was slow, full or broken. */
+  /** Some messages are missing, because the disk was slow, full or broken. */
   | {
       readonly t: number;
       readonly event: "dropped";
-      /** "slow": at least `bytes` of the wire found no room in the queue. "write_failed": `records` could not be written. */
+      /** "slow": at least `bytes` did not fit into the queue. "write_failed": `records` could not be written. */
       readonly reason: "slow" | "write_failed";
       readonly stream?: TraceSide | "stderr";
       readonly bytes?: number;
@@ -70,20 +68,20 @@ export type TraceEvent =
     }
   /** The trace has reached its size limit; nothing follows. */
   | { readonly t: number; readonly event: "limit"; readonly maxBytes: number }
-  /** The trace is complete up to here. Without it, whoever wrote it was killed. */
+  /** The end of a complete trace. Without it, the writer was killed or is still writing. */
   | { readonly t: number; readonly event: "end" };
 
 export type TraceRecord = TraceMessage | TraceEvent;
 
-/** A trace, read. `records[0]` is record 1, which is line 2 of the file. */
+/** A parsed trace. `records[0]` is record 1, which is line 2 of the file. */
 export interface Trace {
   readonly header: TraceHeader;
   readonly records: readonly TraceRecord[];
-  /** The last line was incomplete and is left out: the writer was killed, or is still writing. */
+  /** Whether an incomplete last line was left out: the writer was killed, or is still writing. */
   readonly cutOff: boolean;
 }
 
-/** The file is no trace, is of another major version, or is damaged in the middle. */
+/** The file is not a trace, has another major version, or is damaged. */
 export class TraceError extends Error {
   override readonly name = "TraceError";
   /** Counted from 1. */
@@ -99,10 +97,10 @@ export function isTraceMessage(record: TraceRecord): record is TraceMessage {
   return "from" in record && "bytes" in record;
 }
 
-/** Reads a whole trace. A cut-off last line is left out; what cannot be a trace throws a TraceError. */
+/** Reads a whole trace, without an incomplete last line. Throws a TraceError for anything else that is invalid. */
 export function readTrace(text: string): Trace {
   const lines = text.split("\n");
-  // what follows the last line feed is nothing, or a line that was not finished
+  // after the last line feed: nothing, or an incomplete line
   const rest = lines.pop() ?? "";
   const [first = rest, ...others] = lines;
   const header = traceHeader(first);
@@ -116,11 +114,11 @@ export function readTrace(text: string): Trace {
 
 /** Reads the first line of a trace. */
 export function traceHeader(line: string): TraceHeader {
-  const value = parse(line);
+  const value = parseJson(line);
   if (!isObject(value) || value.parley !== "trace") {
     const got = line.length > 60 ? `${line.slice(0, 60)}…` : line;
     throw new TraceError(
-      `this is no trace: its first line must be {"parley":"trace","version":${traceVersion},…}, got ${JSON.stringify(got)}`,
+      `this is not a trace: its first line must be {"parley":"trace","version":${traceVersion},…}, got ${JSON.stringify(got)}`,
       1,
     );
   }
@@ -128,19 +126,19 @@ export function traceHeader(line: string): TraceHeader {
   if (version !== traceVersion) {
     const what = JSON.stringify(version) ?? "none";
     throw new TraceError(
-      `this trace has version ${what}, and only ${traceVersion} can be read here; update parley, or record it again`,
+      `expected trace version ${traceVersion}, got ${what}; update parley, or record it again`,
       1,
     );
   }
-  // Checked above; all other fields are for people, and are shown as they are.
+  // as: checked above; all other fields are informational
   return value as unknown as TraceHeader;
 }
 
-/** Reads one further line. undefined: an empty line, or an event that this version does not know. */
+/** Reads one further line; undefined for an empty line or an unknown event. */
 export function traceRecord(line: string, number: number): TraceRecord | undefined {
   if (line === "") return undefined;
-  const value = parse(line);
-  if (!isObject(value)) throw new TraceError(`line ${number} of the trace is no JSON object`, number);
+  const value = parseJson(line);
+  if (!isObject(value)) throw new TraceError(`line ${number} of the trace is not a JSON object`, number);
   const problem = typeof value.t === "number" ? fieldProblem(value) : "t must be a number";
   if (problem !== undefined) throw new TraceError(`line ${number} of the trace: ${problem}`, number);
   const isKnown = typeof value.event !== "string" || events.has(value.event);
@@ -171,14 +169,14 @@ function fieldProblem(value: Readonly<Record<string, unknown>>): string | undefi
 function lineProblem(value: Readonly<Record<string, unknown>>): string | undefined {
   if (typeof value.bytes !== "number") return "bytes must be a number";
   const given = [value.text, value.base64, value.head].filter((item) => typeof item === "string");
-  return given.length === 1 ? undefined : "wanted one of text, base64 and head";
+  return given.length === 1 ? undefined : "expected exactly one of text, base64 and head";
 }
 
-function parse(line: string): unknown {
+/** The value of a JSON text, or undefined. */
+export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(line);
+    return JSON.parse(text);
   } catch {
-    // the caller says what was wanted
     return undefined;
   }
 }

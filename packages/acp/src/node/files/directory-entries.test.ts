@@ -6,11 +6,11 @@ import { descents, refusal, scratch } from "../../../test/support/scratch-worksp
 
 const posix = { skip: process.platform === "win32" ? "needs POSIX files" : false, timeout: 60_000 };
 
-for (const [way, descent] of descents) {
+for (const [way, access] of descents) {
   const named = (behaviour: string) => `${behaviour}, by ${way}`;
 
   test(named("a directory is listed by name, with links as links"), posix, async (t) => {
-    const { files, root, put, at, outside } = scratch(t, descent);
+    const { files, root, put, at, outside } = scratch(t, access);
     put("b.txt", "b");
     put("a/deep.txt", "a");
     symlinkSync(outside, at("c"));
@@ -26,7 +26,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("a path is located where it leads, also what is not there yet"), posix, async (t) => {
-    const { files, put, at, outside } = scratch(t, descent);
+    const { files, put, at, outside } = scratch(t, access);
     put("real/.env", "secret");
     symlinkSync(".env", at("real/notes"));
     symlinkSync("real", at("alias"));
@@ -42,7 +42,7 @@ for (const [way, descent] of descents) {
     named("a file, a link and an empty directory are removed, what a link leads to is not"),
     posix,
     async (t) => {
-      const { files, put, at, outside, list } = scratch(t, descent);
+      const { files, put, at, outside, list } = scratch(t, access);
       put("a", "1");
       put("kept/b", "2");
       symlinkSync("kept", at("inside"));
@@ -58,7 +58,7 @@ for (const [way, descent] of descents) {
     named("a directory with entries goes only when asked for, and links in it are not followed"),
     posix,
     async (t) => {
-      const { files, put, at, outside, list } = scratch(t, descent);
+      const { files, put, at, outside, list } = scratch(t, access);
       put("d/x/y", "1");
       symlinkSync(outside, at("d/x/out"));
       const found = await refusal(files.remove(at("d")));
@@ -69,7 +69,7 @@ for (const [way, descent] of descents) {
   );
 
   test(named("roots and what is outside are not removed"), posix, async (t) => {
-    const { files, root, at, outside } = scratch(t, descent);
+    const { files, root, at, outside } = scratch(t, access);
     symlinkSync(outside, at("out"));
     assert.equal((await refusal(files.remove(root, { recursive: true }))).code, -32602);
     assert.equal((await refusal(files.remove(outside, { recursive: true }))).code, -32061);
@@ -79,7 +79,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("a move makes the directories it needs and replaces nothing"), posix, async (t) => {
-    const { files, put, at, get, root, outside } = scratch(t, descent);
+    const { files, put, at, get, root, outside } = scratch(t, access);
     put("a", "1");
     put("taken", "2");
     await files.move(at("a"), at("new/deep/b"));

@@ -1,14 +1,12 @@
-// What is in a directory: told, removed, moved. A link at the end of a path is itself what is removed or moved,
-// never what it leads to; and a directory is emptied from the inside, by handles, so that nothing that is put
-// there meanwhile can lead the way out.
+// Lists, removes and moves directory entries; a link itself, never its target.
 
 import { readdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
 import { setImmediate as immediate } from "node:timers/promises";
-import type { Handle, OpenedRoot } from "./descent.ts";
+import type { Handle, OpenedRoot } from "./directory-access.ts";
 import { fileError, quoted, systemCode, throwIfAborted } from "./file-error.ts";
 import type { FilePath } from "./file-path.ts";
 import { existing } from "./read-file.ts";
-import { danglingLink, type Place, Walk } from "./walk.ts";
+import { danglingLink, type ResolvedPath, Walk } from "./walk.ts";
 import type { Workspace } from "./workspace.ts";
 
 export interface DirectoryEntry {
@@ -17,21 +15,21 @@ export interface DirectoryEntry {
 }
 
 export interface RemoveOptions {
-  /** A directory goes with everything in it. Default false: only an empty one. */
+  /** Removes a directory with everything in it. Default false: only an empty one. */
   readonly recursive?: boolean;
   readonly signal?: AbortSignal;
 }
 
-export function locate({ roots, descent }: Workspace, target: FilePath): string {
+export function locate({ roots, access }: Workspace, target: FilePath): string {
   const location = roots.locate(target.names);
   if (location === undefined) throw roots.outside(target.text);
-  // What is missing has no links: the path leads where its deepest directory leads.
+  // missing names have no links, so resolve the deepest existing directory
   for (let left = target.names.length; ; left -= 1) {
     try {
-      const place = new Walk(roots, descent, { ...target, names: target.names.slice(0, left) }).toEnd();
-      place.close();
-      if (place.dangling) throw roots.outside(target.text, danglingLink);
-      return [place.canonical.replace(/[\\/]$/, ""), ...target.names.slice(left)].join(
+      const resolved = new Walk(roots, access, { ...target, names: target.names.slice(0, left) }).toEnd();
+      resolved.close();
+      if (resolved.dangling) throw roots.outside(target.text, danglingLink);
+      return [resolved.canonical.replace(/[\\/]$/, ""), ...target.names.slice(left)].join(
         process.platform === "win32" ? "\\" : "/",
       );
     } catch (error) {
@@ -42,15 +40,15 @@ export function locate({ roots, descent }: Workspace, target: FilePath): string 
   }
 }
 
-export function entriesOf({ roots, descent }: Workspace, target: FilePath): DirectoryEntry[] {
-  const place = new Walk(roots, descent, target).toEnd();
+export function entriesOf({ roots, access }: Workspace, target: FilePath): DirectoryEntry[] {
+  const resolved = new Walk(roots, access, target).toEnd();
   try {
-    const directory = existing(place, target);
+    const directory = existing(resolved, target);
     if (!directory.stat.isDirectory()) {
       const message = `${quoted(target.text)} is not a directory; name one, or read the file`;
       throw fileError("not_a_directory", message, target.text);
     }
-    descent.confirm(directory.at, place.root);
+    access.confirm(directory.at, resolved.root);
     return readdirSync(`${directory.at}/.`, { withFileTypes: true })
       .map((entry): DirectoryEntry => {
         const kind = entry.isFile()
@@ -64,7 +62,7 @@ export function entriesOf({ roots, descent }: Workspace, target: FilePath): Dire
       })
       .sort((one, other) => (one.name < other.name ? -1 : 1));
   } finally {
-    place.close();
+    resolved.close();
   }
 }
 
@@ -73,88 +71,83 @@ export async function removeEntry(
   target: FilePath,
   options: RemoveOptions,
 ): Promise<void> {
-  const { roots, descent } = workspace;
-  const place = new Walk(roots, descent, target).toEnd({ keepLink: !target.directory });
+  const { roots, access } = workspace;
+  const resolved = new Walk(roots, access, target).toEnd({ keepLink: !target.directory });
   try {
-    const entry = existing(place, target);
-    refuseRoot(place, target, "removed");
-    descent.confirm(place.directory.at, place.root);
-    const at = `${place.directory.at}/${place.name}`;
+    const entry = existing(resolved, target);
+    refuseRoot(resolved, target, "removed");
+    access.confirm(resolved.directory.at, resolved.root);
+    const at = `${resolved.directory.at}/${resolved.name}`;
     if (!entry.stat.isDirectory()) unlinkSync(at);
     else {
-      if (options.recursive === true) await new Emptying(workspace, place.root, target, options).empty(entry);
+      if (options.recursive === true) await emptyDirectory(workspace, resolved.root, target, options, entry);
       rmdirSync(at);
     }
   } finally {
-    place.close();
+    resolved.close();
   }
 }
 
-/** How many entries are removed before others get their turn. */
+/** How many entries are removed per turn of the event loop. */
 const atOnce = 200;
 
-class Emptying {
-  readonly #workspace: Workspace;
-  readonly #root: OpenedRoot;
-  readonly #target: FilePath;
-  readonly #options: RemoveOptions;
-  #count = 0;
-
-  constructor(workspace: Workspace, root: OpenedRoot, target: FilePath, options: RemoveOptions) {
-    this.#workspace = workspace;
-    this.#root = root;
-    this.#target = target;
-    this.#options = options;
-  }
-
-  async empty(directory: Handle): Promise<void> {
-    const { descent } = this.#workspace;
+/** Empties a directory by handles, so that nothing that is put there meanwhile can lead outside. */
+async function emptyDirectory(
+  { access }: Workspace,
+  root: OpenedRoot,
+  target: FilePath,
+  { signal }: RemoveOptions,
+  top: Handle,
+): Promise<void> {
+  let count = 0;
+  const empty = async (directory: Handle): Promise<void> => {
     for (const name of readdirSync(`${directory.at}/.`)) {
-      if (++this.#count % atOnce === 0) await immediate();
-      throwIfAborted(this.#options.signal, this.#target.text);
-      const entry = descent.lookup(directory, name);
+      if (++count % atOnce === 0) await immediate();
+      throwIfAborted(signal, target.text);
+      const entry = access.lookup(directory, name);
       if (entry === undefined) continue;
       try {
         const isDirectory = entry.stat.isDirectory();
-        if (isDirectory) await this.empty(entry);
-        descent.confirm(directory.at, this.#root);
+        if (isDirectory) await empty(entry);
+        access.confirm(directory.at, root);
         if (isDirectory) rmdirSync(`${directory.at}/${name}`);
         else unlinkSync(`${directory.at}/${name}`);
       } catch (error) {
-        // somebody else removed it
+        // already removed by somebody else
         if (systemCode(error) !== "ENOENT") throw error;
       } finally {
         entry.close();
       }
     }
-  }
+  };
+  await empty(top);
 }
 
-export function moveEntry({ roots, descent }: Workspace, from: FilePath, to: FilePath): void {
-  const source = new Walk(roots, descent, from).toEnd({ keepLink: !from.directory });
+export function moveEntry({ roots, access }: Workspace, from: FilePath, to: FilePath): void {
+  const source = new Walk(roots, access, from).toEnd({ keepLink: !from.directory });
   try {
     existing(source, from);
     refuseRoot(source, from, "moved");
-    const aim = new Walk(roots, descent, to).toEnd({ makeDirectories: true, keepLink: true });
+    const destination = new Walk(roots, access, to).toEnd({ makeDirectories: true, keepLink: true });
     try {
-      if (aim.entry !== undefined) {
+      if (destination.entry !== undefined) {
         const message = `${quoted(to.text)} exists already; remove it first, or choose another name`;
         throw fileError("conflict", message, to.text);
       }
-      if (aim.dangling) throw roots.outside(to.text, danglingLink);
-      descent.confirm(source.directory.at, source.root);
-      descent.confirm(aim.directory.at, aim.root);
-      renameSync(`${source.directory.at}/${source.name}`, `${aim.directory.at}/${aim.name}`);
+      if (destination.dangling) throw roots.outside(to.text, danglingLink);
+      access.confirm(source.directory.at, source.root);
+      access.confirm(destination.directory.at, destination.root);
+      renameSync(`${source.directory.at}/${source.name}`, `${destination.directory.at}/${destination.name}`);
     } finally {
-      aim.close();
+      destination.close();
     }
   } finally {
     source.close();
   }
 }
 
-function refuseRoot(place: Place, target: FilePath, what: string): void {
-  if (place.name !== "") return;
+function refuseRoot(resolved: ResolvedPath, target: FilePath, what: string): void {
+  if (resolved.name !== "") return;
   const message = `${quoted(target.text)} is a root of the workspace and cannot be ${what}`;
   throw fileError("invalid_argument", message, target.text);
 }

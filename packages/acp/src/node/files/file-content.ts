@@ -1,4 +1,4 @@
-// The bytes of an open file, at most so many, and the version that names them.
+// Reads the bytes of an open file up to a limit, and computes their version.
 
 import { read, readSync } from "node:fs";
 import { promisify } from "node:util";
@@ -6,7 +6,7 @@ import { fileError, quoted, throwIfAborted } from "./file-error.ts";
 
 const readAsync = promisify(read);
 
-/** Below this, one synchronous read is several times faster than a trip to the thread pool. */
+/** Up to this size a synchronous read is several times faster than the thread pool. */
 const smallBytes = 256 * 1024;
 const chunkBytes = 1024 * 1024;
 
@@ -17,7 +17,7 @@ export interface ContentOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** From the start to the end of the file, wherever the end is by then. Does not close the descriptor. */
+/** Reads the whole file, even if it grows meanwhile. Does not close the descriptor. */
 export async function readContent(fd: number, size: bigint, options: ContentOptions): Promise<Buffer> {
   throwIfAborted(options.signal, options.path);
   if (size > options.maxBytes) throw tooLarge(size, options);
@@ -32,7 +32,7 @@ export async function readContent(fd: number, size: bigint, options: ContentOpti
   }
 }
 
-/** The same without letting anything else run. For small files, and for a last look before a file is replaced. */
+/** The same, synchronously: for small files, and for the last check before a file is replaced. */
 export function readContentSync(fd: number, size: bigint, options: ContentOptions): Buffer {
   if (size > options.maxBytes) throw tooLarge(size, options);
   const content = new Content(size, options);
@@ -44,14 +44,14 @@ export function readContentSync(fd: number, size: bigint, options: ContentOption
   }
 }
 
-/** The same bytes have the same version. */
+/** Equal bytes have equal versions. */
 export function versionOf(bytes: Uint8Array): string {
-  // Loaded by the first file: 6 ms that most agents never pay.
+  // loaded on first use: 6 ms
   const { hash } = process.getBuiltinModule("node:crypto");
   return `sha256-${hash("sha256", bytes, "base64url")}`;
 }
 
-/** Grows while the file does, and in files of /proc, which say that they are empty. */
+/** A buffer that grows with the file; files in /proc claim to be empty. */
 class Content {
   readonly #options: ContentOptions;
   #buffer: Buffer;
@@ -59,7 +59,7 @@ class Content {
 
   constructor(size: bigint, options: ContentOptions) {
     this.#options = options;
-    // One more, so that the end is seen without growing.
+    // one more, so that the end is seen without growing
     this.#buffer = Buffer.allocUnsafe(Math.max(Number(size), 512) + 1);
   }
 
@@ -83,6 +83,6 @@ class Content {
 }
 
 function tooLarge(size: bigint | number, { maxBytes, path }: ContentOptions): Error {
-  const message = `${quoted(path)} has ${size} bytes, at most ${maxBytes} are read`;
-  return fileError("limit_exceeded", `${message}; look at a part of it with a command`, path);
+  const message = `${quoted(path)} has ${size} bytes, over the limit of ${maxBytes}`;
+  return fileError("limit_exceeded", `${message}; read a part of it with a command`, path);
 }

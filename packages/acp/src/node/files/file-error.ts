@@ -1,5 +1,4 @@
-// What can go wrong with a file, as the peer may see it: a code, a reason, the caller's own path. A name
-// that only the system gave us, such as the target of a link, must never appear in it.
+// Errors of file operations for the peer, which contain the caller's path but never the target of a link.
 
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import { errorCodes } from "../../model/error-codes.ts";
@@ -23,7 +22,7 @@ export type FileErrorReason = keyof typeof codes;
 /** The `data` of every RequestError that files reject with. */
 export interface FileErrorData {
   readonly reason: FileErrorReason;
-  /** The path as the caller wrote it, shortened in the middle if it is very long. Absent where it is no path at all. */
+  /** The caller's path, shortened in the middle if it is very long. Absent when it is not a path. */
   readonly file?: string;
 }
 
@@ -53,7 +52,7 @@ const reasonOf: Readonly<Record<string, FileErrorReason>> = {
 };
 
 const explanations: Readonly<Record<string, string>> = {
-  // Agents look for the word: one that asks before it creates a file takes any other failure for a fault.
+  // agents look for the word ENOENT before they create a file
   ENOENT: "ENOENT, no such file or directory",
   EACCES: "EACCES, the system does not permit it to this user",
   EPERM: "EPERM, the system does not permit it",
@@ -76,11 +75,11 @@ export function systemCode(error: unknown): string | undefined {
 
 export type FileAction = "read" | "write" | "stat" | "list" | "remove" | "move";
 
-/** Turns a failed system call into an error that may cross the wire. Anything else is returned as it is. */
+/** Converts a failed system call to an error for the peer. Returns anything else unchanged. */
 export function fileErrorFrom(error: unknown, action: FileAction, path: string): unknown {
   const code = systemCode(error);
   if (code === undefined) return error;
-  // Writing makes what is missing, so something was taken away under its hands.
+  // writing creates directories, so one was removed meanwhile
   if (code === "ENOENT" && action === "write") {
     const message = `cannot write ${quoted(path)}: its directory was removed meanwhile; try again`;
     return fileError("conflict", message, path);
@@ -89,17 +88,17 @@ export function fileErrorFrom(error: unknown, action: FileAction, path: string):
   return fileError(reasonOf[code] ?? "unavailable", `cannot ${action} ${quoted(path)}: ${explanation}`, path);
 }
 
-// Control and direction characters: a name is shown in a log or a terminal, and must not act there.
+// control and bidirectional characters, which must not reach a log or a terminal
 const unsafe = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 const shownLength = 300;
 
-/** Error data is at most 1 KiB. */
+/** Keeps error data below 1 KiB. */
 function shortened(path: string): string {
   const half = shownLength / 2;
   return path.length > shownLength ? `${path.slice(0, half)}...${path.slice(-half)}` : path;
 }
 
-/** A path for a message: quoted, escaped, and shortened in the middle. */
+/** Quotes, escapes and shortens a path for a message. */
 export function quoted(path: string): string {
   return JSON.stringify(shortened(path)).replaceAll(
     unsafe,
@@ -107,10 +106,10 @@ export function quoted(path: string): string {
   );
 }
 
-/** Aborting rejects as it does for a request that is on its way to a peer. */
+/** Throws the same error as an aborted request to a peer. */
 export function throwIfAborted(signal: AbortSignal | undefined, path: string): void {
   if (!signal?.aborted) return;
-  throw new ConnectionError("aborted", `${quoted(path)}: aborted before it was done`, {
+  throw new ConnectionError("aborted", `${quoted(path)}: aborted`, {
     cause: signal.reason,
   });
 }

@@ -1,21 +1,20 @@
-// A path as a peer sends it, checked and split into names. Purely text: nothing is looked up here. `..` is
-// taken out before anything is opened, so that it never depends on what a link points to at the moment.
+// Checks a peer's path and splits it into names, with `..` resolved, without looking anything up.
 
 import { fileError, quoted } from "./file-error.ts";
 
 export interface FilePath {
   /** As the caller wrote it. */
   readonly text: string;
-  /** From the top of the file system down, without `.` and `..`. On Windows the drive or the host is the first. */
+  /** From the top of the file system, without `.` and `..`. On Windows the first is the drive or the host. */
   readonly names: readonly string[];
-  /** It ends in a separator or a dot, and so can only mean a directory. */
+  /** Whether it ends in a separator or a dot, so that it can only be a directory. */
   readonly directory: boolean;
 }
 
 const maxPathBytes = 4095;
 const maxNameBytes = 255;
 
-/** The rules of `platform` apply, whatever this machine is. */
+/** Applies the rules of `platform`. Throws invalid_path or outside_workspace. */
 export function parseFilePath(text: unknown, platform: string = process.platform): FilePath {
   const path = checkedText(text);
   const windows = platform === "win32";
@@ -76,12 +75,12 @@ function checkName(name: string, path: string, windows: boolean): void {
     throw fileError("invalid_path", `a name in a path must have at most ${maxNameBytes} bytes, ${got}`);
   }
   if (!windows) return;
-  // Streams, wildcards, a drive in the middle, ends that Windows cuts off; and names of devices.
+  // streams, wildcards, a drive in the middle, endings that Windows drops, and device names
   const rewritten = /[:*?"<>|]|[. ]$/.test(name) || [...name].some((character) => character < " ");
   if (rewritten || deviceName.test(name)) {
-    throw fileError("invalid_path", `${quoted(name)} in ${quoted(path)} is no name for a file on Windows`);
+    throw fileError("invalid_path", `${quoted(name)} in ${quoted(path)} is not a valid file name on Windows`);
   }
-  // The short name of a file that may have a long one: the same file by a name that no rule would match.
+  // a short name would bypass rules for the file's long name
   if (/~\d/.test(name)) {
     const advice = "use the long name";
     throw fileError("outside_workspace", `${quoted(path)} may be a short name on Windows; ${advice}`, path);

@@ -21,12 +21,12 @@ import { descents, refusal, type Scratch, scratch } from "../../../test/support/
 const posix = { skip: process.platform === "win32" ? "needs POSIX files" : false, timeout: 60_000 };
 const best = descents[0]![1];
 
-for (const [way, descent] of descents) {
+for (const [way, access] of descents) {
   test(
     `a pipe is answered at once, and a writer that waits for it goes on waiting (N154), by ${way}`,
     posix,
     async (t) => {
-      const { files, at, list } = scratch(t, descent);
+      const { files, at, list } = scratch(t, access);
       execFileSync("/bin/sh", ["-c", 'mkfifo "$0"', at("pipe")]);
       symlinkSync("pipe", at("link"));
       const writer = spawn("/bin/sh", ["-c", 'echo started; echo x > "$0"; echo woken', at("pipe")]);

@@ -1,11 +1,9 @@
-// Files of this machine below a set of roots, for a client that serves `fs/*` and for an agent's tools.
-// Whatever path it is given and whatever other processes do to the tree meanwhile, nothing outside the roots
-// is read or written. Who may do it, and which paths are protected, is decided before this is called.
+// Reads and writes local files below a set of roots, and never outside; the caller checks permissions.
 
 import { constants } from "node:buffer";
 import type { Files } from "../../model/files.ts";
-import type { Descent } from "./descent.ts";
-import { canUseDescriptors, descriptorDescent } from "./descriptor-descent.ts";
+import { canUseDescriptors, descriptorAccess } from "./descriptor-access.ts";
+import type { DirectoryAccess } from "./directory-access.ts";
 import {
   type DirectoryEntry,
   entriesOf,
@@ -16,7 +14,7 @@ import {
 } from "./directory-entries.ts";
 import { type FileAction, fileError, fileErrorFrom, quoted, throwIfAborted } from "./file-error.ts";
 import { type FilePath, parseFilePath } from "./file-path.ts";
-import { portableDescent } from "./portable-descent.ts";
+import { portableAccess } from "./portable-access.ts";
 import {
   type FileFacts,
   factsOf,
@@ -31,52 +29,52 @@ import type { Workspace } from "./workspace.ts";
 import { type LocalWriteOptions, type WrittenFile, writeBytesFile, writeTextFile } from "./write-file.ts";
 
 export interface LocalFilesOptions {
-  /** Absolute paths of directories that exist: the working directory and the additional ones of a session. */
+  /** Absolute paths of existing directories: the working directory and the additional ones of a session. */
   readonly roots: readonly string[];
   /** A larger file is refused with -32063. Default 10 MiB. */
   readonly maxReadBytes?: number;
   /**
-   * Refuses with -32066 to overwrite a file that has changed since it was last read or written through this
-   * object. Files that were not read before are not checked. Default true.
+   * Refuses, with -32066, to overwrite a file that has changed since it was last read or written through this object.
+   * Files that were not read before are not checked. Default true.
    */
   readonly expectUnchanged?: boolean;
 }
 
-/** Rejects with RequestError, whose `data` is FileErrorData, and with ConnectionError "aborted". */
+/** Local files. Methods reject with RequestError, whose `data` is FileErrorData, or with ConnectionError "aborted". */
 export interface LocalFiles extends Files {
-  /** As `readText`, with the version to write against. */
+  /** Like `readText`, with the version to pass to `write`. */
   read(path: string, options?: LocalReadOptions): Promise<TextFile>;
   readText(path: string, options?: LocalReadOptions): Promise<string>;
-  /** Any regular file, such as an image. */
+  /** Reads any regular file, such as an image. */
   readBytes(path: string, options?: Pick<LocalReadOptions, "signal" | "followLinks">): Promise<Uint8Array>;
-  /** Follows links as far as they stay inside. */
+  /** Follows links that stay inside the roots. */
   stat(path: string): Promise<FileFacts>;
   writeText(path: string, content: string, options?: LocalWriteOptions): Promise<void>;
-  /** As `writeText`, and says what came of it. */
+  /** Like `writeText`, with a result. */
   write(path: string, content: string, options?: LocalWriteOptions): Promise<WrittenFile>;
-  /** As `write`, for what is no text or in another encoding; written as it is. */
+  /** Like `write`, for binary data or other encodings; written unchanged. */
   writeBytes(path: string, bytes: Uint8Array, options?: LocalWriteOptions): Promise<WrittenFile>;
-  /** Where a path leads, without links; also where there is nothing yet. */
+  /** Resolves the links of a path, which need not exist yet. */
   locate(path: string): Promise<string>;
-  /** What is in a directory, by name. Links are told as such, and not followed. */
+  /** Lists a directory by name. Links are listed as links. */
   list(path: string): Promise<readonly DirectoryEntry[]>;
-  /** A file, a link itself, or a directory: an empty one, unless it says `recursive`. Never a root. */
+  /** Removes a file, a link itself or an empty directory; with `recursive` any directory. Never a root. */
   remove(path: string, options?: RemoveOptions): Promise<void>;
-  /** A file, a link itself, or a directory, to a path where there is nothing; missing directories are made. */
+  /** Moves a file, a link itself or a directory to a path that does not exist; creates missing directories. */
   move(from: string, to: string): Promise<void>;
-  /** Waits for what is under way, then lets go of the roots. Afterwards everything rejects with -32067. */
+  /** Waits for running operations, then closes the roots. Afterwards everything rejects with -32067. */
   close(): Promise<void>;
 }
 
 const defaultMaxReadBytes = 10 * 1024 * 1024;
 
-/** Opens the roots at once and throws where one cannot be. Must be closed. */
+/** Opens the roots, and throws when one cannot be opened. Call `close` when done. */
 export function localFiles(options: LocalFilesOptions): LocalFiles {
-  return localFilesBy(canUseDescriptors() ? descriptorDescent : portableDescent, options);
+  return localFilesWith(canUseDescriptors() ? descriptorAccess : portableAccess, options);
 }
 
-export function localFilesBy(descent: Descent, options: LocalFilesOptions): LocalFiles {
-  return new RootedFiles(descent, options);
+export function localFilesWith(access: DirectoryAccess, options: LocalFilesOptions): LocalFiles {
+  return new RootedFiles(access, options);
 }
 
 class RootedFiles implements LocalFiles {
@@ -86,7 +84,7 @@ class RootedFiles implements LocalFiles {
   #running = 0;
   #closed: PromiseWithResolvers<void> | undefined;
 
-  constructor(descent: Descent, options: LocalFilesOptions) {
+  constructor(access: DirectoryAccess, options: LocalFilesOptions) {
     const { maxReadBytes = defaultMaxReadBytes, expectUnchanged = true } = options;
     const most = constants.MAX_STRING_LENGTH;
     if (!Number.isInteger(maxReadBytes) || maxReadBytes < 1 || maxReadBytes > most) {
@@ -94,7 +92,7 @@ class RootedFiles implements LocalFiles {
       throw fileError("invalid_argument", `${wanted}, got ${String(maxReadBytes)}`);
     }
     const seen = expectUnchanged ? new SeenVersions() : undefined;
-    this.#workspace = { descent, roots: new Roots(options.roots, descent), maxReadBytes, seen };
+    this.#workspace = { access, roots: new Roots(options.roots, access), maxReadBytes, seen };
   }
 
   async readText(path: string, options: LocalReadOptions = {}): Promise<string> {
@@ -182,7 +180,7 @@ class RootedFiles implements LocalFiles {
     }
   }
 
-  // Not before: a descriptor that is closed under somebody's feet may come to mean another file.
+  // the descriptor of a root that is closed during an operation could come to mean another file
   #closeWhenIdle(): void {
     if (this.#closed === undefined || this.#running > 0) return;
     this.#workspace.roots.close();

@@ -5,7 +5,7 @@ import { isProtectedPath } from "../../node.ts";
 const own = "/h/.config/parley";
 const isProtected = (path: string, access: "read" | "write") => isProtectedPath(path, access, [own]);
 
-test("secrets are asked about before they are read or written", () => {
+test("secrets are protected from reading and writing", () => {
   const secrets = [
     "/w/.env",
     "/w/.env.local",
@@ -38,7 +38,7 @@ test("what others run or obey is asked about before it is written", () => {
   }
 });
 
-test("ordinary files are not", () => {
+test("ordinary files are not protected", () => {
   for (const path of [
     "/w/src/a.ts",
     "/w/.gitignore",
@@ -50,7 +50,7 @@ test("ordinary files are not", () => {
   }
 });
 
-test("so are logins in the folders of tools, and what debuggers, builds, hooks and other agents obey", () => {
+test("logins in tool folders, and files that debuggers, builds, hooks and other agents obey, are protected", () => {
   for (const path of [
     "/h/.docker/config.json",
     "/h/.kube/config",
@@ -74,7 +74,7 @@ test("so are logins in the folders of tools, and what debuggers, builds, hooks a
     assert.ok(!isProtected(path, "write"), path);
 });
 
-test("a name that some file systems take for a protected one is", () => {
+test("a name that some file systems treat like a protected one is protected", () => {
   assert.ok(isProtected("/h/.\u017fsh/id", "read"));
   assert.ok(isProtected("/w/.e\u0301nv/../.GIT/hooks/x", "write"));
 });

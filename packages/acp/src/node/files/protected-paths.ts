@@ -1,7 +1,6 @@
-// Paths where one write can take over the machine or one read can give a secret away. Agents and clients ask about
-// them in every mode, whatever was allowed before, also where they do not exist yet.
+// Recognises paths that hold secrets or that other programs execute, which always need approval, in every mode.
 
-/** Secrets: not even read without asking. Matched on every name of a path. */
+/** Secrets, which need approval for reading too. Matched against every name of a path. */
 const secretNames: readonly RegExp[] = [
   /^\.env(?:\..*|rc)?$/,
   /^\.ssh$/,
@@ -15,10 +14,10 @@ const secretNames: readonly RegExp[] = [
   /\.(?:pem|key|p12|pfx|kdbx)$/,
 ];
 
-/** Made to be shared, and read by everybody who sets a project up. */
+/** Example files, which may be read. */
 const sample = /\.(?:example|sample|template|dist)$/;
 
-/** What is run or obeyed by others later: read freely, never written without asking. */
+/** Files that other programs execute or obey: free to read, never written without approval. */
 const trustedNames: readonly RegExp[] = [
   /^\.git$/,
   /^\.hg$/,
@@ -45,24 +44,24 @@ const trustedNames: readonly RegExp[] = [
   /^\.parley$/,
 ];
 
-/** What others run, that one name does not tell. */
+/** The same, for files that a single name does not identify. */
 const trustedPath =
   /[\\/](?:\.github[\\/](?:workflows|actions)|\.cargo[\\/]config(?:\.toml)?|\.config[\\/](?:fish|git)|\.yarn[\\/](?:plugins|releases))(?:[\\/]|$)/;
 
-/** Secrets in folders that hold other things too. */
+/** Secrets in folders with other contents. */
 const secretPath =
   /[\\/](?:\.docker[\\/]config\.json|\.kube[\\/]config|\.cargo[\\/]credentials(?:\.toml)?|\.config[\\/](?:gcloud|gh[\\/]hosts\.yml))(?:[\\/]|$)/;
 
 /**
- * Whether a path, absolute, is asked about whatever the mode. Secrets are protected from both kinds of access, and so
- * is everything below the folders that are one's own.
+ * Whether an absolute path always needs approval. Secrets, and everything below the folders in `own`, are protected
+ * from reading and writing.
  */
 export function isProtectedPath(
   path: string,
   access: "read" | "write",
   own: readonly string[] = [],
 ): boolean {
-  // Some file systems do not tell case apart; a question too many is better than one too few.
+  // some file systems ignore case
   const folded = fold(path);
   const names = folded.split(/[\\/]/);
   const has = (patterns: readonly RegExp[]) =>
@@ -77,7 +76,7 @@ function isBelow(folded: string, folder: string): boolean {
   return folded === above || folded.startsWith(`${above}/`) || folded.startsWith(`${above}\\`);
 }
 
-/** Twice, since some letters are the same only in capitals: a long s is an s to some file systems. */
+/** To upper case first, because some letters, such as the long s, equal another one only in upper case. */
 function fold(path: string): string {
   return path.normalize("NFKC").toUpperCase().toLowerCase();
 }

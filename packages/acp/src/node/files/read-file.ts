@@ -1,36 +1,36 @@
-// Reading: walk to the file, check what it is, then read the very file that was checked.
+// Reads files and their metadata.
 
 import { closeSync } from "node:fs";
 import type { ReadTextOptions } from "../../model/files.ts";
-import type { Handle } from "./descent.ts";
+import type { Handle } from "./directory-access.ts";
 import { readContent, versionOf } from "./file-content.ts";
 import { fileError, quoted } from "./file-error.ts";
 import type { FilePath } from "./file-path.ts";
 import { checkLineRange, decodeText, sliceLines } from "./text-format.ts";
-import { type Place, Walk } from "./walk.ts";
+import { type ResolvedPath, Walk } from "./walk.ts";
 import { refuseDirectoryName, requireRegularFile, type Workspace } from "./workspace.ts";
 
 export interface LocalReadOptions extends ReadTextOptions {
-  /** False: a path that leads through a symbolic link is refused with -32066. For what `locate` gave. Default true. */
+  /** Whether to follow symbolic links; false refuses them with -32066, for a path from `locate`. Default true. */
   readonly followLinks?: boolean;
 }
 
 export interface TextFile {
-  /** The lines that were asked for. */
+  /** The requested lines. */
   readonly text: string;
-  /** Of the whole file. */
+  /** The version of the whole file. */
   readonly version: string;
-  /** More than 1: the file has other names, maybe outside the roots. Writing leaves those as they are. */
+  /** The number of hard links. Writing replaces this name only. */
   readonly links: number;
 }
 
 export interface FileFacts {
   readonly kind: "file" | "directory" | "other";
-  /** In bytes. */
+  /** Bytes. */
   readonly size: number;
-  /** In milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly modifiedMs: number;
-  /** How many names the file has. */
+  /** The number of hard links. */
   readonly links: number;
 }
 
@@ -48,32 +48,32 @@ export async function readTextFile(
 }
 
 export async function readBytes(
-  { roots, descent, maxReadBytes }: Workspace,
+  { roots, access, maxReadBytes }: Workspace,
   target: FilePath,
   { signal, followLinks }: Pick<LocalReadOptions, "signal" | "followLinks">,
 ): Promise<{ readonly bytes: Buffer; readonly links: number; readonly canonical: string }> {
   refuseDirectoryName(target);
-  const place = new Walk(roots, descent, target).toEnd({ followLinks });
+  const resolved = new Walk(roots, access, target).toEnd({ followLinks });
   try {
-    const file = existing(place, target);
+    const file = existing(resolved, target);
     requireRegularFile(file, target);
-    const fd = descent.openFile(file, place.root);
+    const fd = access.openFile(file, resolved.root);
     try {
       const options = { maxBytes: maxReadBytes, path: target.text, signal };
       const bytes = await readContent(fd, file.stat.size, options);
-      return { bytes, links: Number(file.stat.nlink), canonical: place.canonical };
+      return { bytes, links: Number(file.stat.nlink), canonical: resolved.canonical };
     } finally {
       closeSync(fd);
     }
   } finally {
-    place.close();
+    resolved.close();
   }
 }
 
-export function factsOf({ roots, descent }: Workspace, target: FilePath): FileFacts {
-  const place = new Walk(roots, descent, target).toEnd();
+export function factsOf({ roots, access }: Workspace, target: FilePath): FileFacts {
+  const resolved = new Walk(roots, access, target).toEnd();
   try {
-    const { stat } = existing(place, target);
+    const { stat } = existing(resolved, target);
     const kind = stat.isFile() ? "file" : stat.isDirectory() ? "directory" : "other";
     if (target.directory && kind !== "directory") {
       const message = `${quoted(target.text)} is not a directory; drop the slash at the end`;
@@ -86,12 +86,12 @@ export function factsOf({ roots, descent }: Workspace, target: FilePath): FileFa
       links: Number(stat.nlink),
     };
   } finally {
-    place.close();
+    resolved.close();
   }
 }
 
-export function existing(place: Place, target: FilePath): Handle {
-  if (place.entry !== undefined) return place.entry;
-  const what = place.dangling ? "the symbolic link leads to nothing" : "no such file or directory";
+export function existing(resolved: ResolvedPath, target: FilePath): Handle {
+  if (resolved.entry !== undefined) return resolved.entry;
+  const what = resolved.dangling ? "the symbolic link leads to nothing" : "no such file or directory";
   throw fileError("not_found", `cannot find ${quoted(target.text)}: ENOENT, ${what}`, target.text);
 }

@@ -4,22 +4,22 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { descents, refusal, scratch, secret } from "../../../test/support/scratch-workspace.ts";
-import { localFiles, localFilesBy } from "./local-files.ts";
+import { localFiles, localFilesWith } from "./local-files.ts";
 
 const posix = { skip: process.platform === "win32" ? "needs POSIX files" : false, timeout: 60_000 };
 
-for (const [way, descent] of descents) {
+for (const [way, access] of descents) {
   const named = (behaviour: string) => `${behaviour}, by ${way}`;
 
   test(named("a file below the root is read"), async (t) => {
-    const { files, put } = scratch(t, descent);
+    const { files, put } = scratch(t, access);
     assert.equal(await files.readText(put("src/deep/a.txt", "one\ntwo\n")), "one\ntwo\n");
   });
 
   test(
     named("a path that is none is refused before anything is opened (N137, N138, N139, N140, N160, N161)"),
     async (t) => {
-      const { files, at } = scratch(t, descent);
+      const { files, at } = scratch(t, access);
       const paths = ["a/b", "", "~/x", "file:///w/x", at("a\0b"), at("x/".repeat(2500)), at("a".repeat(256))];
       for (const path of paths) {
         assert.equal((await refusal(files.readText(path))).code, -32602);
@@ -32,7 +32,7 @@ for (const [way, descent] of descents) {
   test(
     named("parent directories in a path are fine as long as it stays inside (N141, N142, N144)"),
     async (t) => {
-      const { files, put, root } = scratch(t, descent);
+      const { files, put, root } = scratch(t, access);
       put("b", "here");
       put("..ok", "dots");
       assert.equal(await files.readText(`${root}/a/../b`), "here");
@@ -44,7 +44,7 @@ for (const [way, descent] of descents) {
   );
 
   test(named("a directory whose name only starts like the root is outside (N143)"), async (t) => {
-    const { files, root } = scratch(t, descent);
+    const { files, root } = scratch(t, access);
     const path = `${root}-evil/x`;
     const found = await refusal(files.readText(path));
     assert.equal(found.code, -32061);
@@ -57,7 +57,7 @@ for (const [way, descent] of descents) {
     named("links that lead outside are refused, and where they lead is not told (N145, N146)"),
     posix,
     async (t) => {
-      const { files, at, outside } = scratch(t, descent);
+      const { files, at, outside } = scratch(t, access);
       symlinkSync(join(outside, "secret"), at("file"));
       symlinkSync(outside, at("dir"));
       symlinkSync("../outside", at("relative"));
@@ -74,7 +74,7 @@ for (const [way, descent] of descents) {
   );
 
   test(named("forty links in a chain are followed, forty-one are not (N147)"), posix, async (t) => {
-    const { files, put, at } = scratch(t, descent);
+    const { files, put, at } = scratch(t, access);
     put("0", "found");
     for (let index = 1; index <= 41; index += 1) symlinkSync(String(index - 1), at(String(index)));
     assert.equal(await files.readText(at("40")), "found");
@@ -83,7 +83,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("links in a loop are refused (N148)"), posix, async (t) => {
-    const { files, at } = scratch(t, descent);
+    const { files, at } = scratch(t, access);
     symlinkSync("b", at("a"));
     symlinkSync("a", at("b"));
     symlinkSync("self/x", at("self"));
@@ -94,14 +94,14 @@ for (const [way, descent] of descents) {
   });
 
   test(named("reading through a link to nothing finds nothing"), posix, async (t) => {
-    const { files, at } = scratch(t, descent);
+    const { files, at } = scratch(t, access);
     symlinkSync("missing", at("link"));
     const found = await refusal(files.readText(at("link")));
     assert.deepEqual([found.code, found.reason], [-32002, "not_found"]);
   });
 
   test(named("links that stay inside are followed, however they are written (N150)"), posix, async (t) => {
-    const { files, put, at, root, outside } = scratch(t, descent);
+    const { files, put, at, root, outside } = scratch(t, access);
     put("real/sub/a", "found");
     put("other/a", "wrong");
     mkdirSync(at("links"));
@@ -130,7 +130,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("links that multiply take bounded time (TH17)"), posix, async (t) => {
-    const { files, at } = scratch(t, descent);
+    const { files, at } = scratch(t, access);
     mkdirSync(at("d"));
     for (let index = 0; index < 35; index += 1) {
       symlinkSync(
@@ -145,11 +145,11 @@ for (const [way, descent] of descents) {
   });
 
   test(named("a root reached by a link works by both names (N151)"), posix, async (t) => {
-    const { root, put, at, outside } = scratch(t, descent);
+    const { root, put, at, outside } = scratch(t, access);
     put("a", "found");
     symlinkSync(root, join(outside, "..", "alias"));
     const alias = join(root, "..", "alias");
-    const files = localFilesBy(descent, { roots: [alias] });
+    const files = localFilesWith(access, { roots: [alias] });
     t.after(() => files.close());
     assert.equal(await files.readText(join(alias, "a")), "found");
     assert.equal(await files.readText(at("a")), "found");
@@ -160,9 +160,9 @@ for (const [way, descent] of descents) {
   });
 
   test(named("several roots are one workspace; the same directory twice is one root (N151)"), async (t) => {
-    const { root, put, outside } = scratch(t, descent);
+    const { root, put, outside } = scratch(t, access);
     put("a", "one");
-    const files = localFilesBy(descent, { roots: [root, outside, join(root, ".", "x", ".."), root] });
+    const files = localFilesWith(access, { roots: [root, outside, join(root, ".", "x", ".."), root] });
     t.after(() => files.close());
     assert.equal(await files.readText(join(root, "a")), "one");
     assert.equal(await files.readText(join(outside, "secret")), secret);
@@ -172,9 +172,9 @@ for (const [way, descent] of descents) {
   });
 
   test(named("a root must be an absolute path of a directory"), async (t) => {
-    const { root, put } = scratch(t, descent);
+    const { root, put } = scratch(t, access);
     const file = put("a", "");
-    const codeFor = (roots: readonly string[]) => refusal((async () => localFilesBy(descent, { roots }))());
+    const codeFor = (roots: readonly string[]) => refusal((async () => localFilesWith(access, { roots }))());
     assert.equal((await codeFor([])).code, -32602);
     assert.equal((await codeFor(["w"])).code, -32602);
     assert.equal((await codeFor([file])).code, -32602);
@@ -185,11 +185,11 @@ for (const [way, descent] of descents) {
       file: missing,
       message: `cannot read "${missing}": ENOENT, no such file or directory`,
     });
-    assert.throws(() => localFilesBy(descent, { roots: [root], maxReadBytes: 0 }), /maxReadBytes/);
+    assert.throws(() => localFilesWith(access, { roots: [root], maxReadBytes: 0 }), /maxReadBytes/);
   });
 
   test(named("a file with other names is read, and the reader is told (N152)"), posix, async (t) => {
-    const { files, put, at } = scratch(t, descent);
+    const { files, put, at } = scratch(t, access);
     put("a", "text");
     assert.equal((await files.read(at("a"))).links, 1);
     linkSync(at("a"), at("b"));
@@ -199,7 +199,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("a socket and a directory are answered at once (N157, N158)"), posix, async (t) => {
-    const { files, at, root } = scratch(t, descent);
+    const { files, at, root } = scratch(t, access);
     mkdirSync(at("dir"));
     const server = createServer().listen(at("socket"));
     await new Promise((ready) => server.once("listening", ready));
@@ -219,7 +219,7 @@ for (const [way, descent] of descents) {
     named("devices, /proc and the system are outside, by name and by link (N155, N156)"),
     posix,
     async (t) => {
-      const { files, at } = scratch(t, descent);
+      const { files, at } = scratch(t, access);
       symlinkSync("../../../../../../../../etc", at("etc"));
       symlinkSync("/proc/self/root", at("magic"));
       for (const [index, path] of ["/dev/zero", "/proc/self/environ", "/dev/stdin"].entries()) {
@@ -236,8 +236,8 @@ for (const [way, descent] of descents) {
   );
 
   test(named("a device below a root is not opened (N155)"), posix, async (t) => {
-    const { root } = scratch(t, descent);
-    const files = localFilesBy(descent, { roots: ["/dev", root] });
+    const { root } = scratch(t, access);
+    const files = localFilesWith(access, { roots: ["/dev", root] });
     t.after(() => files.close());
     assert.equal((await refusal(files.readText("/dev/zero"))).code, -32602);
   });
@@ -245,14 +245,14 @@ for (const [way, descent] of descents) {
   test(named("a file of /proc that says it is empty is read"), {
     skip: process.platform === "linux" ? false : "needs /proc",
   }, async (t) => {
-    const { root } = scratch(t, descent);
-    const files = localFilesBy(descent, { roots: ["/proc", root] });
+    const { root } = scratch(t, access);
+    const files = localFilesWith(access, { roots: ["/proc", root] });
     t.after(() => files.close());
     assert.match(await files.readText(`/proc/${process.pid}/status`), /^Name:/);
   });
 
   test(named("a sparse file of 10 GiB is refused without reading it (N159)"), posix, async (t) => {
-    const { files, put, at } = scratch(t, descent);
+    const { files, put, at } = scratch(t, access);
     truncateSync(put("big", ""), 10 * 1024 ** 3);
     for (const work of [
       files.readText(at("big")),
@@ -268,20 +268,20 @@ for (const [way, descent] of descents) {
   });
 
   test(named("the limit is the last size that is read"), async (t) => {
-    const { files, put } = scratch(t, descent, { maxReadBytes: 1000 });
+    const { files, put } = scratch(t, access, { maxReadBytes: 1000 });
     assert.equal((await files.readText(put("a", "x".repeat(1000)))).length, 1000);
     assert.equal((await refusal(files.readText(put("b", "x".repeat(1001))))).code, -32063);
   });
 
   test(named("a large file is read whole"), async (t) => {
-    const { files, put } = scratch(t, descent);
+    const { files, put } = scratch(t, access);
     const text = "0123456789abcdé\n".repeat(200_000);
     assert.equal((await files.readText(put("a", text))) === text, true);
     assert.equal(Buffer.from(await files.readBytes(put("a", text))).equals(Buffer.from(text)), true);
   });
 
   test(named("unusual names are plain names (N162, N167, N171, N173, N174, N175)"), posix, async (t) => {
-    const { files, at } = scratch(t, descent);
+    const { files, at } = scratch(t, access);
     const names = [
       "a\nb",
       "%2e%2e",
@@ -310,7 +310,7 @@ for (const [way, descent] of descents) {
   test(
     named("line 0 is line 1, past the end is nothing, limit 0 is nothing (N176, N177, N178)"),
     async (t) => {
-      const { files, put } = scratch(t, descent);
+      const { files, put } = scratch(t, access);
       const path = put("a", "one\r\ntwo\nthree");
       const read = (line?: number, limit?: number) =>
         files.readText(path, {
@@ -335,12 +335,12 @@ for (const [way, descent] of descents) {
   );
 
   test(named("a byte order mark is not part of the text"), async (t) => {
-    const { files, put } = scratch(t, descent);
+    const { files, put } = scratch(t, access);
     assert.equal(await files.readText(put("a", "\ufefftext \ufeff")), "text \ufeff");
   });
 
   test(named("a file that is not UTF-8 is refused as text and read as bytes (N179)"), async (t) => {
-    const { files, put } = scratch(t, descent);
+    const { files, put } = scratch(t, access);
     const bad = [
       [0xff, 0xfe, 0x41, 0],
       [0x63, 0xe9],
@@ -357,7 +357,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("a missing file can be told from every other failure"), async (t) => {
-    const { files, put, at } = scratch(t, descent);
+    const { files, put, at } = scratch(t, access);
     put("file", "");
     const found = await refusal(files.readText(at("missing")));
     assert.deepEqual(found, {
@@ -373,7 +373,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("aborting rejects a read"), async (t) => {
-    const { files, put } = scratch(t, descent);
+    const { files, put } = scratch(t, access);
     const path = put("a", "x".repeat(3_000_000));
     await assert.rejects(files.readText(path, { signal: AbortSignal.abort() }), { kind: "aborted" });
     const controller = new AbortController();
@@ -383,7 +383,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("closing waits for what is under way and refuses the rest"), async (t) => {
-    const { files, put, at } = scratch(t, descent);
+    const { files, put, at } = scratch(t, access);
     const text = "x".repeat(3_000_000);
     const reading = files.readText(put("a", text));
     const writing = files.writeText(at("b"), text);

@@ -1,6 +1,4 @@
-// A file replaced as a whole or not at all: written beside the old one, forced to disk, then renamed over
-// it, all inside one open directory. Readers see the old or the new text, never a part. Other hard links
-// keep the old content. What is at the name is never followed.
+// Replaces a file atomically: writes a temporary file beside it, syncs it and renames it.
 
 import {
   type BigIntStats,
@@ -17,9 +15,9 @@ import {
   write,
 } from "node:fs";
 import { promisify } from "node:util";
-import type { Descent } from "./descent.ts";
+import type { DirectoryAccess } from "./directory-access.ts";
 import { systemCode, throwIfAborted } from "./file-error.ts";
-import type { Place } from "./walk.ts";
+import type { ResolvedPath } from "./walk.ts";
 
 const fsyncAsync = promisify(fsync);
 const writeAsync = promisify(write);
@@ -28,29 +26,33 @@ const chunkBytes = 1024 * 1024;
 const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 
 export interface ReplaceOptions {
-  readonly descent: Descent;
+  readonly access: DirectoryAccess;
   /** As the caller wrote it. */
   readonly path: string;
-  /** The file that is replaced: mode and owner are kept. Undefined: a new file, as the umask says. */
+  /** The replaced file, whose mode and owner are kept; undefined for a new file. */
   readonly old: BigIntStats | undefined;
-  /** Fails where there is a file by then. */
+  /** Fails when the file exists. */
   readonly onlyNew: boolean;
   readonly signal: AbortSignal | undefined;
-  /** Called last, when the new file is on disk: may throw to refuse. Nothing runs between it and the renaming. */
+  /** Called synchronously before the rename; throws to refuse. */
   readonly check: () => void;
-  /** Called as soon as the new file is in place, in the same turn. */
+  /** Called synchronously after the rename. */
   readonly done: () => void;
 }
 
-export async function replaceFile(place: Place, bytes: Uint8Array, options: ReplaceOptions): Promise<void> {
-  const { descent, old } = options;
-  const temporary = `${place.directory.at}/.parley-${crypto.randomUUID()}.tmp`;
-  descent.confirm(place.directory.at, place.root);
-  // Nobody else may look into it before it has the old file's mode.
+export async function replaceFile(
+  resolved: ResolvedPath,
+  bytes: Uint8Array,
+  options: ReplaceOptions,
+): Promise<void> {
+  const { access, old } = options;
+  const temporary = `${resolved.directory.at}/.parley-${crypto.randomUUID()}.tmp`;
+  access.confirm(resolved.directory.at, resolved.root);
+  // private until it has the old file's mode
   const fd = openSync(temporary, createFlags, old === undefined ? 0o666 : 0o600);
   try {
     try {
-      descent.confirm(temporary, place.root);
+      access.confirm(temporary, resolved.root);
       await writeAll(fd, bytes, options);
       if (old !== undefined) keepOwnerAndMode(fd, old);
       await fsyncAsync(fd);
@@ -58,15 +60,15 @@ export async function replaceFile(place: Place, bytes: Uint8Array, options: Repl
       closeSync(fd);
     }
     throwIfAborted(options.signal, options.path);
-    descent.confirm(temporary, place.root);
+    access.confirm(temporary, resolved.root);
     options.check();
-    putInPlace(temporary, place, options);
+    putInPlace(temporary, resolved, options);
     options.done();
   } catch (error) {
     removeQuietly(temporary);
     throw error;
   }
-  await syncDirectory(place.directory.at);
+  await syncDirectory(resolved.directory.at);
 }
 
 async function writeAll(fd: number, bytes: Uint8Array, options: ReplaceOptions): Promise<void> {
@@ -83,24 +85,24 @@ function keepOwnerAndMode(fd: number, old: BigIntStats): void {
     try {
       fchownSync(fd, Number(old.uid), Number(old.gid));
     } catch {
-      // Only root gives files away: to others the file that they may replace becomes their own.
+      // only root can change the owner
     }
   }
-  // Without setuid and setgid: they were granted to the content that is going away.
+  // without setuid and setgid, which were meant for the old content
   fchmodSync(fd, Number(old.mode) & 0o777);
 }
 
-function putInPlace(temporary: string, place: Place, options: ReplaceOptions): void {
-  const target = `${place.directory.at}/${place.name}`;
+function putInPlace(temporary: string, resolved: ResolvedPath, options: ReplaceOptions): void {
+  const target = `${resolved.directory.at}/${resolved.name}`;
   if (options.onlyNew) {
     try {
-      // Unlike renaming, linking refuses to replace what somebody has created meanwhile.
+      // unlike a rename, a link fails when somebody has created the file meanwhile
       linkSync(temporary, target);
       removeQuietly(temporary);
       return;
     } catch (error) {
       if (!withoutLinks.has(systemCode(error) ?? "")) throw error;
-      const found = options.descent.lookup(place.directory, place.name);
+      const found = options.access.lookup(resolved.directory, resolved.name);
       found?.close();
       if (found !== undefined) throw error;
     }
@@ -108,31 +110,31 @@ function putInPlace(temporary: string, place: Place, options: ReplaceOptions): v
   renameSync(temporary, target);
 }
 
-/** What file systems say that have no hard links. */
+/** The errors of file systems without hard links. */
 const withoutLinks: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
 function removeQuietly(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // somebody removed it, or its directory: there is nothing left to clean up
+    // already removed
   }
 }
 
-/** The name is on disk too. */
+/** Syncs the new name to disk. */
 async function syncDirectory(at: string): Promise<void> {
   if (process.platform === "win32") return;
   let fd: number;
   try {
     fd = openSync(`${at}/.`, constants.O_RDONLY | constants.O_DIRECTORY);
   } catch {
-    // a directory that we may write but not read; the file is in place all the same
+    // not readable; the file has been replaced anyway
     return;
   }
   try {
     await fsyncAsync(fd);
   } catch {
-    // some file systems refuse to sync a directory; the file is in place all the same
+    // not supported by some file systems; the file has been replaced anyway
   } finally {
     closeSync(fd);
   }

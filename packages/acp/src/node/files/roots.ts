@@ -1,20 +1,18 @@
-// The directories that a session may touch. Each is opened once and stays that directory, also when its path
-// comes to mean another one. A path belongs to a root by its name, as it was given or without links; where it
-// then leads is decided by walking down from the open root, so a sloppy match of names could never escape.
+// The root directories of a session, each opened once, so that it stays the same even if its path changes.
 
-import { type Descent, type Handle, isSameInode, type OpenedRoot } from "./descent.ts";
+import { type DirectoryAccess, type Handle, isSameInode, type OpenedRoot } from "./directory-access.ts";
 import { fileError, fileErrorFrom, quoted } from "./file-error.ts";
 import { type FilePath, parseFilePath } from "./file-path.ts";
 
 interface Alias {
   readonly root: OpenedRoot;
-  /** Folded. */
+  /** Normalised by `fold`. */
   readonly names: readonly string[];
 }
 
 export interface Location {
   readonly root: OpenedRoot;
-  /** What is left of the path below the root. */
+  /** The names below the root. */
   readonly rest: readonly string[];
 }
 
@@ -23,21 +21,21 @@ export class Roots {
   readonly #aliases: Alias[] = [];
   readonly #shown: string;
 
-  constructor(paths: readonly string[], descent: Descent) {
+  constructor(paths: readonly string[], access: DirectoryAccess) {
     if (paths.length === 0)
       throw fileError("invalid_argument", "roots must name at least one directory, got none");
     try {
-      for (const path of paths) this.#add(parseFilePath(path), descent);
+      for (const path of paths) this.#add(parseFilePath(path), access);
     } catch (error) {
       this.close();
       throw error;
     }
-    // A root within another one is found by its own name first.
+    // nested roots first
     this.#aliases.sort((one, other) => other.names.length - one.names.length);
     this.#shown = [...new Set(paths)].map(quoted).join(", ");
   }
 
-  /** Undefined: outside of all roots. */
+  /** Undefined when outside of all roots. */
   locate(names: readonly string[]): Location | undefined {
     const folded = names.map(fold);
     const alias = this.#aliases.find((known) => known.names.every((name, index) => name === folded[index]));
@@ -58,8 +56,8 @@ export class Roots {
     this.#aliases.length = 0;
   }
 
-  #add(path: FilePath, descent: Descent): void {
-    const opened = this.#open(path, descent);
+  #add(path: FilePath, access: DirectoryAccess): void {
+    const opened = this.#open(path, access);
     const known = this.#roots.find((root) => isSameInode(root.handle.stat, opened.handle.stat));
     if (known !== undefined) opened.handle.close();
     else this.#roots.push(opened);
@@ -68,22 +66,21 @@ export class Roots {
     }
   }
 
-  #open(path: FilePath, descent: Descent): OpenedRoot {
+  #open(path: FilePath, access: DirectoryAccess): OpenedRoot {
     try {
-      return descent.openRoot(pathFrom(path.names));
+      return access.openRoot(pathFrom(path.names));
     } catch (error) {
       throw fileErrorFrom(error, "read", path.text);
     }
   }
 }
 
-/** The path that has these names. */
 export function pathFrom(names: readonly string[]): string {
   if (process.platform !== "win32") return `/${names.join("/")}`;
   return names.length === 1 ? `${names[0]}\\` : names.join("\\");
 }
 
-// File systems of these two take names that differ in case or in Unicode normalisation for the same.
+// file systems of these two ignore case and Unicode normalisation
 const folds = process.platform === "darwin" || process.platform === "win32";
 
 function fold(name: string): string {

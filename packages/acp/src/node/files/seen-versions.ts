@@ -1,5 +1,4 @@
-// Which version of each file was last read or written here, so that a file which somebody else has changed
-// since then is not overwritten unseen. Bounded: what has been forgotten is simply not checked.
+// Remembers the version of each file when it was last read or written, to detect changes by others.
 
 const maxFiles = 4096;
 
@@ -11,7 +10,7 @@ export class SeenVersions {
   }
 
   set(canonical: string, version: string): void {
-    // A Map keeps the order of insertion: the first is the one not touched for longest.
+    // a Map keeps insertion order, so the first is the least recently used
     this.#versions.delete(canonical);
     this.#versions.set(canonical, version);
     if (this.#versions.size <= maxFiles) return;

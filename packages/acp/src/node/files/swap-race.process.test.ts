@@ -101,9 +101,9 @@ function report(t: TestContext, tally: Tally, leastAttempts: number): void {
 const leastReads = Math.ceil(400 * seconds);
 const leastWrites = Math.ceil(40 * seconds);
 
-for (const [way, descent] of descents) {
+for (const [way, access] of descents) {
   test(`no read escapes while a directory is swapped for a link (TH1, N146), by ${way}`, race, async (t) => {
-    const workspace = scratch(t, descent);
+    const workspace = scratch(t, access);
     const path = workspace.put("d/secret", "inside");
     const child = await startSwapping(t, workspace, "d", workspace.outside);
     const tally = await attack(leastReads, () => workspace.files.readText(path));
@@ -112,7 +112,7 @@ for (const [way, descent] of descents) {
   });
 
   test(`no read escapes while a file is swapped for a link (TH1, N145), by ${way}`, race, async (t) => {
-    const workspace = scratch(t, descent);
+    const workspace = scratch(t, access);
     const path = workspace.put("d/secret", "inside");
     const child = await startSwapping(t, workspace, "d/secret", join(workspace.outside, "secret"));
     const tally = await attack(leastReads, () => workspace.files.readText(path));
@@ -121,7 +121,7 @@ for (const [way, descent] of descents) {
   });
 }
 
-// By names a write can lose this race, as portable-descent.ts says.
+// By names a write can lose this race, as portable-access.ts says.
 const safe = { ...race, skip: descents.length === 2 ? race.skip : "needs descriptors" };
 
 test("no write escapes while a directory is swapped for a link (TH1, N146)", safe, async (t) => {

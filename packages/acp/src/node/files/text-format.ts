@@ -1,13 +1,11 @@
-// What a text file looks like on disk and what a peer gets to see of it: no byte order mark, the rest
-// verbatim. A peer that edits what it has seen cannot know the mark, and may not keep line ends; writing
-// gives both back.
+// Converts text files for the peer: reading removes a byte order mark; writing restores it, and CRLF line ends.
 
 import { isUtf8 } from "node:buffer";
 import { fileError, quoted } from "./file-error.ts";
 
 export interface TextFormat {
   readonly byteOrderMark: boolean;
-  /** Every line ends in CRLF, and there is at least one. */
+  /** Whether every line ends in CRLF, and there is at least one. */
   readonly crlf: boolean;
 }
 
@@ -41,7 +39,7 @@ export function decodeText(bytes: Buffer, path: string): string {
   return bytes.toString("utf8", hasMark(bytes) ? markBytes : 0);
 }
 
-/** As the file that is replaced was written; without one, verbatim. */
+/** Encodes text in the format of the replaced file, if there is one. */
 export function encodeText(content: string, format: TextFormat | undefined): Buffer {
   const lines = format?.crlf && !content.includes("\r\n") ? content.replaceAll("\n", "\r\n") : content;
   return Buffer.from(format?.byteOrderMark && !lines.startsWith(mark) ? mark + lines : lines);
@@ -52,13 +50,13 @@ export interface LineRange {
   readonly limit?: number | undefined;
 }
 
-/** Whole lines with their ends, so that consecutive ranges add up to the text. */
+/** Whole lines with their line ends, so that consecutive ranges add up to the text. */
 export function sliceLines(text: string, { line, limit }: LineRange): string {
   const start = line === undefined ? 0 : startOfLine(text, 0, Math.max(line, 1) - 1);
   return limit === undefined ? text.slice(start) : text.slice(start, startOfLine(text, start, limit));
 }
 
-/** Where the line starts that is `count` lines below `from`; the end of the text where there are fewer. */
+/** The start of the line `count` lines after `from`, or the end of the text. */
 function startOfLine(text: string, from: number, count: number): number {
   let start = from;
   for (let left = count; left > 0; left -= 1) {

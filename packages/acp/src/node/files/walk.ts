@@ -1,58 +1,56 @@
-// From a path to the directory and the entry it means, one name at a time from an open root. Links are read
-// and walked in their turn, always below the roots; nothing is ever opened by a path that a link could bend.
-// Synchronous: a step takes microseconds, and nothing else of this process runs in between.
+// Resolves a path from an open root, one name at a time, and follows links only below the roots.
 
 import { mkdirSync, readlinkSync } from "node:fs";
-import type { Descent, Handle, OpenedRoot } from "./descent.ts";
+import type { DirectoryAccess, Handle, OpenedRoot } from "./directory-access.ts";
 import { fileError, quoted, systemCode } from "./file-error.ts";
 import type { FilePath } from "./file-path.ts";
 import { type Location, pathFrom, type Roots } from "./roots.ts";
 
-/** As many as Linux follows. */
+/** The same as on Linux. */
 const maxLinks = 40;
-/** Names looked at for one path, links included. Bounds the time that a hostile tree of links can take. */
+/** Names per path, links included: bounds the time for a hostile tree of links. */
 const maxSteps = 4096;
 
-/** The end of a walk. Whoever gets one closes it. */
-export interface Place {
+/** The result of a walk. Must be closed. */
+export interface ResolvedPath {
   readonly root: OpenedRoot;
   readonly directory: Handle;
-  /** Its name in the directory. Empty where the path means the directory itself, such as a root. */
+  /** The name in the directory; empty when the path is the directory itself, such as a root. */
   readonly name: string;
-  /** A link only where the walk was asked to keep it. Undefined: there is nothing of that name. */
+  /** The entry, or undefined when there is none. A link only with `keepLink`. */
   readonly entry: Handle | undefined;
-  /** The name that is missing was asked for by a link, not by the caller. */
+  /** Whether the missing name came from a link, not from the caller. */
   readonly dangling: boolean;
-  /** The same for all paths that lead here. */
+  /** The path without links. */
   readonly canonical: string;
   close(): void;
 }
 
 export interface WalkOptions {
-  /** Makes the directories that are missing on the way; never those that a link asks for. */
+  /** Creates missing directories, but never those that a link names. */
   readonly makeDirectories?: boolean;
-  /** A link at the end of the path is the entry that is meant: what is removed or moved. */
+  /** Does not follow a link at the end of the path, to remove or move it. */
   readonly keepLink?: boolean;
-  /** False: a link on the way is a conflict. For a path that was looked up before and had none. */
+  /** False makes a link a conflict, for a path that was resolved before. */
   readonly followLinks?: boolean | undefined;
 }
 
 export class Walk {
   readonly #roots: Roots;
-  readonly #descent: Descent;
+  readonly #access: DirectoryAccess;
   readonly #path: FilePath;
   #root: OpenedRoot;
   #here: Handle;
-  /** The names from the root to here: directories, no links. */
+  /** The names from the root to here, without links. */
   #walked: string[] = [];
   #pending: readonly string[];
   /** How many of the pending names come from links. */
   #linked = 0;
   #links = 0;
 
-  constructor(roots: Roots, descent: Descent, path: FilePath) {
+  constructor(roots: Roots, access: DirectoryAccess, path: FilePath) {
     this.#roots = roots;
-    this.#descent = descent;
+    this.#access = access;
     this.#path = path;
     const location = roots.locate(path.names);
     if (location === undefined) throw roots.outside(path.text);
@@ -61,11 +59,11 @@ export class Walk {
     this.#pending = location.rest;
   }
 
-  toEnd(options: WalkOptions = {}): Place {
+  toEnd(options: WalkOptions = {}): ResolvedPath {
     try {
       for (let step = 0; step < maxSteps; step += 1) {
-        const place = this.#step(options);
-        if (place !== undefined) return place;
+        const resolved = this.#step(options);
+        if (resolved !== undefined) return resolved;
       }
       const message = `${quoted(this.#path.text)} takes more than ${maxSteps} steps through links to resolve`;
       throw fileError("limit_exceeded", message, this.#path.text);
@@ -75,15 +73,19 @@ export class Walk {
     }
   }
 
-  #step({ makeDirectories = false, keepLink = false, followLinks = true }: WalkOptions): Place | undefined {
+  #step({
+    makeDirectories = false,
+    keepLink = false,
+    followLinks = true,
+  }: WalkOptions): ResolvedPath | undefined {
     const name = this.#pending[0];
-    if (name === undefined) return this.#place("", this.#here);
-    // Only links still have it; here it means what it means to the system, the parent of a real directory.
+    if (name === undefined) return this.#resolved("", this.#here);
+    // only from links: means the parent directory, as for the system
     if (name === "..") return this.#goUp();
-    const entry = this.#descent.lookup(this.#here, name);
+    const entry = this.#access.lookup(this.#here, name);
     const isLast = this.#pending.length === 1;
     if (entry === undefined) {
-      if (isLast) return this.#place(name, undefined);
+      if (isLast) return this.#resolved(name, undefined);
       if (!makeDirectories || this.#linked > 0) throw this.#missing(makeDirectories);
       this.#makeDirectory(name);
       return undefined;
@@ -94,7 +96,7 @@ export class Walk {
       this.#follow(name);
       return undefined;
     }
-    if (isLast) return this.#place(name, entry);
+    if (isLast) return this.#resolved(name, entry);
     if (!entry.stat.isDirectory()) {
       entry.close();
       const message = `${quoted(this.#path.text)} leads through a file; only directories contain others`;
@@ -113,7 +115,7 @@ export class Walk {
     try {
       target = readlinkSync(`${this.#here.at}/${name}`);
     } catch (error) {
-      // It was exchanged since we looked: look again.
+      // changed since the lookup: look again
       if (systemCode(error) === "EINVAL" || systemCode(error) === "ENOENT") return;
       throw error;
     }
@@ -139,7 +141,7 @@ export class Walk {
       this.#restart({ root: this.#root, rest: this.#walked.slice(0, -1) }, rest);
       return;
     }
-    // Above the root. It may lead back into one, as ../project/x does.
+    // above the root, but it may lead back into one, as ../project/x does
     const fromLink = rest.slice(0, this.#linked);
     const above = namesOf(this.#root.path).slice(0, -1);
     const own = rest.slice(this.#linked);
@@ -155,7 +157,7 @@ export class Walk {
     return location;
   }
 
-  /** Walks down again from a root: first what a link asks for, then what is left of the path. */
+  /** Starts again from a root: first the names of a link, then the rest of the path. */
   #restart(location: Location, rest: readonly string[]): void {
     this.#leaveHere();
     this.#root = location.root;
@@ -166,17 +168,17 @@ export class Walk {
   }
 
   #makeDirectory(name: string): void {
-    this.#descent.confirm(this.#here.at, this.#root);
+    this.#access.confirm(this.#here.at, this.#root);
     try {
       mkdirSync(`${this.#here.at}/${name}`);
     } catch (error) {
-      // Somebody was faster: the next step looks at what it is.
+      // somebody else created it: the next step checks what it is
       if (systemCode(error) !== "EEXIST") throw error;
     }
   }
 
   #bent(): Error {
-    const message = `${quoted(this.#path.text)} has come to lead through a symbolic link; look up again where it leads`;
+    const message = `${quoted(this.#path.text)} now leads through a symbolic link; resolve it again`;
     return fileError("conflict", message, this.#path.text);
   }
 
@@ -186,7 +188,7 @@ export class Walk {
     return fileError("not_found", message, this.#path.text);
   }
 
-  #place(name: string, entry: Handle | undefined): Place {
+  #resolved(name: string, entry: Handle | undefined): ResolvedPath {
     const directory = this.#here;
     const names = name === "" ? this.#walked : [...this.#walked, name];
     return {

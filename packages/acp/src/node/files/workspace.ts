@@ -1,16 +1,16 @@
-// What reading and writing share.
+// The shared state and checks of reading and writing.
 
-import type { Descent, Handle } from "./descent.ts";
+import type { DirectoryAccess, Handle } from "./directory-access.ts";
 import { fileError, quoted } from "./file-error.ts";
 import type { FilePath } from "./file-path.ts";
 import type { Roots } from "./roots.ts";
 import type { SeenVersions } from "./seen-versions.ts";
 
 export interface Workspace {
-  readonly descent: Descent;
+  readonly access: DirectoryAccess;
   readonly roots: Roots;
   readonly maxReadBytes: number;
-  /** Undefined: writes are not checked unless they ask for it. */
+  /** Undefined when writes are checked only on request. */
   readonly seen: SeenVersions | undefined;
 }
 
@@ -20,7 +20,7 @@ export function refuseDirectoryName(target: FilePath): void {
   throw fileError("not_a_file", message, target.text);
 }
 
-/** Before it is opened: opening a pipe waits, and opening a device may act. */
+/** Called before opening: opening a pipe blocks, and opening a device may act. */
 export function requireRegularFile(handle: Handle, target: FilePath): void {
   if (handle.stat.isFile()) return;
   const kind = handle.stat.isDirectory() ? "a directory" : "a pipe, a socket or a device";

@@ -1,5 +1,4 @@
-// Writing: walk to the directory, see how the old file is written, and replace it, unless it is another one
-// than the caller has seen.
+// Writes files in the format of the old one, unless somebody else has changed it.
 
 import { accessSync, closeSync, constants } from "node:fs";
 import { RequestError } from "../../jsonrpc/errors.ts";
@@ -9,22 +8,22 @@ import { type FileErrorData, fileError, quoted } from "./file-error.ts";
 import type { FilePath } from "./file-path.ts";
 import { replaceFile } from "./replace-file.ts";
 import { encodeText, formatOf, type TextFormat } from "./text-format.ts";
-import { danglingLink, type Place, Walk } from "./walk.ts";
+import { danglingLink, type ResolvedPath, Walk } from "./walk.ts";
 import { refuseDirectoryName, requireRegularFile, type Workspace } from "./workspace.ts";
 
 export interface LocalWriteOptions extends WriteTextOptions {
   /**
-   * What must be there, else -32066: a version that `read` or `write` gave, "absent" for nothing, "any" for
-   * no check at all. Default: what `expectUnchanged` says.
+   * The expected state, else -32066: a version from `read` or `write`, "absent" for no file, "any" for no check.
+   * Default: as `expectUnchanged` says.
    */
   readonly expected?: string;
-  /** False: a path that leads through a symbolic link is refused with -32066. For what `locate` gave. Default true. */
+  /** Whether to follow symbolic links; false refuses them with -32066, for a path from `locate`. Default true. */
   readonly followLinks?: boolean;
 }
 
 export interface WrittenFile {
   readonly version: string;
-  /** There was no file before. */
+  /** Whether the file is new. */
   readonly created: boolean;
 }
 
@@ -39,19 +38,19 @@ export async function writeTextFile(
     const message = `${quoted(target.text)}: content must be Unicode text, got ${got}`;
     throw fileError("invalid_argument", message, target.text);
   }
-  return writeFile(workspace, target, options, async (place) =>
-    encodeText(content, await oldFormat(workspace, place, target, options.signal)),
+  return writeFile(workspace, target, options, async (resolved) =>
+    encodeText(content, await oldFormat(workspace, resolved, target, options.signal)),
   );
 }
 
-/** As they are: no mark and no line ends are given back. */
+/** Writes bytes unchanged. */
 export async function writeBytesFile(
   workspace: Workspace,
   target: FilePath,
   bytes: Uint8Array,
   options: LocalWriteOptions,
 ): Promise<WrittenFile> {
-  // a copy: the caller may go on using its own
+  // the caller may change its own
   const copy = Buffer.from(bytes);
   return writeFile(workspace, target, options, async () => copy);
 }
@@ -60,60 +59,60 @@ async function writeFile(
   workspace: Workspace,
   target: FilePath,
   options: LocalWriteOptions,
-  content: (place: Place) => Promise<Buffer>,
+  content: (resolved: ResolvedPath) => Promise<Buffer>,
 ): Promise<WrittenFile> {
   refuseDirectoryName(target);
-  const place = placeToWrite(workspace, target, options);
+  const resolved = resolveToWrite(workspace, target, options);
   try {
-    if (place.dangling) throw workspace.roots.outside(target.text, danglingLink);
-    if (place.entry !== undefined) {
-      requireRegularFile(place.entry, target);
+    if (resolved.dangling) throw workspace.roots.outside(target.text, danglingLink);
+    if (resolved.entry !== undefined) {
+      requireRegularFile(resolved.entry, target);
       if (options.expected === "absent") throw conflict(target, "exists already");
-      // Replacing it needs no right to the file itself, but who made it read-only meant it.
-      accessSync(place.entry.at, constants.W_OK);
+      // a rename needs no permission for the file itself, but respect a read-only file
+      accessSync(resolved.entry.at, constants.W_OK);
     }
-    const bytes = await content(place);
+    const bytes = await content(resolved);
     const version = versionOf(bytes);
-    await replaceFile(place, bytes, {
-      descent: workspace.descent,
+    await replaceFile(resolved, bytes, {
+      access: workspace.access,
       path: target.text,
-      old: place.entry?.stat,
+      old: resolved.entry?.stat,
       onlyNew: options.expected === "absent",
       signal: options.signal,
-      check: () => checkUnchanged(workspace, place, target, options.expected),
-      done: () => workspace.seen?.set(place.canonical, version),
+      check: () => checkUnchanged(workspace, resolved, target, options.expected),
+      done: () => workspace.seen?.set(resolved.canonical, version),
     });
-    return { version, created: place.entry === undefined };
+    return { version, created: resolved.entry === undefined };
   } finally {
-    place.close();
+    resolved.close();
   }
 }
 
-function placeToWrite(
-  { roots, descent }: Workspace,
+function resolveToWrite(
+  { roots, access }: Workspace,
   target: FilePath,
   { expected, followLinks }: LocalWriteOptions,
-): Place {
+): ResolvedPath {
   const mayBeNew = expected === undefined || expected === "any" || expected === "absent";
   try {
-    return new Walk(roots, descent, target).toEnd({ makeDirectories: mayBeNew, followLinks });
+    return new Walk(roots, access, target).toEnd({ makeDirectories: mayBeNew, followLinks });
   } catch (error) {
-    // Everything here that is a RequestError was made by `fileError`.
+    // every RequestError here comes from `fileError`
     const reason = error instanceof RequestError ? (error.data as FileErrorData).reason : undefined;
     if (!mayBeNew && reason === "not_found") throw conflict(target, "has been removed");
     throw error;
   }
 }
 
-/** Undefined for a new file, and for one that is too large to have been read. */
+/** Undefined for a new file, and for one over the read limit. */
 async function oldFormat(
-  { descent, maxReadBytes }: Workspace,
-  { entry, root }: Place,
+  { access, maxReadBytes }: Workspace,
+  { entry, root }: ResolvedPath,
   target: FilePath,
   signal: AbortSignal | undefined,
 ): Promise<TextFormat | undefined> {
   if (entry === undefined || entry.stat.size > maxReadBytes) return undefined;
-  const fd = descent.openFile(entry, root);
+  const fd = access.openFile(entry, root);
   try {
     const options = { maxBytes: maxReadBytes, path: target.text, signal };
     return formatOf(await readContent(fd, entry.stat.size, options));
@@ -123,34 +122,34 @@ async function oldFormat(
 }
 
 /**
- * Synchronous, as is the renaming after it: of several writes against one version, one succeeds. What was
- * remembered is looked up only now, so that writes of the same caller do not get in each other's way.
+ * Synchronous, like the rename after it, so that only one of several writes against a version succeeds. Reads the
+ * remembered version only now, so that writes of one caller do not conflict.
  */
 function checkUnchanged(
   workspace: Workspace,
-  place: Place,
+  resolved: ResolvedPath,
   target: FilePath,
   asked: string | undefined,
 ): void {
-  const expected = asked ?? workspace.seen?.get(place.canonical);
+  const expected = asked ?? workspace.seen?.get(resolved.canonical);
   if (expected === undefined || expected === "any" || expected === "absent") return;
-  const version = versionNow(workspace, place, target);
+  const version = versionNow(workspace, resolved, target);
   if (version === expected) return;
   if (version !== "absent") throw conflict(target, "has changed");
-  // Nobody's work is lost by creating a file again that was only remembered.
+  // without an explicit version a removed file may be created again
   if (asked !== undefined) throw conflict(target, "has been removed");
 }
 
 function versionNow(
-  { descent, maxReadBytes }: Workspace,
-  place: Place,
+  { access, maxReadBytes }: Workspace,
+  resolved: ResolvedPath,
   target: FilePath,
 ): string | undefined {
-  const file = descent.lookup(place.directory, place.name);
+  const file = access.lookup(resolved.directory, resolved.name);
   if (file === undefined) return "absent";
   try {
     if (!file.stat.isFile() || file.stat.size > maxReadBytes) return undefined;
-    const fd = descent.openFile(file, place.root);
+    const fd = access.openFile(file, resolved.root);
     try {
       const options = { maxBytes: maxReadBytes, path: target.text };
       return versionOf(readContentSync(fd, file.stat.size, options));

@@ -17,11 +17,11 @@ import { descents, refusal, scratch } from "../../../test/support/scratch-worksp
 
 const posix = { skip: process.platform === "win32" ? "needs POSIX files" : false, timeout: 60_000 };
 
-for (const [way, descent] of descents) {
+for (const [way, access] of descents) {
   const named = (behaviour: string) => `${behaviour}, by ${way}`;
 
   test(named("a new file is created with the directories it needs"), async (t) => {
-    const { files, at, get, list } = scratch(t, descent);
+    const { files, at, get, list } = scratch(t, access);
     const { created, version } = await files.write(at("a/b/c.txt"), "text\n");
     assert.equal(created, true);
     assert.equal(get("a/b/c.txt"), "text\n");
@@ -35,7 +35,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("writing through a link to nothing creates nothing (N149)"), posix, async (t) => {
-    const { files, at, outside, list } = scratch(t, descent);
+    const { files, at, outside, list } = scratch(t, access);
     symlinkSync(join(outside, "new"), at("out"));
     symlinkSync("missing", at("in"));
     symlinkSync("missing-dir", at("dir"));
@@ -49,7 +49,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("writing through a link that stays inside writes its target (N150)"), posix, async (t) => {
-    const { files, put, at, get } = scratch(t, descent);
+    const { files, put, at, get } = scratch(t, access);
     put("real/a", "old");
     symlinkSync("real/a", at("link"));
     symlinkSync("real", at("dir"));
@@ -64,7 +64,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("writing a file with other names leaves those as they are (N153)"), posix, async (t) => {
-    const { files, at, outside, get } = scratch(t, descent);
+    const { files, at, outside, get } = scratch(t, access);
     linkSync(join(outside, "secret"), at("a"));
     await files.writeText(at("a"), "mine");
     assert.equal(get("a"), "mine");
@@ -73,7 +73,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("the mode of a file is kept, without the rights it lends"), posix, async (t) => {
-    const { files, put, at } = scratch(t, descent);
+    const { files, put, at } = scratch(t, access);
     for (const [mode, kept] of [
       [0o755, 0o755],
       [0o640, 0o640],
@@ -91,7 +91,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("a byte order mark comes back, and is not doubled"), async (t) => {
-    const { files, put, at, get } = scratch(t, descent);
+    const { files, put, at, get } = scratch(t, access);
     put("a", "\ufeffold\n");
     await files.writeText(at("a"), "new\n");
     assert.equal(get("a"), "\ufeffnew\n");
@@ -102,7 +102,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("CRLF comes back where the old file had nothing else and the text has none"), async (t) => {
-    const { files, put, at, get } = scratch(t, descent);
+    const { files, put, at, get } = scratch(t, access);
     const written = async (old: string, text: string) => {
       put("a", old);
       await files.writeText(at("a"), text, { expected: "any" });
@@ -117,7 +117,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("a file that somebody changed since it was read is not overwritten (N180)"), async (t) => {
-    const { files, put, at, get } = scratch(t, descent);
+    const { files, put, at, get } = scratch(t, access);
     const path = put("a", "one");
     await files.readText(path);
     put("a", "two");
@@ -141,7 +141,7 @@ for (const [way, descent] of descents) {
   test(
     named("a file that was only touched, or written with the same text, has not changed (N180)"),
     async (t) => {
-      const { files, put, get } = scratch(t, descent);
+      const { files, put, get } = scratch(t, access);
       const path = put("a", "one");
       await files.readText(path);
       unlinkSync(path);
@@ -152,7 +152,7 @@ for (const [way, descent] of descents) {
   );
 
   test(named("the change is seen whichever name the file was read by (N180)"), posix, async (t) => {
-    const { files, put, at } = scratch(t, descent);
+    const { files, put, at } = scratch(t, access);
     put("real/a", "one");
     symlinkSync("real", at("link"));
     await files.readText(at("link/a"));
@@ -161,7 +161,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("a file that was read and then removed may be created again"), async (t) => {
-    const { files, put, get } = scratch(t, descent);
+    const { files, put, get } = scratch(t, access);
     const path = put("a", "one");
     const { version } = await files.read(path);
     unlinkSync(path);
@@ -171,7 +171,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("without expectUnchanged only what a write asks for is checked (N180)"), async (t) => {
-    const { files, put, at, get } = scratch(t, descent, { expectUnchanged: false });
+    const { files, put, at, get } = scratch(t, access, { expectUnchanged: false });
     const path = put("a", "one");
     const { version } = await files.read(path);
     put("a", "two");
@@ -183,7 +183,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("of several writes against one version exactly one succeeds"), async (t) => {
-    const { files, put, get } = scratch(t, descent);
+    const { files, put, get } = scratch(t, access);
     const path = put("a", "one");
     const { version } = await files.read(path);
     const texts = Array.from({ length: 20 }, (_, index) => `text ${index}`);
@@ -196,7 +196,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("of several that create one file exactly one succeeds"), async (t) => {
-    const { files, at, get } = scratch(t, descent);
+    const { files, at, get } = scratch(t, access);
     const texts = Array.from({ length: 20 }, (_, index) => `text ${index}`);
     const results = await Promise.allSettled(
       texts.map((text) => files.write(at("dir/a"), text, { expected: "absent" })),
@@ -211,7 +211,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("writes of one caller at once all succeed, and the file is one of them"), async (t) => {
-    const { files, put, get } = scratch(t, descent);
+    const { files, put, get } = scratch(t, access);
     const path = put("a", "old");
     await files.readText(path);
     const texts = Array.from({ length: 30 }, (_, index) => String(index).repeat(10_000));
@@ -220,7 +220,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("a write that is aborted changes nothing and leaves nothing"), async (t) => {
-    const { files, put, at, get, list } = scratch(t, descent);
+    const { files, put, at, get, list } = scratch(t, access);
     const path = put("a", "old");
     const text = "x".repeat(5_000_000);
     await assert.rejects(files.writeText(path, text, { signal: AbortSignal.abort() }), { kind: "aborted" });
@@ -235,7 +235,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("a write that fails at the last moment leaves no temporary file"), async (t) => {
-    const { files, at, list } = scratch(t, descent);
+    const { files, at, list } = scratch(t, access);
     const writing = files.writeText(at("a"), "x".repeat(2_000_000));
     // The walk is done by now: the name becomes a directory under its feet.
     mkdirSync(at("a/full"), { recursive: true });
@@ -245,7 +245,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("a link put in place of the file meanwhile is replaced, not followed"), posix, async (t) => {
-    const { files, put, at, outside, get } = scratch(t, descent);
+    const { files, put, at, outside, get } = scratch(t, access);
     put("a", "old");
     const writing = files.writeText(at("a"), "x".repeat(1_000_000));
     unlinkSync(at("a"));
@@ -256,7 +256,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("text that is not Unicode is refused before the file is touched"), async (t) => {
-    const { files, put, get } = scratch(t, descent);
+    const { files, put, get } = scratch(t, access);
     const path = put("a", "old");
     const found = await refusal(files.writeText(path, "bad \ud83d"));
     assert.deepEqual([found.code, found.reason], [-32602, "invalid_argument"]);
@@ -264,7 +264,7 @@ for (const [way, descent] of descents) {
   });
 
   test(named("a name with a slash at its end is no name for a file"), async (t) => {
-    const { files, at, list } = scratch(t, descent);
+    const { files, at, list } = scratch(t, access);
     for (const path of [`${at("dir")}/`, `${at("dir")}/.`, `${at("dir")}/x/..`]) {
       assert.equal((await refusal(files.writeText(path, "x"))).reason, "not_a_file");
     }

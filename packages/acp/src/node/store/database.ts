@@ -1,5 +1,4 @@
-// One open connection: statements prepared once, and a queue of changes. Changes that are asked for in one
-// turn of the event loop share one transaction, and each is acknowledged when that is committed.
+// A database connection with prepared statements and a queue of changes.
 
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { RequestError } from "../../jsonrpc/errors.ts";
@@ -10,18 +9,18 @@ import { checkSameFile, type FileIdentity, identityOf } from "./store-file.ts";
 export type Row = Record<string, SQLOutputValue>;
 
 interface Change {
-  /** Throws RequestError or StoreError before it has written anything, or not at all. May be run again. */
+  /** May throw RequestError or StoreError, but only before it has written anything. May be run again. */
   readonly make: () => unknown;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** How much one transaction takes on, so that a long queue does not stop the process for long. */
+/** Changes per transaction, so that a long queue does not block the process for long. */
 const largestBatch = 512;
 
 export class Database {
   readonly path: string;
-  /** Whether the connection is of no use any more; the file has to be opened again. */
+  /** Whether the connection is lost and the file must be opened again. */
   isBroken = false;
   readonly #db: DatabaseSync;
   readonly #file: FileIdentity | undefined;
@@ -44,7 +43,7 @@ export class Database {
     return this.#reading(() => this.#prepared(sql).all(...values));
   }
 
-  /** Rows as lists, in half the time: for many of them. */
+  /** Rows as lists, which takes half the time. */
   lists(sql: string, ...values: SQLInputValue[]): SQLOutputValue[][] {
     return this.#reading(() => {
       const statement = this.#prepared(sql);
@@ -63,32 +62,32 @@ export class Database {
         yield step.value;
       }
     } finally {
-      // An unfinished statement would keep the log from being cut back.
+      // an unfinished statement would block the truncation of the log
       if (this.#db.isOpen) rows.return?.();
     }
   }
 
-  /** Only inside a change. */
+  /** Only for use inside a change. */
   run(sql: string, ...values: SQLInputValue[]): { readonly changes: number; readonly key: number } {
     const { changes, lastInsertRowid } = this.#prepared(sql).run(...values);
     return { changes: Number(changes), key: Number(lastInsertRowid) };
   }
 
-  /** Queues a change; resolves with its result when it is stored. */
+  /** Queues a change for the transaction of this turn of the event loop; resolves when it is committed. */
   change<T>(make: () => T): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    // as: the result of `make` goes to the promise made for it
+    // as: `resolve` gets the result of this `make`
     this.#changes.push({ make, resolve: resolve as (result: unknown) => void, reject });
     this.#schedule();
     return promise;
   }
 
-  /** Stores what is queued now. Reads call it first, so that they see what was asked for before them. */
+  /** Stores all queued changes. Reads call it first, to see earlier changes. */
   flush(): void {
     while (this.#changes.length > 0) this.#storeBatch();
   }
 
-  /** Outside of changes: pragmas that must not be in a transaction. */
+  /** Runs SQL outside of a transaction, such as pragmas. */
   exec(sql: string): void {
     this.#db.exec(sql);
   }
@@ -144,12 +143,12 @@ export class Database {
   }
 
   #failed(batch: readonly Change[], error: unknown, hasBegun: boolean): void {
-    // SQLite itself may have rolled back already.
+    // SQLite may have rolled back already
     if (this.#db.isOpen && this.#db.isTransaction) this.#rollBack();
     this.#note(error);
     const isShared = error instanceof StoreError || isBusy(error) || this.isBroken;
     if (hasBegun && batch.length > 1 && !isShared) {
-      // One of them has no room, or met a damaged page: the others need not suffer for it.
+      // one may have no space or hit a damaged page: store each by itself
       for (const change of batch) this.#store([change]);
       return;
     }
@@ -160,18 +159,18 @@ export class Database {
     try {
       this.#db.exec("ROLLBACK");
     } catch {
-      // a transaction that cannot be taken back ends with its connection
+      // closing the connection ends the transaction
       this.isBroken = true;
     }
   }
 
-  /** A file that was replaced is as lost as a connection after a failed fsync. */
+  /** Marks the connection as lost after an I/O error or when the file was replaced. */
   #note(error: unknown): void {
     if (error instanceof RequestError || breaksConnection(error)) this.isBroken = true;
     if (this.isBroken) this.close();
   }
 
-  /** Inside a change SQLite's own words decide what becomes of the transaction. */
+  /** Converts errors of reads outside of a change; inside of one, #store needs SQLite's own error. */
   #reading<T>(read: () => T): T {
     if (this.#isStoring) return read();
     this.#checkOpen();

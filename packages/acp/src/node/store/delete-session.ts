@@ -1,18 +1,16 @@
-// Deleting a session. First it loses its name, at once and for everybody; then its entries go, a few at a
-// time, since FTS5 takes seconds to forget a long session. What its forks still read stays until the last of
-// them goes. A process that dies in between leaves the rest to the next deletion.
+// Deletes sessions in small steps, because FTS5 takes seconds for a long one.
 
 import type { Database } from "./database.ts";
 import { removeEntries } from "./entry-rows.ts";
 import { checkFree, findSession } from "./session-rows.ts";
 import { unindex } from "./text-index.ts";
 
-/** What one step removes at most: some ten milliseconds of work. */
+/** The limits of one step, which takes about ten milliseconds. */
 const stepEntries = 1_000;
 const stepMessages = 8;
 
-/** Called inside a change. Throws when another process uses the session. */
-export function loseName(db: Database, sessionId: string): void {
+/** Removes the session's id and record, inside a change. Throws when another process uses the session. */
+export function unlinkSession(db: Database, sessionId: string): void {
   const row = findSession(db, sessionId);
   if (row === undefined) return;
   checkFree(row);
@@ -23,7 +21,10 @@ export function loseName(db: Database, sessionId: string): void {
   );
 }
 
-/** Removes a part of what nobody can reach; called inside a change. Says whether more may be left. */
+/**
+ * Removes some entries of deleted sessions that no fork needs, inside a change. Returns whether more may be left. After
+ * a crash the next deletion removes the rest.
+ */
 export function pruneStep(db: Database): boolean {
   const row = db.get(
     `SELECT key, base_seq, last_seq, (SELECT max(fork.base_seq) FROM session fork WHERE fork.parent = session.key) AS used

@@ -1,5 +1,4 @@
-// The entries as rows, and the long texts that they share. A fork owns only what came after it; the rest it
-// reads from the sessions it descends from.
+// Stores entries as rows, and their long texts as shared blobs; a fork has rows for its own entries only.
 
 import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
@@ -11,10 +10,10 @@ import { type EntryText, entryFromText, type LongText } from "./entry-text.ts";
 import { damagedSession, findSession, type SessionRow, sessionByKey } from "./session-rows.ts";
 import { StoreError } from "./store-error.ts";
 
-/** At most 64 KiB each, so 8 MiB at worst; long texts are read one by one. */
+/** At most 64 KiB each, so 8 MiB; long texts are read one by one. */
 const pageRows = 128;
 
-/** An entry with everything computed that can be computed before the file is locked. */
+/** An entry ready to be stored, computed before the file is locked. */
 export interface NewEntry {
   readonly seq: number;
   readonly isSpoken: boolean;
@@ -30,8 +29,8 @@ export function newEntry({ seq, body, longTexts, isSpoken }: EntryText): NewEntr
   return { seq, isSpoken, crc: crc32(body), body, blobs, longTexts: hashed };
 }
 
-/** Where a long text belongs, and which it is. */
-type Place = [path: LongText["path"], hash: string];
+/** The path of a long text in its entry, and its hash. */
+type TextReference = [path: LongText["path"], hash: string];
 
 function hashOf(text: string): string {
   return hash("sha256", text, "hex");
@@ -56,7 +55,7 @@ export function addEntries(db: Database, key: number, entries: readonly NewEntry
   db.run("UPDATE session SET last_seq = last_seq + ? WHERE key = ?", entries.length, key);
 }
 
-/** Removes the entries after one, and the long texts that nobody uses any more. */
+/** Removes the entries after a seq, and long texts that are no longer used. */
 export function removeEntries(db: Database, key: number, afterSeq: number): void {
   const rows = db.all(
     "SELECT blobs FROM entry WHERE session = ? AND seq > ? AND blobs IS NOT NULL",
@@ -64,7 +63,7 @@ export function removeEntries(db: Database, key: number, afterSeq: number): void
     afterSeq,
   );
   for (const row of rows) {
-    for (const [, hash] of readablePlaces(row)) {
+    for (const [, hash] of readableReferences(row)) {
       db.run("UPDATE blob SET uses = uses - 1 WHERE hash = ?", hash);
       db.run("DELETE FROM blob WHERE hash = ? AND uses <= 0", hash);
     }
@@ -78,7 +77,7 @@ export interface Segment {
   readonly to: number;
 }
 
-/** Whose rows hold the entries of a session, in order. */
+/** The sessions whose rows hold the entries of this one, in order. */
 export function segmentsOf(db: Database, session: SessionRow): Segment[] {
   const segments: Segment[] = [];
   let row: SessionRow | undefined = session;
@@ -92,7 +91,7 @@ export function segmentsOf(db: Database, session: SessionRow): Segment[] {
   return segments;
 }
 
-/** Reads page by page and lets others work in between; the end is the one of the beginning. */
+/** Reads page by page up to the last entry at the start, and yields to the event loop in between. */
 export async function* readPages(
   db: Database,
   session: SessionRow,
@@ -110,7 +109,7 @@ export async function* readPages(
           next++;
         }
       } catch (error) {
-        // what is whole before the damage is given first
+        // return the entries before the damage first
         yield read;
         throw error;
       }
@@ -136,7 +135,7 @@ function pageOf(db: Database, session: SessionRow, { key, from, to }: Segment): 
   }
 }
 
-/** Why a page is empty: the session was deleted since, or rows are lost. */
+/** Explains an empty page: the session was deleted meanwhile, or rows are missing. */
 function endOf(db: Database, session: SessionRow, seq: number): Error {
   const id = session.id ?? "";
   if (findSession(db, id)?.key !== session.key) return unknownSession(id);
@@ -158,12 +157,12 @@ function entryOf(db: Database, session: SessionRow, row: Row, expected: number):
 
 const noLongTexts: readonly LongText[] = [];
 
-/** Throws when the row, or a long text of it, is not what was written. */
+/** Throws when the row or one of its long texts is damaged. */
 export function decodeRow(db: Database, row: Row): Entry {
   const body = String(row["body"]);
   if (crc32(body) !== row["crc"]) throw new SyntaxError("its checksum is wrong");
   if (row["blobs"] === null) return entryFromText(body, noLongTexts);
-  const longTexts = placesOf(row).map(([path, hash]): LongText => {
+  const longTexts = referencesOf(row).map(([path, hash]): LongText => {
     const text = db.get("SELECT text FROM blob WHERE hash = ?", hash)?.["text"];
     if (typeof text !== "string" || hashOf(text) !== hash) throw new SyntaxError("a long text of it is lost");
     return { path, text };
@@ -171,23 +170,23 @@ export function decodeRow(db: Database, row: Row): Entry {
   return entryFromText(body, longTexts);
 }
 
-function placesOf(row: Row): Place[] {
+function referencesOf(row: Row): TextReference[] {
   if (row["blobs"] === null) return [];
-  const places: unknown = JSON.parse(String(row["blobs"]));
-  if (Array.isArray(places) && places.every(isPlace)) return places;
+  const references: unknown = JSON.parse(String(row["blobs"]));
+  if (Array.isArray(references) && references.every(isReference)) return references;
   throw new SyntaxError("its list of long texts has another form");
 }
 
-function isPlace(value: unknown): value is Place {
+function isReference(value: unknown): value is TextReference {
   return Array.isArray(value) && Array.isArray(value[0]) && typeof value[1] === "string";
 }
 
-/** A damaged session can be deleted too; a long text that only its damaged row names then stays behind. */
-function readablePlaces(row: Row): Place[] {
+/** Ignores damage, so that damaged sessions can be deleted; long texts of damaged rows stay behind. */
+function readableReferences(row: Row): TextReference[] {
   try {
-    return placesOf(row);
+    return referencesOf(row);
   } catch {
-    // it does not parse
+    // damaged
     return [];
   }
 }

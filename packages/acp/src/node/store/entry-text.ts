@@ -1,15 +1,14 @@
-// An entry as text. Long strings in it (images, files) are cut out and kept apart, so that equal ones are
-// kept once; where that is not enough the whole text is kept apart. The row says where each belongs.
+// Converts entries to text, with long strings (images, files) separated, so that equal ones are stored once.
 
 import type { ContentBlock } from "../../model/content.ts";
 import type { Entry } from "../../model/entry.ts";
 
-/** Strings and texts above this many characters are kept apart. */
+/** Strings and texts above this many characters are stored separately. */
 const longText = 65_536;
 
 type Path = readonly (string | number)[];
 
-/** A text that is kept apart, and the place it was cut from; the empty path is the entry itself. */
+/** A separate text and its path in the entry; the empty path is the entry itself. */
 export interface LongText {
   readonly path: Path;
   readonly text: string;
@@ -19,11 +18,11 @@ export interface EntryText {
   readonly seq: number;
   readonly body: string;
   readonly longTexts: readonly LongText[];
-  /** Whether it has text that is searched. */
+  /** Whether it has searchable text. */
   readonly isSpoken: boolean;
 }
 
-/** A copy: what the caller does with the entry afterwards does not matter. */
+/** Copies the entry. */
 export function textOfEntry(entry: Entry): EntryText {
   const body = JSON.stringify(entry);
   const { seq } = entry;
@@ -35,21 +34,21 @@ export function textOfEntry(entry: Entry): EntryText {
   return { seq, body: "", longTexts: [{ path: [], text: rest }, ...longTexts], isSpoken };
 }
 
-/** Throws when the text does not have the form of an entry. */
+/** Throws when the text is not an entry. */
 export function entryFromText(body: string, longTexts: readonly LongText[]): Entry {
-  // most have none, and a history has many thousands
+  // most entries have none
   const whole =
     longTexts.length === 0 ? body : (longTexts.find(({ path }) => path.length === 0)?.text ?? body);
   const entry: unknown = JSON.parse(whole);
   for (const { path, text } of longTexts) if (path.length > 0) put(entry, path, text);
   if (typeof entry !== "object" || entry === null || !("seq" in entry) || !("kind" in entry)) {
-    throw new SyntaxError("it is no entry");
+    throw new SyntaxError("it is not an entry");
   }
-  // as: a text of ours, by its checksum and by its form
+  // as: our own text, checked by its checksum and its form
   return entry as Entry;
 }
 
-/** Empties the long strings of a parsed value and lists them. */
+/** Replaces long strings of a parsed value by "" and collects them. */
 function cutLongTexts(value: unknown, path: Path, found: LongText[]): unknown {
   if (typeof value === "string" && value.length > longText) {
     found.push({ path, text: value });
@@ -73,7 +72,7 @@ function put(root: unknown, path: Path, text: string): void {
   setOwn(target, last, text);
 }
 
-/** An assignment would lose the value of a key that is called __proto__. */
+/** Unlike an assignment, works for the key `__proto__`. */
 function setOwn(target: object, key: string | number, value: unknown): void {
   Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
 }
@@ -85,17 +84,17 @@ export interface SpokenText {
   readonly isChunk: boolean;
 }
 
-/** What the user or the agent said in an entry; thoughts, tools and plans are not searched. */
+/** The text of the user or the agent in an entry; thoughts, tools and plans are not searched. */
 export function spokenText(entry: Entry): SpokenText | undefined {
   if (entry.kind === "prompt") return spoken(entry.prompt, entry.messageId, false);
   if (entry.kind !== "update") return undefined;
   const { update } = entry;
   if (update.sessionUpdate === "agent_message_chunk") {
-    // as: an update of a tag that we know was decoded; its content is one block
+    // as: an update with a known tag has been decoded
     return spoken([update.content as ContentBlock], String(update.messageId), true);
   }
   if (update.sessionUpdate !== "agent_message") return undefined;
-  // as: likewise; absent and null content say nothing
+  // as: likewise
   return spoken((update.content ?? []) as readonly ContentBlock[], String(update.messageId), false);
 }
 

@@ -1,13 +1,11 @@
-// Who holds a session: a process, known by its pid and start time, since the system uses pids again. After
-// a restart of the machine both may repeat, so the boot counts too. Where the kernel does not tell (macOS,
-// Windows) a pid that is in use counts as the holder.
+// Identifies the process that holds a session, because pids alone are reused.
 
 import { readFileSync } from "node:fs";
-import { isRunning } from "../process-tree.ts";
+import { isRunning, statOf } from "../process-tree.ts";
 
 export interface Holder {
   readonly pid: number;
-  /** Boot and clock ticks since then, or "" where they are not known. */
+  /** Boot id and clock ticks since boot, or "" where unknown. */
   readonly started: string;
 }
 
@@ -22,40 +20,33 @@ export function isSame(one: Holder, other: Holder): boolean {
   return one.pid === other.pid && one.started === other.started;
 }
 
-/** Whether the process that is meant still runs. */
+/** Whether the process still runs. */
 export function isAlive({ pid, started }: Holder): boolean {
   if (started !== "") {
     const [boot = "", ticks = ""] = started.split("/");
     const now = bootId();
-    // What cannot be read must not make a live holder dead.
+    // an unreadable boot id must not make a live holder look dead
     const isThisBoot = boot === now || boot === "" || now === "";
     return isThisBoot && isRunning({ pid, started: ticks });
   }
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // no such process; or one of another user, which lives
+    // EPERM: a live process of another user
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }
 
 function startOfThisProcess(): string {
-  try {
-    const stat = readFileSync("/proc/self/stat", "latin1");
-    // The name, in parentheses, may hold anything. The start is field 22, the 20th after the name.
-    const ticks = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-    return ticks === undefined ? "" : `${bootId()}/${ticks}`;
-  } catch {
-    // there is no /proc on this system
-    return "";
-  }
+  const stat = statOf("self");
+  return typeof stat === "object" ? `${bootId()}/${stat.started}` : "";
 }
 
 function bootId(): string {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
   } catch {
-    // hidden by a sandbox, or no descriptor is left: pid and ticks have to do
+    // hidden by a sandbox, or out of descriptors
     return "";
   }
 }

@@ -1,5 +1,4 @@
-// The store on an open file. Callers come through sqlite-store.ts, which loads this file, and SQLite with
-// it, when it is needed, and opens it again when the connection was lost.
+// Implements the store on an open file; sqlite-store.ts loads it on first use and reopens it after a lost connection.
 
 import { resolve } from "node:path";
 import { RequestError } from "../../jsonrpc/errors.ts";
@@ -14,7 +13,7 @@ import {
   placeFromCursor,
 } from "../../model/store-rules.ts";
 import { Database } from "./database.ts";
-import { loseName, pruneStep } from "./delete-session.ts";
+import { pruneStep, unlinkSession } from "./delete-session.ts";
 import { addEntries, newEntry, readPages } from "./entry-rows.ts";
 import type { EntryText } from "./entry-text.ts";
 import {
@@ -34,7 +33,7 @@ import { defaultBusyTimeoutMs, openFile } from "./store-file.ts";
 import type { SearchHit, SearchOptions, SqliteStoreOptions, StoreProblem } from "./store-options.ts";
 import { indexStep, searchIndex } from "./text-index.ts";
 
-/** Pages that go back to the system after a deletion: some milliseconds of work. */
+/** Pages to return to the file system after a deletion, in a few milliseconds. */
 const vacuumedPages = 2_000;
 
 export async function openStore(options: SqliteStoreOptions): Promise<OpenStore> {
@@ -107,7 +106,7 @@ export class OpenStore {
   fork(sessionId: string, record: SessionRecord): Promise<void> {
     return this.#db.change(() => {
       const source = knownSession(this.#db, sessionId);
-      // A source that has said nothing of its own yet is not worth a link.
+      // skip a source without entries of its own
       const isUnchanged = source.lastSeq === source.baseSeq;
       const parent = isUnchanged ? source.parent : source.key;
       addSession(this.#db, forked(recordOf(this.#db, source), record), { parent, baseSeq: source.lastSeq });
@@ -134,7 +133,7 @@ export class OpenStore {
     try {
       while (await this.#db.change(() => indexStep(this.#db)));
     } catch (error) {
-      // What was indexed before can be searched though the disk is full, the file locked or a page damaged.
+      // search the existing index when the disk is full, the file is locked or a page is damaged
       const isKnown = error instanceof RequestError || error instanceof StoreError;
       if (!isKnown || this.isBroken) throw error;
       this.#options.log?.("warn", "the newest messages are not searched", { problem: error.message });
@@ -162,7 +161,7 @@ export class OpenStore {
     return problems;
   }
 
-  /** Deletions take many steps; everything else that was asked for is in the queue. */
+  /** Stores queued changes and waits for running deletions. */
   async close(): Promise<void> {
     this.#db.flush();
     await Promise.allSettled(this.#deletions);
@@ -170,7 +169,7 @@ export class OpenStore {
   }
 
   async #delete(sessionId: string): Promise<void> {
-    await this.#db.change(() => loseName(this.#db, sessionId));
+    await this.#db.change(() => unlinkSession(this.#db, sessionId));
     while (await this.#db.change(() => pruneStep(this.#db)));
     this.#scrub();
   }
@@ -185,14 +184,14 @@ export class OpenStore {
     }
   }
 
-  /** Takes what was deleted out of the log too, and gives space back: as far as nobody else is in the way. */
+  /** Removes deleted data from the log and frees space, as far as other processes allow. */
   #scrub(): void {
     try {
       this.#db.exec(`PRAGMA incremental_vacuum(${vacuumedPages})`);
       this.#db.exec("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)");
     } catch (error) {
-      // the session is gone for everybody; the rest happens with a later checkpoint
-      this.#options.log?.("debug", "the log could not be cut back", { problem: String(error) });
+      // a later checkpoint does the rest
+      this.#options.log?.("debug", "the log could not be truncated", { problem: String(error) });
     } finally {
       this.#db.exec(`PRAGMA busy_timeout = ${this.#options.busyTimeoutMs ?? defaultBusyTimeoutMs}`);
     }

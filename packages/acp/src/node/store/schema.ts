@@ -1,20 +1,20 @@
-// The tables, and how a file of an older format becomes one of ours. `user_version` is major * 1000 + minor:
-// a newer minor only adds what older programs may ignore, a newer major may not be touched by them.
+// The tables of the store and the migration of older files.
 
 import { chmodSync, closeSync, openSync, renameSync, rmSync } from "node:fs";
 import { backup, DatabaseSync } from "node:sqlite";
 import { StoreError } from "./store-error.ts";
 
-/** "Parl": tells our files from other people's databases. */
+/** "Parl": identifies our files. */
 export const applicationId = 0x5061726c;
 
+/** `user_version` is major * 1000 + minor: older programs may use a newer minor version, but not a newer major one. */
 export interface Migration {
-  /** The format that it makes. */
+  /** The format after the migration. */
   readonly version: number;
   readonly sql: string;
 }
 
-/** In order; the first makes the tables in an empty file. */
+/** In order; the first creates the tables in an empty file. */
 export const migrations: readonly Migration[] = [
   {
     version: 1_000,
@@ -84,7 +84,7 @@ export function versionOf(db: DatabaseSync): number {
   return Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
 }
 
-/** Throws when a newer program has changed the file to a format that this one does not know. */
+/** Throws when the file has a newer major format. */
 export function checkVersion(version: number, path: string, known: number = latest(migrations)): void {
   if (majorOf(version) <= majorOf(known)) return;
   const message =
@@ -93,7 +93,7 @@ export function checkVersion(version: number, path: string, known: number = late
   throw new StoreError("newer", path, message);
 }
 
-/** Brings the file to the newest format, in one transaction; what was there before is kept in a backup file. */
+/** Migrates the file to the newest format in one transaction, after a backup. */
 export async function migrate(
   db: DatabaseSync,
   path: string,
@@ -102,7 +102,7 @@ export async function migrate(
   if (versionOf(db) >= latest(steps)) return;
   db.exec("BEGIN IMMEDIATE");
   try {
-    // Another process may have done it while this one waited for the lock.
+    // another process may have migrated it while this one waited for the lock
     const before = versionOf(db);
     if (before > 0 && before < latest(steps)) await keepBackup(path, before);
     for (const { version, sql } of steps) {
@@ -117,8 +117,8 @@ export async function migrate(
 }
 
 /**
- * The copy appears under its name when it is whole. It is read through a connection of its own: SQLite makes
- * no backup through one that is about to write, and a reader sees what was there before.
+ * Renames the copy when it is complete. Uses a second connection, because SQLite makes no backup through one that is
+ * about to write.
  */
 async function keepBackup(path: string, version: number): Promise<void> {
   const copy = `${path}.v${written(version)}.bak`;

@@ -1,4 +1,4 @@
-// The sessions as rows: records, lists, claims. Functions that write are called inside a change.
+// Stores sessions as rows; functions that write are called inside a change.
 
 import type { SessionRecord } from "../../model/store.ts";
 import {
@@ -61,7 +61,7 @@ export function knownSession(db: Database, sessionId: string): SessionRow {
   return row;
 }
 
-/** A session of this process, without entries of its own; a fork begins with those of its origin. */
+/** Adds a session without entries, held by this process; a fork has those of its origin. */
 export function addSession(
   db: Database,
   record: SessionRecord,
@@ -98,12 +98,12 @@ export function storeRecord(db: Database, key: number, record: SessionRecord): v
   );
 }
 
-/** Throws StoreError when the text is damaged; that concerns this session alone. */
+/** Throws StoreError when the record is damaged. */
 export function recordOf(db: Database, { id = "", record }: SessionRow): SessionRecord {
   try {
     const value: unknown = JSON.parse(record);
     if (typeof value === "object" && value !== null && "sessionId" in value && value.sessionId === id) {
-      // as: a text of ours, by its form
+      // as: our own text, checked by its form
       return value as SessionRecord;
     }
     throw new SyntaxError("it is not the record of this session");
@@ -143,7 +143,7 @@ export function listSessions(
   return db.all(sql, ...values, count).map(sessionRow);
 }
 
-/** Throws when another process holds the session and lives. */
+/** Throws when another live process holds the session. */
 export function checkFree(row: SessionRow): void {
   const { holder, id = "" } = row;
   if (holder === undefined || isSame(holder, thisProcess()) || !isAlive(holder)) return;

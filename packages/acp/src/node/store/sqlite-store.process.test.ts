@@ -148,7 +148,7 @@ test("a process that closes its store hands its sessions over", patience, async 
   }
 });
 
-test("a pid that another process has by now is not the holder", linux, async () => {
+test("a reused pid is not the holder", linux, async () => {
   const path = freshPath();
   const store = sqliteStore({ path });
   await store.create(recordOf("a"));

@@ -1,5 +1,4 @@
-// Sessions in one SQLite file that many processes share. SQLite is loaded by the first call, so that
-// whoever only may need a store does not pay for it. Before Node 24 it prints an ExperimentalWarning.
+// Stores sessions in a SQLite file that many processes can share.
 
 import type { Entry } from "../../model/entry.ts";
 import { textOfEntry } from "./entry-text.ts";
@@ -7,8 +6,9 @@ import type { OpenStore } from "./open-store.ts";
 import type { SqliteStore, SqliteStoreOptions } from "./store-options.ts";
 
 /**
- * A store in the file at `path`. Arguments are copied before a call returns; a call that was refused has
- * stored nothing.
+ * Creates a store in the file at `path`. SQLite is loaded on first use; before Node 24 it prints an
+ * ExperimentalWarning. Arguments are copied before a call returns; a rejected call has stored
+ * nothing.
  *
  * @example
  * const store = sqliteStore({ path: join(dataDirectory, "sessions.db") });
@@ -24,7 +24,7 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
 
   async function open(): Promise<OpenStore> {
     if (isClosed) throw new Error("the session store is closed");
-    // Without a pause when it is open, so that all calls of one moment share a transaction.
+    // synchronously when it is open, so that calls of one turn share a transaction
     if (current?.isBroken === false) return current;
     opening ??= import("./open-store.ts").then(({ openStore }) => openStore(options));
     try {
@@ -35,7 +35,7 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
     }
   }
 
-  /** After everything that was asked for before. */
+  /** Closes after all earlier calls. */
   async function close(): Promise<void> {
     const last = current === undefined && opening === undefined ? undefined : open();
     isClosed = true;

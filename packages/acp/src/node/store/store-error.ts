@@ -1,5 +1,4 @@
-// What can be wrong with a store, in two families: RequestError for what passes and what a peer may be
-// told, StoreError for what somebody at the machine has to look at. Nothing here names a path to a peer.
+// The errors of the store: RequestError for temporary problems, StoreError for those that the user has to fix.
 
 import { RequestError } from "../../jsonrpc/errors.ts";
 
@@ -7,12 +6,12 @@ export const storeErrorKinds = ["missing", "foreign", "damaged", "newer", "inacc
 
 export type StoreErrorKind = (typeof storeErrorKinds)[number];
 
-/** The file, or one session in it, cannot be used; the message names the file and says what to do. */
+/** The file or one session in it cannot be used; the message names the file and says what to do. */
 export class StoreError extends Error {
   override readonly name = "StoreError";
   readonly kind: StoreErrorKind;
   readonly path: string;
-  /** Where only this session is damaged; all others are served. */
+  /** Set when only this session is damaged. */
   readonly sessionId: string | undefined;
 
   constructor(
@@ -40,14 +39,14 @@ const codes = {
   notADatabase: 26,
 } as const;
 
-/** The primary result code of an error of SQLite's, or undefined. */
+/** The primary result code of a SQLite error, or undefined. */
 function resultCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number")
     return undefined;
   return error.errcode & 0xff;
 }
 
-/** After a failed read, write or fsync nothing that the connection remembers may be trusted. */
+/** Whether the connection cannot be trusted any more: a read, write or fsync has failed. */
 export function breaksConnection(error: unknown): boolean {
   return resultCode(error) === codes.ioError;
 }
@@ -57,7 +56,9 @@ export function isBusy(error: unknown): boolean {
   return code === codes.busy || code === codes.locked;
 }
 
-/** Says in our words what SQLite or the file system said; errors of ours and of callers pass unchanged. */
+const freeSpace = "free some space, then try again";
+
+/** Converts errors of SQLite and the file system; returns others unchanged. */
 export function translated(error: unknown, path: string): unknown {
   if (isFileError(error)) return fileError(error, path);
   switch (resultCode(error)) {
@@ -65,11 +66,7 @@ export function translated(error: unknown, path: string): unknown {
     case codes.locked:
       return unavailable("another process keeps the session store locked: try again", "busy", error);
     case codes.full:
-      return unavailable(
-        "the session store is full, nothing was stored: free some space, then try again",
-        "no_space",
-        error,
-      );
+      return unavailable(`the session store is full, nothing was stored: ${freeSpace}`, "no_space", error);
     case codes.ioError:
       return unavailable("the session store could not be read or written: try again", "io_error", error);
     case codes.corrupt:
@@ -78,7 +75,7 @@ export function translated(error: unknown, path: string): unknown {
       return new StoreError(
         "foreign",
         path,
-        `${path} is not a session store: it is no SQLite database, or its beginning was overwritten. Move it away ` +
+        `${path} is not a session store: it is not a SQLite database, or its beginning was overwritten. Move it away ` +
           "or give another path; if it was a store, put a backup in its place",
         { cause: error },
       );
@@ -109,11 +106,7 @@ export function inaccessible(path: string, problem: string, cause?: unknown): St
 
 function fileError(error: NodeJS.ErrnoException, path: string): Error {
   if (error.code === "ENOSPC" || error.code === "EDQUOT") {
-    return unavailable(
-      "there is no space for the session store: free some, then try again",
-      "no_space",
-      error,
-    );
+    return unavailable(`there is no space for the session store: ${freeSpace}`, "no_space", error);
   }
   return inaccessible(path, error.message, error);
 }

@@ -1,5 +1,4 @@
-// The file of a store: made with the right permissions, told from other files, opened with the settings on
-// which the promises rest.
+// Creates, identifies and opens the file of a store.
 
 import { chmodSync, closeSync, existsSync, fchmodSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -9,10 +8,10 @@ import { inaccessible, StoreError, unavailable } from "./store-error.ts";
 import type { SqliteStoreOptions } from "./store-options.ts";
 
 export const defaultBusyTimeoutMs = 5_000;
-/** The write-ahead log is cut back to this size once its content has moved to the file. */
+/** The write-ahead log is truncated to this size after a checkpoint. */
 const keptLogBytes = 16 * 1024 * 1024;
 
-/** Opens the file, and makes it first where it is missing. Nothing is changed in a file that is not ours. */
+/** Opens the file, and creates it if it is missing. Never changes the file of another program. */
 export async function openFile(options: SqliteStoreOptions): Promise<DatabaseSync> {
   const path = resolve(options.path);
   if (!existsSync(path)) {
@@ -39,7 +38,7 @@ function missing(path: string): StoreError {
   return new StoreError("missing", path, message);
 }
 
-/** The modes are set again after the creation, whatever the umask took away. */
+/** Sets the modes again after the creation, because of the umask. */
 function makeFile(path: string): void {
   makeDirectory(dirname(path));
   try {
@@ -52,7 +51,7 @@ function makeFile(path: string): void {
   }
 }
 
-/** Directories that were there keep their modes: they may be somebody else's. */
+/** Existing directories keep their modes. */
 function makeDirectory(path: string): void {
   if (existsSync(path)) return;
   makeDirectory(dirname(path));
@@ -78,7 +77,7 @@ function checkIdentity(db: DatabaseSync, path: string): void {
   throw new StoreError("foreign", path, message);
 }
 
-/** In one transaction: another process may be making the tables right now. */
+/** In one transaction, because another process may be creating the tables. */
 function identify(db: DatabaseSync): { id: number; version: number; tables: number } {
   db.exec("BEGIN");
   try {
@@ -93,14 +92,14 @@ function identify(db: DatabaseSync): { id: number; version: number; tables: numb
 }
 
 function prepare(db: DatabaseSync, path: string, { durability, maxBytes }: SqliteStoreOptions): void {
-  // Takes effect in a new file only; the pages of deleted sessions can then go back to the system.
+  // for new files only; lets deletions return pages to the file system
   db.exec("PRAGMA auto_vacuum = INCREMENTAL");
   const mode = db.prepare("PRAGMA journal_mode = WAL").get()?.["journal_mode"];
   if (mode !== "wal") {
     throw inaccessible(path, "its file system has no shared memory, take a local directory");
   }
   db.exec(`PRAGMA synchronous = ${durability === "full" ? "FULL" : "NORMAL"}`);
-  // On macOS an fsync alone leaves the data in the drive's cache.
+  // on macOS fsync alone leaves data in the drive's cache
   if (durability === "full") db.exec("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON");
   db.exec(`PRAGMA journal_size_limit = ${keptLogBytes}; PRAGMA secure_delete = ON`);
   if (maxBytes !== undefined) {
@@ -109,7 +108,7 @@ function prepare(db: DatabaseSync, path: string, { durability, maxBytes }: Sqlit
   }
 }
 
-/** What tells one file from another under the same name. */
+/** Distinguishes files with the same name. */
 export interface FileIdentity {
   readonly dev: bigint;
   readonly ino: bigint;
@@ -119,7 +118,7 @@ export function identityOf(path: string): FileIdentity | undefined {
   return statSync(path, { bigint: true, throwIfNoEntry: false });
 }
 
-/** Throws when the file was removed or replaced under us: what is written then would be lost with the process. */
+/** Throws when the file was removed or replaced, because further writes would be lost. */
 export function checkSameFile(path: string, opened: FileIdentity | undefined): void {
   const now = identityOf(path);
   if (now?.ino === opened?.ino && now?.dev === opened?.dev) return;

@@ -1,24 +1,24 @@
-// What callers see of the store on SQLite.
+// The options and interface of the SQLite store.
 
 import type { Log } from "../../jsonrpc/log.ts";
 import type { SessionStore } from "../../model/store.ts";
 
 export interface SqliteStoreOptions {
-  /** The database file; it and its directories are made where they are missing, for this user alone. */
+  /** The database file. It and its directories are created if missing, for this user only. */
   readonly path: string;
   /**
-   * "normal" (default): what was acknowledged survives the death of the process; a power cut may lose the
-   * commits since the last checkpoint and leaves the file sound. "full": a power cut loses nothing either,
-   * and each commit waits for the disk.
+   * "normal" (default): acknowledged writes survive a crash of the process; a power cut may lose the commits since the
+   * last checkpoint, but never damages the file. "full": acknowledged writes survive a power cut too, and each commit
+   * waits for the disk.
    */
   readonly durability?: "full" | "normal";
-  /** Default true. With false a missing file is an error. */
+  /** Whether to create a missing file. Default true. */
   readonly create?: boolean;
-  /** The file stays below; past it writes reject with RequestError -32067. Default: as large as the disk allows. */
+  /** The largest size of the file; then writes reject with RequestError -32067. Default: no limit. */
   readonly maxBytes?: number;
-  /** How long a write waits, and this process with it, for the writes of another. Default 5,000. */
+  /** How long a write blocks this process while another one writes. Default 5,000. */
   readonly busyTimeoutMs?: number;
-  /** Told about sessions that a list has to leave out, since their records are damaged. */
+  /** Receives warnings, for example about damaged sessions that `list` leaves out. */
   readonly log?: Log;
 }
 
@@ -31,26 +31,26 @@ export interface SearchOptions {
 
 export interface SearchHit {
   readonly sessionId: string;
-  /** The first entry of the message. */
+  /** The seq of the message's first entry. */
   readonly seq: number;
   /** A few words of the message around the match, on one line. */
   readonly snippet: string;
 }
 
 export interface StoreProblem {
-  /** Absent when it is the file as a whole. */
+  /** Absent when the whole file is concerned. */
   readonly sessionId?: string;
   readonly problem: string;
 }
 
 export interface SqliteStore extends SessionStore {
-  /** Opens the file now; without it the first call does. A failure is not final: the next call tries again. */
+  /** Opens the file now instead of with the first call. After a failure the next call tries again. */
   open(): Promise<void>;
   /**
-   * Prompts and agent messages that have all the words, best first. Words match regardless of case and
-   * accents, the last one also as a beginning; "words in quotes" must follow each other.
+   * Finds prompts and agent messages with all the words, best match first. Case and accents are ignored, the last word
+   * may be a prefix, and "quoted words" must follow each other.
    */
   search(query: string, options?: SearchOptions): Promise<readonly SearchHit[]>;
-  /** Reads everything and says what is damaged; empty is well. */
+  /** Reads everything and returns the damage; empty if there is none. */
   verify(): Promise<readonly StoreProblem[]>;
 }

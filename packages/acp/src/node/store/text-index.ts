@@ -1,19 +1,18 @@
-// Full-text search over what was said. Messages come in chunks that break words, so it is messages that are
-// indexed, and not when they arrive but when somebody searches: appending costs nothing extra.
+// Full-text search over whole messages, which are indexed when somebody searches.
 
 import type { Database, Row } from "./database.ts";
 import { decodeRow } from "./entry-rows.ts";
 import { type SpokenText, spokenText } from "./entry-text.ts";
 import type { SearchHit, SearchOptions } from "./store-options.ts";
 
-/** Entries that one change indexes, so that others need not wait for long. */
+/** Entries per change, so that others need not wait for long. */
 const stepEntries = 250;
 /** A longer message is indexed in parts. */
 const longestText = 65_536;
 const snippetWords = 16;
 const defaultLimit = 20;
 
-/** Indexes a part of what is not indexed yet; called inside a change. Says whether more may be left. */
+/** Indexes some entries, inside a change. Returns whether more may be left. */
 export function indexStep(db: Database): boolean {
   const session = db.get(
     "SELECT key, last_seq, indexed_seq, open_seq FROM session WHERE indexed_seq < last_seq LIMIT 1",
@@ -46,7 +45,7 @@ export function indexStep(db: Database): boolean {
 
 type Message = SpokenText & { readonly seq: number };
 
-/** Takes the message that may have grown out of the index. */
+/** Removes the last message, which may have grown, from the index and returns it. */
 function takeMessage(db: Database, key: Row[string], seq: Row[string]): Message | undefined {
   const first = db.get("SELECT seq, crc, blobs, body FROM entry WHERE session = ? AND seq = ?", key, seq);
   const message = first && spokenIn(db, first);
@@ -58,7 +57,7 @@ function takeMessage(db: Database, key: Row[string], seq: Row[string]): Message 
   return { ...message, text: String(text) };
 }
 
-/** A message that was cut by a fork is two: the fork has only the first. */
+/** Joins chunks to messages. A message with a fork in the middle becomes two, because the fork has only the first. */
 function messagesOf(
   db: Database,
   rows: readonly Row[],
@@ -86,13 +85,13 @@ function spokenIn(db: Database, row: Row): Message | undefined {
     const spoken = spokenText(decodeRow(db, row));
     return spoken && { ...spoken, seq: Number(row["seq"]) };
   } catch (error) {
-    // A damaged entry cannot be searched; whoever reads the session is told.
+    // damaged; reported when the session is read
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
-/** Forgets what is indexed of a session after an entry. */
+/** Removes the messages of a session after a seq from the index. */
 export function unindex(db: Database, key: number, afterSeq: number): void {
   const found = "FROM message WHERE session = ? AND seq > ?";
   db.run(`DELETE FROM spoken WHERE rowid IN (SELECT id ${found})`, key, afterSeq);
@@ -111,7 +110,7 @@ export function searchIndex(db: Database, query: string, options: SearchOptions)
     match,
   );
   for (const { session = null, seq = null, snippet } of found) {
-    // A fork has what its parents said before it.
+    // a fork includes its parents' messages before the fork
     const holders = db.all(
       `WITH RECURSIVE holding (key) AS (
          VALUES (?) UNION ALL
@@ -134,7 +133,7 @@ export function searchIndex(db: Database, query: string, options: SearchOptions)
   return hits;
 }
 
-/** Users type words, not FTS5's language: each becomes a quoted string. Undefined when there is no word. */
+/** Quotes each word, so that FTS5's query syntax has no effect. Undefined without a word. */
 function matchExpression(query: string): string | undefined {
   const terms = [...query.matchAll(/"([^"]*)"|([^\s"]+)/g)].filter(([term]) => /[\p{L}\p{N}]/u.test(term));
   const last = terms.at(-1);

@@ -87,7 +87,7 @@ test("an unknown terminal id is refused (N186)", () => {
 test("where no terminal is allowed, the refusal names the limit", async () => {
   assert.deepEqual(await refusal({ command: "true" }, { maxTerminals: 0 }), {
     code: -32063,
-    message: "terminal/create: there are 0 terminals already, which is the limit; release one that has ended",
+    message: "terminal/create: the limit of 0 terminals is reached; release one that has ended",
     data: { reason: "limit_exceeded" },
   });
 });

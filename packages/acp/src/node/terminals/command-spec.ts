@@ -1,4 +1,4 @@
-// What to start, checked. Exact argv: a shell line as `command` is for whoever calls us to interpret.
+// Checks the command of a terminal; there is no shell.
 
 import { isAbsolute } from "node:path";
 import type { CreateTerminalOptions } from "../../model/terminals.ts";
@@ -11,7 +11,7 @@ export interface CommandSpec {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Throws -32602 for what no system can start. */
+/** Throws -32602 for a command that no system can start. */
 export function commandSpec(
   options: CreateTerminalOptions,
   base: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
@@ -47,11 +47,11 @@ function checkNames(env: Readonly<Record<string, string>>): void {
   }
 }
 
-/** Ours with the changes, but without what is meant for this process alone. */
+/** Our environment with the changes, without Parley's own variables. */
 function environment(changes: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const ours = { ...process.env };
   delete ours.PARLEY_WIRE_FD;
-  // Set by our launcher, for our own cache. One that the user had set is the user's.
+  // set by our launcher; one that the user has set stays
   if (ours.PARLEY_CACHE_SET !== undefined) delete ours.NODE_COMPILE_CACHE;
   delete ours.PARLEY_CACHE_SET;
   const env: Record<string, string> = {};

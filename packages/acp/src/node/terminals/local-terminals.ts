@@ -1,47 +1,44 @@
-// Commands on this machine, for a client that serves terminal/* and for an agent's own tools: one of
-// these per session, so that no session can name the terminals of another.
+// Runs commands on this machine in terminals; create one per session, so that sessions cannot see each other's.
 
 import { isAbsolute } from "node:path";
+import { ByteTail } from "../../base/byte-tail.ts";
 import type { CreateTerminalOptions, ExitStatus, Terminals } from "../../model/terminals.ts";
 import { type CommandSpec, checkedByteLimit, commandSpec } from "./command-spec.ts";
-import { OutputTail } from "./output-tail.ts";
 import { startPiped } from "./piped-command.ts";
 import { type PtySpawn, startPty } from "./pty-command.ts";
 import { type LocalTerminal, Terminal } from "./terminal.ts";
 import { terminalsClosed, tooManyTerminals, unknownTerminal } from "./terminal-errors.ts";
 
 export interface LocalTerminalsOptions {
-  /** Absolute: where commands start that name no directory. */
+  /** The default working directory of commands; an absolute path. */
   readonly cwd: string;
-  /** Added to our environment; undefined removes a variable. What `create` gives is added to that. */
+  /** Added to our environment; undefined removes a variable. The variables of `create` are added to that. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** How many there may be that have not been released. Default 32. */
+  /** How many terminals may exist at once. Default 32. */
   readonly maxTerminals?: number;
-  /** How many bytes of output are kept where `create` does not say. Default 1 MiB. */
-  readonly defaultOutputByteLimit?: number;
-  /** The most that is kept, whatever `create` says. Default 16 MiB. */
+  /** The largest output limit that `create` may ask for, in bytes. Default 16 MiB. */
   readonly maxOutputByteLimit?: number;
   /** How long a command may take after SIGTERM, before SIGKILL. Default 2000. */
   readonly killMs?: number;
-  /** Gives every command a pseudo-terminal, made by this function. Default: a pipe. */
+  /** Creates a pseudo-terminal for every command. Default: a pipe. */
   readonly pty?: PtySpawn;
-  /** Sees all output as it comes, stdout and stderr as one. Copy what must outlive the call. */
+  /** Receives all output, stdout and stderr together. Copy the bytes to keep them. */
   readonly onOutput?: (terminalId: string, bytes: Uint8Array) => void;
-  /** Once per terminal, when the command has ended and its output has been read. */
+  /** Called once per terminal, when the command has exited and its output has been read. */
   readonly onExit?: (terminalId: string, status: ExitStatus) => void;
 }
 
 export interface LocalTerminals extends Terminals {
   create(options: CreateTerminalOptions): Promise<LocalTerminal>;
-  /** Throws -32002 for an id that is unknown or has been released. */
+  /** Throws -32002 for an unknown or released id. */
   get(terminalId: string): LocalTerminal;
-  /** Ends and releases all of them; resolves when nothing of them runs. */
+  /** Ends and releases all terminals; resolves when nothing of them runs. */
   close(): Promise<void>;
 }
 
 const mebibyte = 1024 * 1024;
 
-/** Runs commands on this machine. Whoever calls it closes it. */
+/** Runs commands on this machine. Call `close` when done. */
 export function localTerminals(options: LocalTerminalsOptions): LocalTerminals {
   if (!isAbsolute(options.cwd)) throw new TypeError(`cwd must be an absolute path, got "${options.cwd}"`);
   return new TerminalTable(options);
@@ -50,7 +47,7 @@ export function localTerminals(options: LocalTerminalsOptions): LocalTerminals {
 class TerminalTable implements LocalTerminals {
   readonly #options: LocalTerminalsOptions;
   readonly #terminals = new Map<string, Terminal>();
-  /** Commands that are being started or ended; they take a place too. */
+  /** Commands that are starting or ending; they count towards the limit too. */
   readonly #busy = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
 
@@ -61,9 +58,7 @@ class TerminalTable implements LocalTerminals {
   async create(options: CreateTerminalOptions): Promise<LocalTerminal> {
     const { cwd, env = {}, maxTerminals = 32, maxOutputByteLimit = 16 * mebibyte } = this.#options;
     const spec = commandSpec(options, { cwd, env });
-    const asked = checkedByteLimit(
-      options.outputByteLimit ?? this.#options.defaultOutputByteLimit ?? mebibyte,
-    );
+    const asked = checkedByteLimit(options.outputByteLimit ?? mebibyte);
     options.signal?.throwIfAborted();
     if (this.#closing !== undefined) throw terminalsClosed();
     if (this.#terminals.size + this.#busy.size >= maxTerminals) throw tooManyTerminals(maxTerminals);
@@ -83,9 +78,9 @@ class TerminalTable implements LocalTerminals {
 
   close(): Promise<void> {
     this.#closing ??= (async () => {
-      // A command that is just being started joins the others before it stops being busy.
+      // a starting command is added to the terminals before it stops being busy
       while (this.#terminals.size + this.#busy.size > 0) {
-        // They are busy from here on, so the next line waits for them.
+        // this makes them busy, so the next line awaits them
         for (const terminal of this.#terminals.values()) void terminal.release();
         await Promise.allSettled(this.#busy);
       }
@@ -96,7 +91,7 @@ class TerminalTable implements LocalTerminals {
   async #start(spec: CommandSpec, limit: number): Promise<Terminal> {
     const { pty, killMs = 2000, onOutput, onExit } = this.#options;
     const terminalId = `term_${crypto.randomUUID()}`;
-    const tail = new OutputTail(limit);
+    const tail = new ByteTail(limit);
     const sink = (bytes: Uint8Array): void => {
       tail.push(bytes);
       onOutput?.(terminalId, bytes);
@@ -107,7 +102,7 @@ class TerminalTable implements LocalTerminals {
       exited: (id, status) => onExit?.(id, status),
       released: (id, work) => {
         this.#terminals.delete(id);
-        // Whoever released it hears of a failure.
+        // a failure is reported to the caller of release()
         void this.#keep(work);
       },
     });
@@ -115,7 +110,7 @@ class TerminalTable implements LocalTerminals {
     return terminal;
   }
 
-  /** Before whoever awaits the work goes on, its place is free again. */
+  /** Counts the work as busy until just before its awaiters continue. */
   #keep<T>(work: Promise<T>): Promise<T> {
     const done = (): void => {
       this.#busy.delete(work);

@@ -1,4 +1,4 @@
-// A command whose output comes through a pipe. Its stdin is empty.
+// Starts a command with its output on a pipe and an empty stdin.
 
 import { Buffer } from "node:buffer";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -8,14 +8,14 @@ import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import type { ExitStatus } from "../../model/terminals.ts";
 import { groupMark } from "../group-mark.ts";
-import { ProcessGroup } from "../process-group.ts";
+import { hasPid, ProcessGroup } from "../process-group.ts";
 import type { CommandSpec } from "./command-spec.ts";
 import { type OutputFifo, openFifo } from "./output-fifo.ts";
 import type { ByteSink, RunningCommand } from "./running-command.ts";
 import { startFailure } from "./terminal-errors.ts";
 import { partialCharacterLength } from "./utf8-boundary.ts";
 
-/** As much as Linux keeps in a pipe. */
+/** The size of a pipe on Linux. */
 const readBytes = 64 * 1024;
 
 /** Resolves when the command runs; rejects with a RequestError when it cannot be started. */
@@ -27,7 +27,7 @@ export async function startPiped(spec: CommandSpec, sink: ByteSink): Promise<Run
   const exit = Promise.withResolvers<ExitStatus>();
   child.once("exit", (code, signal) => exit.resolve(signal === null ? { exitCode: code } : { signal }));
   child.on("error", () => {
-    // it could not be signalled, which the poll of its group finds out
+    // it could not be signalled; ProcessGroup checks whether it exits
   });
   return {
     pid: child.pid,
@@ -57,10 +57,10 @@ async function startChild(
     throw error;
   } catch (error) {
     if (fifo !== undefined) closeSync(fifo.readFd);
-    // Thrown or reported by spawn, which fails with nothing else.
+    // spawn fails with system errors only
     throw startFailure(spec.command, spec.cwd, error as NodeJS.ErrnoException);
   } finally {
-    // The reader sees the end when the last writer has gone, and we are one.
+    // the reader sees the end only when all writers have closed
     if (fifo !== undefined) closeSync(fifo.writeFd);
   }
 }
@@ -71,7 +71,7 @@ interface OutputReader {
 }
 
 function readFifo(fd: number, sink: ByteSink): OutputReader {
-  // One buffer for all reads: a third faster, and a flood leaves nothing for the collector.
+  // one buffer for all reads: a third faster, and no garbage
   const buffer = Buffer.allocUnsafeSlow(readBytes);
   const callback = (length: number): boolean => {
     sink(buffer.subarray(0, length));
@@ -82,7 +82,7 @@ function readFifo(fd: number, sink: ByteSink): OutputReader {
   return { ended: closed(stream), stop: () => stream.destroy() };
 }
 
-/** In the order of arrival, except that a character is never torn apart by bytes of the other stream. */
+/** Reads both streams in order of arrival, without splitting characters. */
 function readTwo({ stdout, stderr }: ChildProcess, sink: ByteSink): OutputReader {
   const streams = [stdout, stderr].filter((stream) => stream !== null);
   for (const stream of streams) {
@@ -107,11 +107,7 @@ function readTwo({ stdout, stderr }: ChildProcess, sink: ByteSink): OutputReader
 
 function closed(stream: Readable): Promise<void> {
   stream.on("error", () => {
-    // a broken pipe is an end like any other, and 'close' follows
+    // 'close' follows
   });
   return new Promise((resolve) => stream.once("close", () => resolve()));
-}
-
-function hasPid(child: ChildProcess): child is ChildProcess & { readonly pid: number } {
-  return child.pid !== undefined;
 }

@@ -1,5 +1,4 @@
-// A command behind a pseudo-terminal that somebody else makes: the function is passed in, so that this
-// library needs no native code. Its shape is that of node-pty's `spawn`, which fits as it is.
+// Starts a command in a pseudo-terminal, by a function like node-pty's `spawn` that the caller passes in.
 
 import { Buffer } from "node:buffer";
 import { accessSync, constants, statSync } from "node:fs";
@@ -7,12 +6,12 @@ import { constants as systemConstants } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import type { ExitStatus } from "../../model/terminals.ts";
 import { groupMark } from "../group-mark.ts";
-import { ProcessGroup } from "../process-group.ts";
+import { type OwnedChild, ProcessGroup } from "../process-group.ts";
 import type { CommandSpec } from "./command-spec.ts";
 import type { ByteSink, RunningCommand } from "./running-command.ts";
 import { startFailure } from "./terminal-errors.ts";
 
-/** `spawn` of `@lydell/node-pty` or `node-pty`, or something like it. */
+/** The `spawn` function of `@lydell/node-pty` or `node-pty`, or a similar one. */
 export type PtySpawn = (command: string, args: string[], options: PtyOptions) => Pty;
 
 export interface PtyOptions {
@@ -22,15 +21,15 @@ export interface PtyOptions {
   readonly rows: number;
   readonly cwd: string;
   readonly env: Record<string, string>;
-  /** Asks for bytes: a decoder of its own would replace what is not UTF-8. */
+  /** Asks for bytes instead of text. */
   readonly encoding: null;
 }
 
 export interface Pty {
-  /** It must lead a session of its own, which is what a pseudo-terminal is for. */
+  /** The process must lead its own session, as in every pseudo-terminal. */
   readonly pid: number;
   onData(listener: (data: string | Uint8Array) => void): unknown;
-  /** Called when all output has been handed over. */
+  /** Called after all output. */
   onExit(listener: (exit: { exitCode: number; signal?: number }) => void): unknown;
   write(data: string): void;
   resize(columns: number, rows: number): void;
@@ -52,19 +51,28 @@ export function startPty(spec: CommandSpec, sink: ByteSink, spawn: PtySpawn): Ru
       encoding: null,
     });
   } catch (error) {
-    // Of the file system, or whatever the given function throws: only its code is looked at.
+    // from the file system or the given function; only the code is used
     throw startFailure(spec.command, spec.cwd, error as NodeJS.ErrnoException);
   }
   const exit = Promise.withResolvers<ExitStatus>();
-  const leader = leaderOf(pty);
+  let exitCode: number | null = null;
   let isReading = true;
   pty.onData((data) => {
     if (isReading) sink(typeof data === "string" ? Buffer.from(data, "utf8") : data);
   });
-  pty.onExit(({ exitCode, signal }) => {
-    leader.exitCode = exitCode;
-    exit.resolve(signal ? { signal: signalName(signal) } : { exitCode });
+  pty.onExit(({ exitCode: code, signal }) => {
+    exitCode = code;
+    exit.resolve(signal ? { signal: signalName(signal) } : { exitCode: code });
   });
+  const leader: OwnedChild = {
+    pid: pty.pid,
+    get exitCode() {
+      return exitCode;
+    },
+    signalCode: null,
+    // node-pty accepts no signal on Windows
+    kill: () => pty.kill(),
+  };
   return {
     pid: pty.pid,
     group: new ProcessGroup(leader, mark),
@@ -80,19 +88,7 @@ export function startPty(spec: CommandSpec, sink: ByteSink, spawn: PtySpawn): Ru
   };
 }
 
-interface GroupLeader {
-  readonly pid: number;
-  exitCode: number | null;
-  readonly signalCode: null;
-  kill(): void;
-}
-
-function leaderOf(pty: Pty): GroupLeader {
-  // node-pty takes no signal on Windows.
-  return { pid: pty.pid, exitCode: null, signalCode: null, kill: () => pty.kill() };
-}
-
-/** Throws what exec would: a pseudo-terminal starts first and reports a missing command as output. */
+/** Throws for a missing command, which a pseudo-terminal would report as output only. */
 function findCommand({ command, cwd, env }: CommandSpec): void {
   if (process.platform === "win32") return;
   statSync(cwd);

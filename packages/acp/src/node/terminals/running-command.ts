@@ -1,4 +1,4 @@
-// A command that has been started, by whatever means: what a terminal needs to know of it.
+// The interface of a running command.
 
 import type { ExitStatus } from "../../model/terminals.ts";
 import type { ProcessGroup } from "../process-group.ts";
@@ -6,21 +6,21 @@ import type { ProcessGroup } from "../process-group.ts";
 export interface RunningCommand {
   readonly pid: number;
   readonly group: ProcessGroup;
-  /** When the command's own process has ended. Never rejects. */
+  /** Resolves when the command's own process has exited. Never rejects. */
   readonly exited: Promise<ExitStatus>;
-  /** When nobody can write to its output any more; a process that it left behind may hold it open. Never rejects. */
+  /** Resolves when all writers have closed its output, background processes included. Never rejects. */
   readonly outputEnded: Promise<void>;
-  /** The keyboard and the screen, where it has them. */
+  /** Controls the pseudo-terminal, if it has one. */
   readonly pty: PtyControl | undefined;
-  /** Reads no more; whoever still writes gets EPIPE. */
+  /** Stops reading; further writes fail with EPIPE. */
   stopReading(): void;
 }
 
 export interface PtyControl {
-  /** As if typed. */
+  /** Sends input, as if typed. */
   write(data: string): void;
   resize(columns: number, rows: number): void;
 }
 
-/** Takes output as it comes. The bytes may be a reused buffer: copy what must outlive the call. */
+/** Receives output. The buffer may be reused: copy the bytes to keep them. */
 export type ByteSink = (bytes: Uint8Array) => void;

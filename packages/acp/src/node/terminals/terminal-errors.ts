@@ -1,53 +1,38 @@
-// What is answered when a terminal cannot be had. Every error has a `reason` for programs, and says
-// what to do for people.
+// The errors of terminals; each has a `reason` for programs.
 
 import { accessSync, constants, existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { optional } from "../../base/optional.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 
-/** `path` is a JSON pointer to what is wrong. */
+/** `path` is a JSON pointer to the wrong parameter. */
 export function invalidParam(path: string, message: string): RequestError {
-  return new RequestError(errorCodes.invalidParams, `terminal/create: ${message}`, {
-    reason: "invalid_params",
-    path,
-  });
+  const data = { reason: "invalid_params", path };
+  return new RequestError(errorCodes.invalidParams, `terminal/create: ${message}`, data);
 }
 
 export function unknownTerminal(): RequestError {
-  return new RequestError(
-    errorCodes.notFound,
-    "there is no such terminal: it was released, or never created here",
-    {
-      reason: "terminal_not_found",
-    },
-  );
+  const message = "there is no such terminal: it was released, or never created here";
+  return new RequestError(errorCodes.notFound, message, { reason: "terminal_not_found" });
 }
 
 export function tooManyTerminals(most: number): RequestError {
-  return new RequestError(
-    errorCodes.limitExceeded,
-    `terminal/create: there are ${most} terminals already, which is the limit; release one that has ended`,
-    { reason: "limit_exceeded" },
-  );
+  const message = `terminal/create: the limit of ${most} terminals is reached; release one that has ended`;
+  return new RequestError(errorCodes.limitExceeded, message, { reason: "limit_exceeded" });
 }
 
 export function terminalsClosed(): RequestError {
-  return new RequestError(
-    errorCodes.unavailable,
-    "terminal/create: the session's terminals have been closed",
-    {
-      reason: "unavailable",
-    },
-  );
+  const message = "terminal/create: the session's terminals have been closed";
+  return new RequestError(errorCodes.unavailable, message, { reason: "unavailable" });
 }
 
-/** Why a command did not start, from the system's answer. */
+/** Explains why a command did not start. */
 export function startFailure(command: string, cwd: string, cause: NodeJS.ErrnoException): RequestError {
   const { code, reason, message, path } = explain(command, cwd, cause);
   const error = new RequestError(code, `could not start ${JSON.stringify(command)}: ${message}`, {
     reason,
-    ...(path === undefined ? {} : { path }),
+    ...optional({ path }),
   });
   error.cause = cause;
   return error;
@@ -82,7 +67,7 @@ function explain(command: string, cwd: string, cause: NodeJS.ErrnoException): Ex
     const message = "its arguments and environment are too long; pass large input in a file";
     return { code: errorCodes.invalidParams, reason: "too_long", path: "/args", message };
   }
-  // Out of processes, descriptors or memory, most of all.
+  // usually out of processes, descriptors or memory
   return { code: errorCodes.unavailable, reason: "unavailable", message: cause.code ?? "the system refused" };
 }
 

@@ -1,17 +1,18 @@
-// One command and its output, from its start to its release. What the command leaves behind in the
-// background lives until kill or release, daemons included.
+// A terminal: one command and its output, until release.
 
-import { setTimeout as delay, setImmediate as immediate } from "node:timers/promises";
+import { setImmediate as immediate } from "node:timers/promises";
+import { ByteTail } from "../../base/byte-tail.ts";
+import { optional } from "../../base/optional.ts";
+import { withTimeout } from "../../base/timeout.ts";
 import type { ExitStatus, TerminalHandle, TerminalOutput } from "../../model/terminals.ts";
-import { OutputTail } from "./output-tail.ts";
 import type { PtyControl, RunningCommand } from "./running-command.ts";
 import { unknownTerminal } from "./terminal-errors.ts";
 
 /** A terminal on this machine. */
 export interface LocalTerminal extends TerminalHandle {
-  /** Of the command's own process. */
+  /** The pid of the command's own process. */
   readonly pid: number;
-  /** For what is typed and for the size of the screen; undefined when it has no pseudo-terminal. */
+  /** Input and screen size; undefined without a pseudo-terminal. */
   readonly pty: PtyControl | undefined;
 }
 
@@ -19,13 +20,13 @@ export interface TerminalOwner {
   /** How long the command may take after SIGTERM, before SIGKILL. */
   readonly killMs: number;
   exited(terminalId: string, status: ExitStatus): void;
-  /** From now on the id is invalid; the work is done when the command has gone. */
+  /** Called when the id becomes invalid; `work` resolves when the command has ended. */
   released(terminalId: string, work: Promise<void>): void;
 }
 
-/** How long the end of the output is waited for once the command has ended: its last `| tee` may need a moment. */
+/** How long to wait for the end of the output after the exit, for example for a `| tee`. */
 const drainMs = 200;
-/** How often to look whether what an ended command left behind has gone too, before its number is given to others. */
+/** How often to check for background processes of an exited command, whose group number may be reused later. */
 const remainsMs = 1000;
 
 export class Terminal implements LocalTerminal {
@@ -36,7 +37,7 @@ export class Terminal implements LocalTerminal {
   readonly #owner: TerminalOwner;
   readonly #settled = Promise.withResolvers<void>();
   readonly #waits = new Set<(status: ExitStatus) => void>();
-  #tail: OutputTail;
+  #tail: ByteTail;
   #complete = false;
   #exited = false;
   #status: ExitStatus | undefined;
@@ -44,14 +45,14 @@ export class Terminal implements LocalTerminal {
   #ending: Promise<void> | undefined;
   #releasing: Promise<void> | undefined;
 
-  constructor(terminalId: string, running: RunningCommand, tail: OutputTail, owner: TerminalOwner) {
+  constructor(terminalId: string, running: RunningCommand, tail: ByteTail, owner: TerminalOwner) {
     this.terminalId = terminalId;
     this.pid = running.pid;
     this.pty = running.pty;
     this.#running = running;
     this.#tail = tail;
     this.#owner = owner;
-    // It cannot fail: what it waits for never rejects.
+    // never rejects
     void this.#follow();
   }
 
@@ -59,8 +60,8 @@ export class Terminal implements LocalTerminal {
     this.#check();
     return {
       output: this.#tail.text({ complete: this.#complete }),
-      truncated: this.#tail.truncated,
-      ...(this.#status === undefined ? {} : { exitStatus: this.#status }),
+      truncated: this.#tail.dropped > 0,
+      ...optional({ exitStatus: this.#status }),
     };
   }
 
@@ -68,7 +69,7 @@ export class Terminal implements LocalTerminal {
     this.#check();
     signal?.throwIfAborted();
     if (this.#status !== undefined) return this.#status;
-    // Not a race with one long-lived promise: that would remember every wait that was given up.
+    // not a race with a long-lived promise, which would keep every aborted wait
     return new Promise((resolve, reject) => {
       const answer = (status: ExitStatus): void => {
         signal?.removeEventListener("abort", abort);
@@ -108,12 +109,8 @@ export class Terminal implements LocalTerminal {
     const status = await exited;
     this.#exited = true;
     if (!group.isGone()) this.#watchRemains();
-    const timer = new AbortController();
-    // rejected by the abort below, when nobody waits for it any more
-    const drained = delay(drainMs, undefined, { signal: timer.signal }).catch(() => undefined);
-    await Promise.race([ended, drained]);
-    timer.abort();
-    // However late we are: in one full turn of the loop all is read that was in the pipe at the exit.
+    await withTimeout(drainMs, ended);
+    // one full turn of the event loop reads everything that was in the pipe at the exit
     if (!this.#complete) {
       await immediate();
       await immediate();
@@ -127,11 +124,11 @@ export class Terminal implements LocalTerminal {
     for (const answer of this.#waits) answer(status);
     this.#waits.clear();
     this.#settled.resolve();
-    // Apart, so that an exception is the caller's own and does not get in the way of ours.
+    // in a microtask, so that an exception of the callback does not reach our own callers
     queueMicrotask(() => this.#owner.exited(this.terminalId, status));
   }
 
-  /** A group that has not been seen empty is ours; to know when it stops being that, one has to look. */
+  /** Polls until the group is empty, after which its number may be reused. */
   #watchRemains(): void {
     this.#remains = setInterval(() => {
       if (this.#running.group.isGone()) clearInterval(this.#remains);
@@ -141,7 +138,7 @@ export class Terminal implements LocalTerminal {
   #end(): Promise<void> {
     this.#ending ??= (async () => {
       await this.#running.group.terminate(this.#owner.killMs);
-      // Stuck in the kernel. Whoever waits gets the truth as far as it is known.
+      // stuck in the kernel: report what is known
       if (!this.#exited && !this.#running.group.isGone()) this.#settle({ signal: "SIGKILL" });
       await this.#settled.promise;
     })();
@@ -152,6 +149,6 @@ export class Terminal implements LocalTerminal {
     await this.#end();
     clearInterval(this.#remains);
     this.#running.stopReading();
-    this.#tail = new OutputTail(0);
+    this.#tail = new ByteTail(0);
   }
 }

@@ -1,10 +1,10 @@
-// Where a piece of UTF-8 may be cut.
+// Finds incomplete characters at the end of UTF-8 bytes.
 
-export function isContinuation(byte: number | undefined): boolean {
+function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
-/** How many bytes at the end are the beginning of a character that is not complete; 0 to 3. */
+/** How many bytes at the end are the beginning of an incomplete character; 0 to 3. */
 export function partialCharacterLength(bytes: Uint8Array): number {
   for (let back = 1; back <= 3; back += 1) {
     const byte = bytes[bytes.length - back];
@@ -14,7 +14,7 @@ export function partialCharacterLength(bytes: Uint8Array): number {
   return 0;
 }
 
-/** By its first byte; 0 for a byte that begins none. */
+/** The length of a character by its first byte; 0 for an invalid one. */
 function characterLength(first: number): number {
   if (first < 0x80) return 1;
   if (first < 0xc2 || first > 0xf4) return 0;

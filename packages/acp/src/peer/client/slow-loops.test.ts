@@ -138,5 +138,8 @@ test("a second loop over a prompt sees what comes from then on", async () => {
 });
 
 test("a limit that is none is refused when the client connects", async () => {
-  await assert.rejects(streaming({ maxUnreadUpdates: 0 }), /maxUnreadUpdates: got 0/);
+  await assert.rejects(
+    streaming({ maxUnreadUpdates: 0 }),
+    /maxUnreadUpdates: expected a number above 0 or Infinity, got 0/,
+  );
 });

@@ -47,7 +47,7 @@ for (const [what, status, headers, body, kind, message] of [
     text,
     `no entry for Bearer ${secret}.`,
     "closed",
-    /: got 401 Unauthorized, wanted 200 with .*\(the server says: no entry for …\)$/,
+    /: expected 200 with .*, got 401 Unauthorized \(the server says: no entry for …\)$/,
   ],
   [
     "a page",
@@ -55,7 +55,7 @@ for (const [what, status, headers, body, kind, message] of [
     html,
     "<h1>no</h1>",
     "closed",
-    /: got 403 Forbidden, wanted 200 with content of type application\/json$/,
+    /: expected 200 with content of type application\/json, got 403 Forbidden$/,
   ],
   [
     "a wrong path",
@@ -79,16 +79,16 @@ for (const [what, status, headers, body, kind, message] of [
     html,
     "<title>Log in</title>",
     "protocol",
-    /got 200 with content of type text\/html; charset=utf-8, wanted/,
+    /expected .*, got 200 with content of type text\/html; charset=utf-8/,
   ],
-  ["nothing", 204, {}, "", "protocol", /got 204 with no content type, wanted 200/],
+  ["nothing", 204, {}, "", "protocol", /expected 200 .*, got 204 with no content type/],
   [
     "no connection id",
     200,
     json,
     '{"jsonrpc":"2.0","id":1,"result":{}}',
     "protocol",
-    /without the header Acp-Connection-Id/,
+    /expected the header Acp-Connection-Id/,
   ],
   [
     "no JSON",
@@ -96,7 +96,7 @@ for (const [what, status, headers, body, kind, message] of [
     { ...json, "acp-connection-id": "c" },
     "{oops",
     "protocol",
-    /something that is no message$/,
+    /something that is not a message$/,
   ],
   [
     "a redirect to somebody else",
@@ -104,7 +104,7 @@ for (const [what, status, headers, body, kind, message] of [
     { location: "http://elsewhere.example/acp?t=1" },
     "",
     "closed",
-    /got 307, a redirect to http:\/\/elsewhere\.example\/acp, wanted .* not followed/,
+    /expected .*, got 307, a redirect to http:\/\/elsewhere\.example\/acp; .* not followed/,
   ],
 ] as const) {
   test(
@@ -174,7 +174,7 @@ test("an address that nobody listens on, or that does not answer, is told as it 
     { requestTimeoutMs: 50 },
   );
   await connection.request("initialize", {});
-  await assert.rejects(connection.request("slow", {}), /got no answer within 0\.05 s, wanted 202/);
+  await assert.rejects(connection.request("slow", {}), /expected 202, got no answer within 0\.05 s/);
 });
 
 test(
@@ -208,7 +208,7 @@ test(
         assert.deepEqual([error.code, error.data], [code, { reason: "http_status", status, retryAfter: 60 }]);
         assert.match(
           error.message,
-          new RegExp(`got ${status} .*, wanted 202 \\(the server says: not this one\\)$`),
+          new RegExp(`expected 202, got ${status} .* \\(the server says: not this one\\)$`),
         );
         return true;
       });
@@ -219,7 +219,7 @@ test(
     });
     await assert.rejects(
       connection.request("session/prompt", { sessionId: "a\nb" }),
-      /cannot be the value of a header/,
+      /expected a session id of printable ASCII/,
     );
     const batch = connection.batch([
       { method: "get 501" },
@@ -278,7 +278,7 @@ test(
     void connection.notify("$/hint", {});
     assert.equal(await connection.request("list", {}), "fine");
     void connection.notify("session/cancel", {});
-    assert.match((await connection.closed).message, /got 400 Bad Request, wanted 202/);
+    assert.match((await connection.closed).message, /expected 202, got 400 Bad Request/);
   },
 );
 
@@ -355,7 +355,7 @@ for (const [what, status, headers, body] of [
     await connection.request("initialize", {});
     assert.match(
       (await connection.closed).message,
-      new RegExp(`GET http.*got ${status} .*, wanted 200 with content of type text/event-stream`),
+      new RegExp(`GET http.*expected 200 with content of type text/event-stream, got ${status} `),
     );
   });
 }
@@ -539,7 +539,7 @@ test("plain text to another machine, passwords in addresses and headers that can
   for (const address of ["http://example.com/acp", "http://10.0.0.1/acp", "http://localhost.example.com/"]) {
     assert.throws(
       () => httpTransport(address),
-      /can be read and changed by anybody on the way; https:\/\/ is wanted/,
+      /can be read and changed by anybody on the way; use https:\/\//,
     );
     assert.ok(httpTransport(address, { allowPlainText: true }));
   }

@@ -4,7 +4,7 @@ import { milliseconds } from "../../base/deadline.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { HttpClientOptions } from "../../transport/http/http-client.ts";
 import { lateTransport } from "../../transport/late-transport.ts";
-import { plainTextProblem } from "../../transport/plain-text.ts";
+import { plainTextProblem } from "../../transport/unencrypted-address.ts";
 
 export interface HttpTransportOptions extends HttpClientOptions {
   /** Lets `http:` go to other machines too, where anybody on the way can read the headers. Default false. */

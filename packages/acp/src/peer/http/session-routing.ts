@@ -1,6 +1,6 @@
 // Routes ACP messages over Streamable HTTP: finds the session of a message, and answers for a server that refuses one.
 
-import { patience } from "../../base/deadline.ts";
+import { backgroundDeadline } from "../../base/deadline.ts";
 import { optional } from "../../base/optional.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import type { HttpLink, HttpRouting } from "../../transport/http/http-client.ts";
@@ -149,7 +149,7 @@ export class SessionRouting implements HttpRouting {
       clearTimeout(timer);
       if (this.#settling.delete(key)) deliver();
     };
-    const timer = patience(settleMs, settled);
+    const timer = backgroundDeadline(settleMs, settled);
     this.#settling.set(key, settled);
     link.send({ jsonrpc: "2.0", id, method: settleMethod, params: { sessionId: session } });
   }

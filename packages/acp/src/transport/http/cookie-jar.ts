@@ -1,7 +1,6 @@
-// The cookies of one address for the life of one connection (H15): they steer load balancers. Node's fetch keeps
-// none; a browser keeps its own and shows them to nobody, so that this stays empty there.
+// Keeps the cookies of one address for one connection, for load balancers, because Node's fetch keeps none.
 
-import { isLoopback } from "../plain-text.ts";
+import { isLoopback } from "../unencrypted-address.ts";
 
 const maxCookies = 64;
 const maxCookieChars = 4_096;
@@ -19,12 +18,12 @@ export class CookieJar {
     this.#url = url;
   }
 
-  /** Takes what a response sets. */
+  /** Stores the cookies that a response sets. */
   keep(headers: Headers): void {
     for (const line of headers.getSetCookie?.() ?? []) this.#keepOne(line);
   }
 
-  /** What to send, joined to what the user sends anyway. */
+  /** The Cookie header to send, appended to the user's own. */
   header(given: string | null): string | undefined {
     const now = Date.now();
     const pairs = given === null ? [] : [given];
@@ -35,7 +34,7 @@ export class CookieJar {
     return pairs.length === 0 ? undefined : pairs.join("; ");
   }
 
-  /** For whoever must not show them. */
+  /** All values, to be removed from error messages. */
   values(): readonly string[] {
     return [...this.#cookies.values()].map(({ value }) => value);
   }
@@ -58,7 +57,7 @@ export class CookieJar {
     this.#cookies.set(name, { value: pair.slice(equals + 1).trim(), expires });
   }
 
-  /** One address is all that is ever asked, so a cookie for another one is none. */
+  /** Whether the cookie is for this address. */
   #concerns(attributes: ReadonlyMap<string, string>): boolean {
     const { hostname, pathname, protocol } = this.#url;
     const domain = attributes.get("domain")?.replace(/^\./, "").toLowerCase() ?? "";

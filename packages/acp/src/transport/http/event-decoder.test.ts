@@ -54,7 +54,7 @@ test("a byte order mark before the first line is skipped, one anywhere else is n
   }
 });
 
-test("what is no JSON, no UTF-8 or too deep refuses its own event only (J6)", () => {
+test("invalid JSON, invalid UTF-8 or too much nesting refuses its own event only (J6)", () => {
   const bad = Buffer.concat([Buffer.from('data: {"b":"'), Buffer.from([0xff]), Buffer.from('"}\n\n')]);
   const input = Buffer.concat([
     Buffer.from('data: {"a":1}\n\ndata: {oops\n\n'),

@@ -1,20 +1,9 @@
-// Server-sent events, from the bytes of a response to the messages in them (H12): one event, one message.
-// Lines end with LF, CR or CRLF, wherever chunks are cut. A line that is no data is never kept whole, so an
-// endless comment costs nothing.
+// Decodes server-sent events: one message per event.
 
-import { ByteTail } from "../../base/byte-tail.ts";
 import type { TextPlatform } from "../byte-channel.ts";
+import { FrameBytes } from "../frame-bytes.ts";
 import type { FrameLimits } from "../frame-limits.ts";
-import {
-  bytesFault,
-  type FrameParser,
-  frameParser,
-  headChars,
-  lossyHead,
-  lossyTail,
-  tailChars,
-} from "../frame-parser.ts";
-import { HeldBytes } from "../held-bytes.ts";
+import { type FrameParser, frameParser } from "../frame-parser.ts";
 import type { DecoderSink, FrameDecoder } from "../line-decoder.ts";
 
 const newline = 0x0a;
@@ -23,39 +12,35 @@ const space = 0x20;
 const colon = 0x3a;
 const byteOrderMark = [0xef, 0xbb, 0xbf] as const;
 const lineBreak = Uint8Array.of(newline);
-const none = new Uint8Array(0);
 const dataField = [0x64, 0x61, 0x74, 0x61] as const; // data
-/** "data:" and the space that may follow: from here on it is known what a line is. */
+/** Length of "data: ", after which the kind of a line is known. */
 const dataPrefix = 6;
-/** Of a line that is no data. Ids are echoed in a header, which has no room for more. */
+/** Of a line other than data. Ids are sent back in a header, so longer ones are useless. */
 const maxFieldBytes = 1_024;
 
 export class EventDecoder implements FrameDecoder {
-  /** The id of the last whole event, "" where the server gives none. Given back to it when the stream is opened again. */
+  /** The id of the last complete event, "" if none; sent when the stream is reopened. */
   lastEventId = "";
-  /** Whole events so far, whatever was in them. */
+  /** Complete events so far. */
   events = 0;
 
   readonly #sink: DecoderSink;
   readonly #limits: FrameLimits;
   readonly #platform: TextPlatform;
   readonly #parser: FrameParser;
-  /** How much of a byte order mark has been seen; the stream has begun when it is over. */
+  /** Bytes of the byte order mark seen so far; its length once the stream has begun. */
   #mark = 0;
-  /** The last line ended with CR, so that an LF here would belong to it. */
+  /** The last line ended with CR: an LF that follows belongs to it. */
   #afterReturn = false;
-  /** What the current line is, as far as it has arrived in earlier chunks. */
+  /** The kind of the current line, as far as it is known. */
   #line: "unknown" | "data" | "skipped" = "unknown";
-  readonly #unknown = new HeldBytes();
-  /** Of the current event: its data, as a piece of the chunk that is being read or copied. */
+  readonly #unknown = new FrameBytes();
+  /** The data of the current event: a part of the current chunk, or a copy. */
   #piece: Uint8Array | undefined;
-  readonly #data = new HeldBytes();
+  readonly #data: FrameBytes;
   #hasData = false;
-  #size = 0;
-  /** Set when the data is too large and only counted. */
-  #drained: { readonly head: string; readonly tail: ByteTail } | undefined;
   #isMessage = true;
-  /** Undefined until this stream gives one: what is known from the one before stays. */
+  /** Undefined until this stream sends one: the id of the previous stream stays valid. */
   #nextId: string | undefined;
   #dead = false;
 
@@ -63,7 +48,8 @@ export class EventDecoder implements FrameDecoder {
     this.#sink = sink;
     this.#limits = limits;
     this.#platform = platform;
-    this.#parser = frameParser(sink, limits, platform.byteLength);
+    this.#parser = frameParser(sink, limits, platform);
+    this.#data = new FrameBytes(limits.maxMessageBytes);
   }
 
   push(chunk: Uint8Array): void {
@@ -92,25 +78,25 @@ export class EventDecoder implements FrameDecoder {
     this.#keepPiece();
   }
 
-  /** An event that has not ended is none (and was cut off). */
+  /** Reports an incomplete event as cut off. */
   end(): void {
     if (this.#dead || !this.isInsideEvent) return;
     this.#dead = true;
-    const bytes = this.#size + this.#unknown.size;
-    this.#sink.reject({ kind: "parse", bytes, head: lossyHead(this.#data.head(headChars)), cutOff: true });
+    const bytes = this.#data.size + this.#unknown.size;
+    this.#sink.reject({ kind: "parse", bytes, head: this.#data.headText(), cutOff: true });
   }
 
-  /** Whether input would be lost if it ended here. */
+  /** Whether an event is incomplete. */
   get isInsideEvent(): boolean {
     return this.#hasData || this.#unknown.size > 0;
   }
 
-  /** Where the stream begins, without a byte order mark; the mark may come in pieces. */
+  /** Returns where the text begins after a byte order mark, which may be split over chunks. */
   #skipMark(chunk: Uint8Array): number {
     let at = 0;
     while (at < chunk.length && this.#mark < byteOrderMark.length) {
       if (chunk[at] !== byteOrderMark[this.#mark]) {
-        // what looked like one belongs to the first line
+        // not a mark: its bytes belong to the first line
         if (this.#mark > at) this.#beginLine(Uint8Array.from(byteOrderMark.slice(0, this.#mark - at)));
         const begins = Math.max(0, at - this.#mark);
         this.#mark = byteOrderMark.length;
@@ -122,7 +108,7 @@ export class EventDecoder implements FrameDecoder {
     return at;
   }
 
-  /** A part of a line whose end has not arrived. */
+  /** Takes a part of a line whose end has not arrived. */
   #beginLine(part: Uint8Array): void {
     if (this.#line === "data") return this.#append(part);
     if (this.#line === "skipped") return;
@@ -134,7 +120,7 @@ export class EventDecoder implements FrameDecoder {
       if (held.size < dataPrefix) return;
       this.#line = "data";
       this.#beginData();
-      this.#append(afterColon(held.take(none), dataField.length));
+      this.#append(afterColon(held.take(), dataField.length));
     } else if (held.size > maxFieldBytes) this.#line = "skipped";
     if (this.#line !== "unknown") held.clear();
   }
@@ -152,18 +138,17 @@ export class EventDecoder implements FrameDecoder {
     if (line[0] === colon || line.length > maxFieldBytes) return;
     const text = this.#platform.decode(line) ?? "";
     const [, name, value = ""] = /^([^:]*):? ?(.*)$/s.exec(text) ?? [];
-    // an id with a NUL is none (and could not be sent back)
+    // the standard ignores ids with a NUL
     if (name === "id" && !value.includes("\0")) this.#nextId = value;
     if (name === "event") this.#isMessage = value === "" || value === "message";
   }
 
-  /** Nearly always the only one of its event, whose end is in the same chunk: then nothing is copied. */
+  /** Nearly always the only data line of its event, which ends in the same chunk: then nothing is copied. */
   #dataLine(value: Uint8Array): void {
     const isOnly = !this.#hasData;
     this.#beginData();
     if (!isOnly || value.length > this.#limits.maxMessageBytes) return this.#append(value);
     this.#piece = value;
-    this.#size = value.length;
   }
 
   /** The lines of one event are joined with LF. */
@@ -175,57 +160,36 @@ export class EventDecoder implements FrameDecoder {
   #append(bytes: Uint8Array): void {
     if (this.#dead) return;
     this.#keepPiece();
+    this.#data.add(bytes);
     const { maxMessageBytes } = this.#limits;
-    this.#size += bytes.length;
-    if (this.#size > 2 * maxMessageBytes) {
-      this.#dead = true;
-      this.#data.clear();
-      const message = `an event went on beyond twice the limit of ${maxMessageBytes} bytes`;
-      return this.#sink.fatal("too_large", message);
-    }
-    if (this.#drained === undefined && this.#size > maxMessageBytes) {
-      if (this.#data.size < headChars) this.#data.add(bytes.subarray(0, headChars));
-      this.#drained = { head: lossyHead(this.#data.head(headChars)), tail: new ByteTail(tailChars) };
-      this.#data.clear();
-    }
-    if (this.#drained === undefined) this.#data.add(bytes);
-    else this.#drained.tail.push(bytes);
+    if (this.#data.size <= 2 * maxMessageBytes) return;
+    this.#dead = true;
+    this.#data.clear();
+    this.#sink.fatal("too_large", `an event is over twice the limit of ${maxMessageBytes} bytes`);
   }
 
-  /** The chunk may be used again by whoever read it. */
+  /** Copies the data, because the chunk may be reused. */
   #keepPiece(): void {
     if (this.#piece === undefined) return;
     this.#data.add(this.#piece);
     this.#piece = undefined;
   }
 
-  /** An empty line ends an event. */
+  /** Called at an empty line, which ends an event. */
   #dispatch(): void {
     this.lastEventId = this.#nextId ?? this.lastEventId;
-    if (!this.#hasData) {
-      this.#isMessage = true;
-      return;
-    }
-    const [bytes, size, drained, isMessage] = [
-      this.#piece ?? this.#data.take(none),
-      this.#size,
-      this.#drained,
-      this.#isMessage,
-    ];
+    const isMessage = this.#isMessage;
+    this.#isMessage = true;
+    if (!this.#hasData) return;
+    const fault = this.#data.takeFault();
+    const bytes = this.#piece ?? this.#data.take();
     this.#piece = undefined;
     this.#hasData = false;
-    this.#size = 0;
-    this.#drained = undefined;
-    this.#isMessage = true;
     this.events++;
     if (!isMessage) return;
-    if (drained !== undefined) {
-      const { head, tail } = drained;
-      return this.#sink.reject({ kind: "too_large", bytes: size, head, tail: lossyTail(tail.bytes) });
-    }
-    const text = this.#platform.decode(bytes);
-    if (text === undefined) this.#sink.reject(bytesFault("utf8", bytes));
-    else this.#parser.frame(text);
+    if (fault !== undefined) return this.#sink.reject(fault);
+    const text = this.#parser.decode(bytes);
+    if (text !== undefined) this.#parser.frame(text);
   }
 }
 
@@ -236,7 +200,7 @@ function isData(line: Uint8Array): boolean {
   );
 }
 
-/** The value of a field; one space after the colon is no part of it. */
+/** The value of a field, without one space after the colon. */
 function afterColon(line: Uint8Array, nameLength: number): Uint8Array {
   const begins = nameLength + 1;
   return line.subarray(line[begins] === space ? begins + 1 : begins);

@@ -1,29 +1,29 @@
-// The client's side of Streamable HTTP: messages go out by POST, one after the other, and come in on event
-// streams, one for the connection and one for each session. What is about which session is told from above.
+// Implements the client side of Streamable HTTP: POST to send, event streams to receive.
 
 import { deadline, milliseconds } from "../../base/deadline.ts";
+import { optional } from "../../base/optional.ts";
 import { limitsFrom } from "../../jsonrpc/limits.ts";
 import type { EndReason, Sink, Transport } from "../../jsonrpc/transport.ts";
 import { webPlatform } from "../byte-channel.ts";
-import { defaultFrameLimits, type FrameLimits } from "../frame-limits.ts";
+import { defaultFrameLimits, type FrameLimits, overflow } from "../frame-limits.ts";
 import { frameParser } from "../frame-parser.ts";
 import { type EndpointOptions, HttpEndpoint } from "./http-endpoint.ts";
-import { HttpFailure } from "./http-failure.ts";
+import { asFailure, HttpFailure } from "./http-failure.ts";
 import { openConnection, type PostOptions, post } from "./http-post.ts";
-import type { Pacing } from "./http-stream.ts";
 import { HttpStreams } from "./http-streams.ts";
+import type { Pacing } from "./pacing.ts";
 
-/** What is known about messages above the transport, which looks into none. */
+/** Decides which session a message belongs to; the transport itself does not read messages. */
 export interface HttpRouting {
-  /** The session that a message to the server is about: its stream is opened first, and the POST names it (H8, H13). */
+  /** The session of a message to the server: its stream is opened first, and the POST names it. */
   sending(message: object): string | undefined;
-  /** Handed on by `link.deliver`. It came on the stream of a session, or on that of the connection. */
+  /** Handles a message from the stream of a session or, without one, of the connection; pass it on by `link.deliver`. */
   received(value: unknown, text: string, session: string | undefined, link: HttpLink): void;
-  /** The server did not take this message, and takes others. False when nobody can be told: then the connection ends. */
+  /** Reports that the server refused this message. Returns false when it cannot report it: then the connection ends. */
   refused(message: object, session: string | undefined, failure: HttpFailure, link: HttpLink): boolean;
 }
 
-/** What routing can do. */
+/** The actions available to routing. */
 export interface HttpLink {
   deliver(value: unknown, text: string): void;
   send(message: object): void;
@@ -34,17 +34,17 @@ export interface HttpLink {
 export interface HttpClientOptions extends EndpointOptions {
   readonly limits?: Partial<FrameLimits>;
   /**
-   * How long the server may take to accept a message. Default 60,000 ms. The first one, which an agent may have to be
-   * started for, has no limit here: whoever sends it has one.
+   * How long the server may take to accept a message. Default 60,000 ms. There is no limit for the first one, because
+   * the server may have to start an agent.
    */
   readonly requestTimeoutMs?: number;
-  /** How long a message waits for the stream of its session to be open. Default 5,000 ms; then it is sent all the same. */
+  /** How long a message waits for the stream of its session before it is sent anyway. Default 5,000 ms. */
   readonly openTimeoutMs?: number;
-  /** How long `close` waits for what is queued to be sent, and for the server to hear of it. Default 1,000 ms. */
+  /** How long `close` waits for queued messages and for the DELETE. Default 1,000 ms. */
   readonly closeTimeoutMs?: number;
-  /** How often in a row something is tried again that the server has no time for. Default 5. */
+  /** Retries in a row while the server is busy. Default 5. */
   readonly maxRetries?: number;
-  /** The pause before the first of these, doubled each time. Default 100 ms. */
+  /** The pause before the first retry, doubled each time. Default 100 ms. */
   readonly backoffMs?: number;
 }
 
@@ -54,7 +54,7 @@ interface Queued {
   readonly session: string | undefined;
 }
 
-/** After these no other message will do better: there is no answer, we are not let in, or the connection is not known. */
+/** These end the connection: no answer, unauthorised, or unknown connection. */
 const finalStatuses: ReadonlySet<number | undefined> = new Set([undefined, 401, 404, 410]);
 
 export class HttpClientTransport implements Transport {
@@ -65,7 +65,7 @@ export class HttpClientTransport implements Transport {
   readonly #closeTimeoutMs: number;
   readonly #streams: HttpStreams;
   readonly #link: HttpLink;
-  /** Aborts when nothing more is sent or read. */
+  /** Aborts at the end of the connection. */
   readonly #over = new AbortController();
   #sink: Sink | undefined;
   #connectionId: string | undefined;
@@ -92,14 +92,15 @@ export class HttpClientTransport implements Transport {
       maxBytes: this.#limits.maxMessageBytes,
       signal: this.#over.signal,
     };
-    this.#streams = new HttpStreams({
+    this.#streams = new HttpStreams((session) => ({
       endpoint: this.#endpoint,
       limits: this.#limits,
       pacing,
-      headers: (session) => this.#names(session),
-      receiver: (session) => this.#receiver(session),
+      headers: this.#names(session),
+      whose: session === undefined ? "the connection" : "a session",
+      ...this.#receiver(session),
       lost: (kind, message, cause) => this.#end({ kind, message, cause }),
-    });
+    }));
     this.#link = {
       deliver: (value, text) => this.#sink?.message(value, text),
       send: (message) => void this.send(message),
@@ -119,11 +120,7 @@ export class HttpClientTransport implements Transport {
     this.#queuedChars += text.length;
     const { highWaterBytes, maxQueuedBytes } = this.#limits;
     if (this.#queuedChars > maxQueuedBytes) {
-      const queued = this.#queuedChars;
-      this.#end({
-        kind: "overflow",
-        message: `the peer does not read: ${queued} bytes of output are queued`,
-      });
+      this.#end(overflow(this.#queuedChars));
       return false;
     }
     if (this.#queuedChars > highWaterBytes) this.#hasRoom = false;
@@ -148,7 +145,7 @@ export class HttpClientTransport implements Transport {
     this.#sink = undefined;
     const late = Promise.withResolvers<void>();
     const timer = deadline(this.#closeTimeoutMs, late.resolve);
-    // before there is a connection nobody waits for what is queued
+    // before the connection is open, queued messages are dropped
     if (reason === undefined && this.#isConnected) await Promise.race([this.#sending, late.promise]);
     this.#stop();
     await Promise.race([this.#endConnection(), late.promise]);
@@ -156,7 +153,7 @@ export class HttpClientTransport implements Transport {
     clearTimeout(timer);
   }
 
-  /** The server may free what it holds for us (H14). One that does not answer finds out by itself. */
+  /** Tells the server to free the connection; its answer does not matter. */
   async #endConnection(): Promise<void> {
     if (this.#connectionId === undefined) return;
     const call = { method: "DELETE", headers: this.#names(undefined), wanted: "202" } as const;
@@ -181,21 +178,21 @@ export class HttpClientTransport implements Transport {
   }
 
   #fail(failure: HttpFailure): void {
-    // a status of success with the wrong content is no server of this protocol
+    // success with the wrong content: not a server of this protocol
     const isWrong = failure.status !== undefined && failure.status < 300;
     this.#end({ kind: isWrong ? "protocol" : "closed", message: failure.message, cause: failure });
   }
 
-  // ---- output: one POST at a time, which is the order of the messages
+  // ---- output: one POST at a time keeps the order
 
   #sendNext(): void {
     if (this.#sink === undefined || this.#sending !== undefined || this.#queue.length === 0) return;
-    // later, since whoever sends is not yet ready to be told what became of it
+    // deferred, so that the sink is not called inside send()
     this.#sending = Promise.resolve().then(() => this.#sendAll());
   }
 
   async #sendAll(): Promise<void> {
-    // a batch at a time: taking messages one by one off a long array would cost its length each time
+    // in batches, because removing the head of a long array costs its length
     for (let batch = this.#queue; batch.length > 0; batch = this.#queue) {
       this.#queue = [];
       for (const queued of batch) {
@@ -213,17 +210,17 @@ export class HttpClientTransport implements Transport {
     const failure = opening ?? (await this.#postingFailure(text, session));
     if (failure === undefined || this.#over.signal.aborted) return;
     const { status } = failure;
-    // a server that knows no such stream may mean the session (H10); if it means the connection, the stream of that ends
+    // 404 for a stream may concern the session alone (H10); an unknown connection ends its own stream
     const isFinal = finalStatuses.has(status) && !(status === 404 && opening !== undefined);
     if (!isFinal && this.#routing.refused(message, session, failure, this.#link)) return;
     if (isFinal && status !== undefined && status !== 401) this.#connectionId = undefined;
     this.#fail(failure);
   }
 
-  /** Why the stream of a session is not open. */
+  /** Opens the stream of a session; returns why it cannot be opened. */
   async #openingFailure(session: string): Promise<HttpFailure | undefined> {
     if (!isHeaderText(session)) {
-      const message = "the session id cannot be the value of a header: printable ASCII is wanted";
+      const message = "expected a session id of printable ASCII, because it is sent as a header";
       return new HttpFailure(message, { status: 400 });
     }
     return this.#streams.stream(session).opened.then(() => undefined, asFailure);
@@ -246,9 +243,9 @@ export class HttpClientTransport implements Transport {
     this.#sink?.drain();
   }
 
-  // ---- the connection, and what comes in
+  // ---- connection and input
 
-  /** The first message opens the connection, and its answer is that of the POST (H5). */
+  /** Opens the connection with the first message, which the POST answers. */
   async #open(text: string): Promise<void> {
     const { maxMessageBytes } = this.#limits;
     const named = (id: string) => {
@@ -263,18 +260,15 @@ export class HttpClientTransport implements Transport {
       return this.#end({ kind: "closed", message: `${shown} refused the connection` });
     }
     this.#isConnected = true;
-    // nobody waits for its stream: what is answered before that is open waits at the server
+    // not awaited: the server keeps answers until the stream is open
     this.#streams.stream(undefined).opened.catch((error: unknown) => this.#fail(asFailure(error)));
     if (this.#read(opened.text, undefined)) return;
-    this.#end({ kind: "protocol", message: `${shown} answered with something that is no message` });
+    this.#end({ kind: "protocol", message: `${shown} answered with something that is not a message` });
   }
 
-  /** The headers that say what a request is about. */
+  /** The headers that name the connection and the session. */
   #names(session: string | undefined): Readonly<Record<string, string>> {
-    return {
-      ...(this.#connectionId === undefined ? {} : { "Acp-Connection-Id": this.#connectionId }),
-      ...(session === undefined ? {} : { "Acp-Session-Id": session }),
-    };
+    return optional({ "Acp-Connection-Id": this.#connectionId, "Acp-Session-Id": session });
   }
 
   #receiver(session: string | undefined): Pick<Sink, "message" | "reject" | "idle"> {
@@ -287,7 +281,7 @@ export class HttpClientTransport implements Transport {
     };
   }
 
-  /** The body of a response. Whether it is a message. */
+  /** Reads the body of a response. Returns whether it is a message. */
   #read(text: string, session: string | undefined): boolean {
     const receiver = this.#receiver(session);
     let isMessage = false;
@@ -298,18 +292,13 @@ export class HttpClientTransport implements Transport {
         receiver.message(value, source);
       },
     };
-    frameParser(noticing, this.#limits, webPlatform.byteLength).frame(text);
+    frameParser(noticing, this.#limits, webPlatform).frame(text);
     receiver.idle();
     return isMessage;
   }
 }
 
-/** Whether it arrives as it is when it is the value of a header. */
+/** Whether the text can be sent unchanged as a header value. */
 function isHeaderText(text: string): boolean {
   return /^[!-~](?:[ -~]*[!-~])?$/.test(text);
-}
-
-function asFailure(error: unknown): HttpFailure {
-  if (error instanceof HttpFailure) return error;
-  return new HttpFailure(error instanceof Error ? error.message : String(error), { cause: error });
 }

@@ -1,19 +1,19 @@
-// One address of a server: every request to it has the user's headers and the server's cookies, goes nowhere
-// else, ends in time, and fails with a sentence that holds none of them.
+// Sends HTTP requests to one address, with the user's headers and the server's cookies.
 
 import { type Deadline, deadline } from "../../base/deadline.ts";
+import { optional } from "../../base/optional.ts";
 import { CookieJar } from "./cookie-jar.ts";
 import { HttpFailure, networkWords, plainLine, retryAfter, serverWords } from "./http-failure.ts";
 
-/** The part of the standard `fetch` that is used. */
+/** The form of the standard `fetch` that is used. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface EndpointOptions {
-  /** Sent with every request, and never shown. */
+  /** Sent with every request; never shown in errors. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Default: the global one. */
+  /** Default: the global `fetch`. */
   readonly fetch?: Fetch;
-  /** Whether cookies are kept and sent back. Default true. */
+  /** Whether to store cookies and send them back. Default true. */
   readonly cookies?: boolean;
 }
 
@@ -21,31 +21,31 @@ export interface Call {
   readonly method: "POST" | "GET" | "DELETE";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Which answer is hoped for, in words. */
+  /** The expected answer, for error messages. */
   readonly wanted: string;
-  /** Aborts when the answer is not wanted any more. */
+  /** Aborts the call. */
   readonly signal?: AbortSignal;
 }
 
-/** A call that was answered. `release` when its body has been read, or is not wanted. */
+/** An answered call. Call `release` when its body has been read or is not needed. */
 export interface Answer {
   readonly response: Response;
   release(): void;
 }
 
 const maxErrorBytes = 8 * 1024;
-/** What a server says beside its refusal is worth no more. */
+/** How long to wait for the body of an error. */
 const errorBodyMs = 5_000;
 
 export class HttpEndpoint {
-  /** The address as it may be shown: without what may be a secret. */
+  /** The address for messages, without its query, which may hold a secret. */
   readonly shown: string;
   readonly #url: string;
   readonly #headers: Headers;
   readonly #fetch: Fetch;
   readonly #jar: CookieJar;
   readonly #cookies: boolean;
-  /** What ends each call that runs. */
+  /** Ends each running call. */
   readonly #running = new Set<() => void>();
 
   constructor(address: URL, options: EndpointOptions) {
@@ -57,7 +57,7 @@ export class HttpEndpoint {
     this.#jar = new CookieJar(address);
   }
 
-  /** Throws HttpFailure when there is no answer in time, or one that leads elsewhere. Any status is an answer. The time is also that of the body. */
+  /** Throws HttpFailure for a redirect, or without an answer in time. Every other status is an answer. The timeout includes the body. */
   async call(
     { method, headers, body, wanted, signal }: Call,
     timeoutMs: number = Number.POSITIVE_INFINITY,
@@ -81,9 +81,9 @@ export class HttpEndpoint {
       const response = await this.#fetch(this.#url, {
         method,
         headers: this.#all(headers),
-        ...(body === undefined ? {} : { body }),
+        ...optional({ body }),
         signal: controller.signal,
-        // a redirect would take the headers along, to wherever it leads
+        // a redirect would send the headers to another address
         redirect: "manual",
         credentials: this.#cookies ? "include" : "omit",
         cache: "no-store",
@@ -97,13 +97,13 @@ export class HttpEndpoint {
       release();
       if (error instanceof HttpFailure) throw error;
       const words = isLate
-        ? `got no answer within ${timeoutMs / 1_000} s, wanted ${wanted}`
+        ? `expected ${wanted}, got no answer within ${timeoutMs / 1_000} s`
         : this.#withoutSecrets(networkWords(error));
       throw new HttpFailure(`${method} ${this.shown}: ${words}`, { cause: error });
     }
   }
 
-  /** What an answer that was not hoped for means, with what the server says about it. `read` is its body, if that has been read. */
+  /** Makes an error of an unexpected answer, with the server's own message. `read` is the body, if it has been read. */
   async failure(
     { method, wanted }: Pick<Call, "method" | "wanted">,
     { response, release }: Answer,
@@ -120,11 +120,11 @@ export class HttpEndpoint {
       ? `${status} with ${type === "" ? "no content type" : `content of type ${said(type)}`}`
       : `${status} ${said(statusText)}`.trim();
     const words = said(serverWords(body, type));
-    const message = `${method} ${this.shown}: got ${what}, wanted ${wanted}${words === "" ? "" : ` (the server says: ${words})`}`;
+    const message = `${method} ${this.shown}: expected ${wanted}, got ${what}${words === "" ? "" : ` (the server says: ${words})`}`;
     return new HttpFailure(message, { status, retryAfterMs: retryAfter(headers) });
   }
 
-  /** Gives up all that runs. */
+  /** Ends all running calls. */
   abort(): void {
     for (const release of this.#running) release();
   }
@@ -142,14 +142,14 @@ export class HttpEndpoint {
     const target = URL.canParse(location, this.#url) ? new URL(location, this.#url) : undefined;
     const where = target === undefined ? "" : ` to ${target.origin}${target.pathname}`;
     const what = status === 0 ? "a redirect" : `${status}, a redirect`;
-    const message = `${method} ${this.shown}: got ${what}${where}, wanted ${wanted}; redirects are not followed, since the headers are for this address alone`;
+    const message = `${method} ${this.shown}: expected ${wanted}, got ${what}${where}; redirects are not followed, to keep the headers secret`;
     return new HttpFailure(this.#withoutSecrets(message), { status });
   }
 
-  /** Servers like to repeat what they did not like. */
+  /** Removes header and cookie values, which servers may repeat in errors. */
   #withoutSecrets(text: string): string {
     const secrets = [...this.#headers.values(), ...this.#jar.values()]
-      // "Bearer abc" is no secret before its second word
+      // the scheme of "Bearer abc" is not secret
       .flatMap((value) => [value, ...value.split(/[\s;,=]+/)])
       .filter((value) => value.length >= 4 && !/^(?:bearer|basic|digest|negotiate)$/i.test(value))
       .sort((a, b) => b.length - a.length);
@@ -157,7 +157,7 @@ export class HttpEndpoint {
   }
 }
 
-/** The text of a body, up to a number of bytes. */
+/** Reads at most `maxBytes` of a body as text. */
 export async function readText(response: Response, maxBytes: number): Promise<string> {
   const reader = response.body?.getReader();
   if (reader === undefined) return "";

@@ -1,11 +1,10 @@
-// What went wrong between us and a server, in one sentence that can be shown: it says where, what came back and
-// what was wanted, and never what we sent.
+// The error of a failed HTTP request, with a message that never contains what we sent.
 
-/** `status` is absent where there was no answer at all. */
+/** `status` is undefined without an answer. */
 export class HttpFailure extends Error {
   override readonly name = "HttpFailure";
   readonly status: number | undefined;
-  /** How long the server wants to be left alone. */
+  /** The pause that the server asked for. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -22,7 +21,7 @@ export class HttpFailure extends Error {
   }
 }
 
-/** Seconds or a date, as in `Retry-After`. */
+/** Reads `Retry-After`, which is in seconds or a date. */
 export function retryAfter(headers: Headers): number | undefined {
   const value = headers.get("retry-after");
   if (value === null) return undefined;
@@ -32,12 +31,12 @@ export function retryAfter(headers: Headers): number | undefined {
 
 const maxWords = 200;
 
-/** What a server says in the body of a refusal; pages for browsers say nothing. */
+/** The server's message in the body of an error; HTML is ignored. */
 export function serverWords(body: string, type: string): string {
   return /\bjson\b/.test(type) ? jsonWords(body) : /^text\/plain\b/.test(type) ? body : "";
 }
 
-/** Somebody's text as part of a sentence of ours: one line of some length, without what a terminal would obey. */
+/** Makes one short line of foreign text, without control characters. */
 export function plainLine(text: string): string {
   const line = text
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, " ")
@@ -48,20 +47,24 @@ export function plainLine(text: string): string {
 
 function jsonWords(body: string): string {
   try {
-    const { message, error, detail } = JSON.parse(body) as Record<string, unknown>; // whatever it is, a field is looked for
+    const { message, error, detail } = JSON.parse(body) as Record<string, unknown>; // every value is checked below
     const inner =
       typeof error === "object" && error !== null ? (error as { message?: unknown }).message : error;
     return String([message, inner, detail].find((words) => typeof words === "string") ?? "");
   } catch {
-    // not JSON after all, or cut off
+    // not JSON, or truncated
     return "";
   }
 }
 
-/** Why there was no answer: fetch says "fetch failed" and has the reason, under several names, in its cause. */
+/** Why there was no answer: fetch only says "fetch failed" and has the reason in its cause. */
 export function networkWords(error: unknown): string {
   const { cause, message = "" } = (error ?? {}) as { cause?: unknown; message?: string };
   const inner = (cause ?? {}) as { message?: unknown; code?: unknown };
   const words = [inner.message, inner.code, message].find((each) => typeof each === "string" && each !== "");
   return typeof words === "string" ? words : "no answer";
+}
+
+export function asFailure(error: unknown): HttpFailure {
+  return error instanceof HttpFailure ? error : new HttpFailure(networkWords(error), { cause: error });
 }

@@ -1,26 +1,22 @@
-// The two kinds of POST: the first one, which opens a connection and is answered at once (H5), and all others,
-// which are accepted and answered elsewhere (H6).
+// Sends messages by POST: the first opens the connection and is answered at once, the others are only accepted.
 
-import { deadline } from "../../base/deadline.ts";
+import { sleep } from "../../base/sleep.ts";
 import { type Call, type HttpEndpoint, readText } from "./http-endpoint.ts";
 import { HttpFailure, networkWords } from "./http-failure.ts";
-import type { Pacing } from "./http-stream.ts";
+import { backoff, longestPauseMs, type Pacing } from "./pacing.ts";
 
 const json = { "Content-Type": "application/json", Accept: "application/json" };
 const connectionHeader = "Acp-Connection-Id";
-/** Nobody waits longer than this because a server says so. */
-const longestPauseMs = 10_000;
-
 /** Of a body that should be empty. */
 const maxUnwantedBytes = 8 * 1024;
 
-/** The answer to the first message. Without a connection it is one that refuses it. */
+/** The answer to the first message; without a connection id it is a refusal. */
 export interface Opened {
   readonly connectionId: string | undefined;
   readonly text: string;
 }
 
-/** Throws HttpFailure for everything that is no answer of the protocol. It may take as long as an agent takes to start. */
+/** Opens a connection with its first message. Throws HttpFailure for anything but a JSON-RPC answer. Has no timeout. */
 export async function openConnection(
   endpoint: HttpEndpoint,
   body: string,
@@ -39,13 +35,8 @@ export async function openConnection(
   if (isRefusal(text)) return { connectionId: undefined, text };
   if (status !== 200) throw await endpoint.failure(call, answer, text);
   if (connectionId === undefined) {
-    const where = `POST ${endpoint.shown}`;
-    throw new HttpFailure(
-      `${where}: got an answer without the header ${connectionHeader}, wanted one with it`,
-      {
-        status,
-      },
-    );
+    const message = `POST ${endpoint.shown}: expected the header ${connectionHeader}, got an answer without it`;
+    throw new HttpFailure(message, { status });
   }
   return { connectionId, text };
 }
@@ -55,13 +46,13 @@ export interface PostOptions {
   readonly timeoutMs: number;
   /** Of an answer. */
   readonly maxBytes: number;
-  /** Aborts when it need not be tried again. */
+  /** Stops retries. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Posts one message until the server takes it or says why not. Gives the text of an answer that came at once, which
- * servers should not do and some do. Throws HttpFailure.
+ * Posts one message, and retries while the server is busy. Returns the body of an answer, which some servers send
+ * although the protocol says 202. Throws HttpFailure.
  */
 export async function post(
   endpoint: HttpEndpoint,
@@ -75,7 +66,7 @@ export async function post(
     const answer = await endpoint.call(call, timeoutMs);
     const { response } = answer;
     if (response.ok && (response.status !== 200 || !isJson(response.headers))) {
-      // read to its end, so that the socket can be used again; what was accepted does not wait for that
+      // read to the end, without waiting, so that the socket can be reused
       void readText(response, maxUnwantedBytes)
         .catch(() => "")
         .then(answer.release);
@@ -83,7 +74,7 @@ export async function post(
     }
     if (response.ok) {
       const text = await readText(response, maxBytes + 1).catch((cause: unknown) => {
-        // it was taken, so that it cannot be sent again, and nobody will answer it any more
+        // the server accepted the message, so it must not be sent again
         const words = `POST ${endpoint.shown}: the answer was cut off: ${networkWords(cause)}`;
         throw new HttpFailure(words, { cause });
       });
@@ -91,12 +82,12 @@ export async function post(
       return text === "" ? undefined : text;
     }
     const failure = await endpoint.failure(call, answer);
-    // only these two say that the message was not taken and may be another time
-    const isPassing = failure.status === 429 || failure.status === 503;
-    if (!isPassing || attempt > pacing.maxRetries || signal.aborted) throw failure;
-    const ms = failure.retryAfterMs ?? pacing.backoffMs * 2 ** (attempt - 1);
+    // only these mean that the message was not accepted and can be sent again
+    const isBusy = failure.status === 429 || failure.status === 503;
+    if (!isBusy || attempt > pacing.maxRetries || signal.aborted) throw failure;
+    const ms = failure.retryAfterMs ?? backoff(pacing, attempt);
     if (ms > longestPauseMs) throw failure;
-    await pause(ms, signal);
+    await sleep(ms, signal);
   }
 }
 
@@ -104,25 +95,13 @@ function isJson(headers: Headers): boolean {
   return /^application\/json\b/i.test(headers.get("content-type") ?? "");
 }
 
-/** An error of JSON-RPC, under whatever status. */
+/** Whether the text is a JSON-RPC error. */
 function isRefusal(text: string): boolean {
   try {
-    const { jsonrpc, error } = JSON.parse(text) as Readonly<Record<string, unknown>>; // two fields are looked for
+    const { jsonrpc, error } = JSON.parse(text) as Readonly<Record<string, unknown>>; // both are checked below
     return jsonrpc === "2.0" && error !== undefined;
   } catch {
-    // whoever reads the text says so
+    // reported when the text is parsed
     return false;
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = deadline(ms, done);
-    signal.addEventListener("abort", done, { once: true });
-  });
 }

@@ -1,69 +1,52 @@
-// One event stream of a connection, opened again where that loses nothing (H12): when the server has ended it in
-// order, or gave its events ids. A stream that was cut without ids may have lost events, and nobody would know
-// which: that ends the connection, and the client comes back with a new one (H18).
+// Reads one event stream, and reopens it when no event can have been lost.
 
 import { type Deadline, deadline } from "../../base/deadline.ts";
+import { sleep } from "../../base/sleep.ts";
 import type { Fault } from "../../jsonrpc/transport.ts";
 import { webPlatform } from "../byte-channel.ts";
 import type { FrameLimits } from "../frame-limits.ts";
 import { EventDecoder } from "./event-decoder.ts";
 import type { Answer, HttpEndpoint } from "./http-endpoint.ts";
-import { HttpFailure, networkWords } from "./http-failure.ts";
+import { asFailure, HttpFailure, networkWords } from "./http-failure.ts";
+import { backoff, longestPauseMs, type Pacing } from "./pacing.ts";
 
 export interface StreamHost {
   readonly endpoint: HttpEndpoint;
   readonly limits: FrameLimits;
   readonly pacing: Pacing;
-  /** What names this stream to the server. */
+  /** The headers that name this stream. */
   readonly headers: Readonly<Record<string, string>>;
   /** For messages: "the connection", "the session". */
   readonly whose: string;
   message(value: unknown, text: string): void;
   reject(fault: Fault): void;
   idle(): void;
-  /** It was open and is gone for good, or cannot be followed. */
+  /** Called when an open stream has ended for good. */
   lost(kind: "closed" | "too_large" | "protocol", message: string, cause?: unknown): void;
 }
 
-/** How often and how fast something is tried again. */
-export interface Pacing {
-  /**
-   * When a stream is taken to be open. Some servers send the head of a stream together with its first event, and a message
-   * that waits for the head of a stream whose first event is the answer to the message would wait for ever.
-   */
-  readonly openTimeoutMs: number;
-  readonly maxRetries: number;
-  /** Doubled each time. */
-  readonly backoffMs: number;
-}
-
 const wanted = "200 with content of type text/event-stream";
-/** A stream that lived so long was worth opening, even if nothing was said. */
+/** A stream that was open for so long counts as useful even without events. */
 const usefulMs = 10_000;
-/** Nobody waits longer than this because a server says so. */
-const longestPauseMs = 10_000;
-/** The server has another reader (maybe our last one, which it does not know to be gone), is busy or restarts. */
-const passing: ReadonlySet<number | undefined> = new Set([undefined, 409, 429, 500, 502, 503, 504]);
+/** Another reader is connected (maybe our previous stream), or the server is busy or restarting. */
+const retryableStatuses: ReadonlySet<number | undefined> = new Set([undefined, 409, 429, 500, 502, 503, 504]);
 
 export class HttpStream {
-  /** Resolves when the stream is open, as far as one knows; rejects with HttpFailure when it cannot be opened. */
+  /** Resolves when the stream is open or assumed to be; rejects with HttpFailure when it cannot be opened. */
   readonly opened: Promise<void>;
   readonly #host: StreamHost;
   readonly #opening = Promise.withResolvers<void>();
   readonly #assumed: Deadline;
   #wasOpen = false;
-  #closed = false;
-  /** Aborts when nobody wants it any more, be it open or about to be. */
+  /** Aborts at the end of the stream. */
   readonly #over = new AbortController();
   #lastEventId = "";
-  /** Set while nobody wants to read. */
   #paused: PromiseWithResolvers<void> | undefined;
-  #wake: (() => void) | undefined;
 
   constructor(host: StreamHost, isPaused: boolean) {
     this.#host = host;
     this.opened = this.#opening.promise;
-    // whoever sends waits for it; a stream that nobody waits for may fail unheard
+    // only senders await it
     this.opened.catch(() => undefined);
     if (isPaused) this.pause();
     this.#assumed = deadline(host.pacing.openTimeoutMs, () => this.#isOpen());
@@ -79,11 +62,13 @@ export class HttpStream {
     this.#paused = undefined;
   }
 
+  get #closed(): boolean {
+    return this.#over.signal.aborted;
+  }
+
   close(): void {
-    this.#closed = true;
     clearTimeout(this.#assumed);
     this.resume();
-    this.#wake?.();
     this.#over.abort();
     this.#opening.reject(new HttpFailure("the stream was closed"));
   }
@@ -95,7 +80,8 @@ export class HttpStream {
       if (this.#closed) return;
       fruitless = ending.wasUseful ? 0 : fruitless + 1;
       if (!ending.mayReopen || fruitless > this.#host.pacing.maxRetries) return this.#giveUp(ending);
-      if (fruitless > 0) await this.#pause(ending.retryAfterMs, fruitless);
+      const ms = ending.retryAfterMs ?? backoff(this.#host.pacing, fruitless);
+      if (fruitless > 0) await sleep(Math.min(ms, longestPauseMs), this.#over.signal);
     }
   }
 
@@ -105,16 +91,15 @@ export class HttpStream {
     this.#opening.resolve();
   }
 
-  /** Opens the stream and reads it to its end. */
+  /** Opens the stream and reads it to the end. */
   async #once(): Promise<Ending> {
     let answer: Answer;
     try {
       answer = await this.#open();
     } catch (error) {
-      const failure =
-        error instanceof HttpFailure ? error : new HttpFailure(networkWords(error), { cause: error });
+      const failure = asFailure(error);
       const { status, retryAfterMs, message } = failure;
-      const mayReopen = passing.has(status);
+      const mayReopen = retryableStatuses.has(status);
       return { kind: "closed", wasUseful: false, mayReopen, message, failure, retryAfterMs };
     }
     this.#isOpen();
@@ -188,29 +173,17 @@ export class HttpStream {
   }
 
   #giveUp({ kind, message, failure, cause }: Ending): void {
-    this.#closed = true;
+    this.#over.abort();
     clearTimeout(this.#assumed);
     if (this.#wasOpen) this.#host.lost(kind, message, failure ?? cause);
     else this.#opening.reject(failure ?? new HttpFailure(message, { cause }));
-  }
-
-  async #pause(wantedMs: number | undefined, attempt: number): Promise<void> {
-    const ms = Math.min(wantedMs ?? this.#host.pacing.backoffMs * 2 ** (attempt - 1), longestPauseMs);
-    await new Promise<void>((resolve) => {
-      const timer = deadline(ms, resolve);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    this.#wake = undefined;
   }
 }
 
 interface Ending {
   readonly kind: "closed" | "too_large" | "protocol";
   readonly message: string;
-  /** Events came, or it lived long: the next one need not wait. */
+  /** Events arrived, or it was open for long: reopen it at once. */
   readonly wasUseful: boolean;
   readonly mayReopen: boolean;
   readonly failure?: HttpFailure;
@@ -220,7 +193,7 @@ interface Ending {
 
 const closed: Ending = { kind: "closed", message: "", wasUseful: false, mayReopen: false };
 
-/** Node's fetch gives up a body that says nothing for five minutes: nothing was on its way then. */
+/** Whether Node's fetch ended a body that was silent for five minutes: then no event was lost. */
 function wasIdle(error: unknown): boolean {
   const { cause } = error as { cause?: { code?: unknown } };
   return cause?.code === "UND_ERR_BODY_TIMEOUT";

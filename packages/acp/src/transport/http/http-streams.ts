@@ -1,40 +1,22 @@
-// The event streams of one connection: its own, and one for each session that is talked about.
+// Manages the event streams of one connection: its own and one for each session.
 
-import type { Sink } from "../../jsonrpc/transport.ts";
-import type { FrameLimits } from "../frame-limits.ts";
-import type { HttpEndpoint } from "./http-endpoint.ts";
-import { HttpStream, type Pacing, type StreamHost } from "./http-stream.ts";
-
-export interface StreamsHost {
-  readonly endpoint: HttpEndpoint;
-  readonly limits: FrameLimits;
-  readonly pacing: Pacing;
-  /** What names a stream to the server; undefined is that of the connection. */
-  headers(session: string | undefined): Readonly<Record<string, string>>;
-  /** Whoever takes what comes on a stream. */
-  receiver(session: string | undefined): Pick<Sink, "message" | "reject" | "idle">;
-  lost: StreamHost["lost"];
-}
+import { HttpStream, type StreamHost } from "./http-stream.ts";
 
 export class HttpStreams {
-  readonly #host: StreamsHost;
+  readonly #hostFor: (session: string | undefined) => StreamHost;
   readonly #streams = new Map<string | undefined, HttpStream>();
   #isPaused = false;
 
-  constructor(host: StreamsHost) {
-    this.#host = host;
+  /** `hostFor` gives the host of a session's stream or, for undefined, of the connection's. */
+  constructor(hostFor: (session: string | undefined) => StreamHost) {
+    this.#hostFor = hostFor;
   }
 
-  /** The stream, which is opened if it is not there. One that cannot be opened is forgotten, so that the next who wants it tries again. */
+  /** Returns the stream of a session, opened on first use. One that cannot be opened is forgotten, to be tried again. */
   stream(session: string | undefined): HttpStream {
     const known = this.#streams.get(session);
     if (known !== undefined) return known;
-    const { endpoint, limits, pacing, headers, receiver, lost } = this.#host;
-    const whose = session === undefined ? "the connection" : "a session";
-    const stream = new HttpStream(
-      { endpoint, limits, pacing, headers: headers(session), whose, ...receiver(session), lost },
-      this.#isPaused,
-    );
+    const stream = new HttpStream(this.#hostFor(session), this.#isPaused);
     this.#streams.set(session, stream);
     stream.opened.catch(() => {
       if (this.#streams.get(session) === stream) this.#streams.delete(session);

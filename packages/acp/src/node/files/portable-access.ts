@@ -1,27 +1,28 @@
-// The descent where there is no /proc: by names, each looked at without following links, and checked again
-// after opening. Reads are never given content from outside, since the file that was checked is the one that
-// was opened. Writes are weaker than with descriptors: a process that swaps a directory for a link at the
-// right moment can make one land outside. The checks around it make that moment short, not impossible.
+// Accesses directory entries by path, where there is no /proc.
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, statSync } from "node:fs";
 import { sep } from "node:path";
-import { type Descent, isSameInode, type OpenedRoot } from "./descent.ts";
+import { type DirectoryAccess, isSameInode, type OpenedRoot } from "./directory-access.ts";
 import { fileError } from "./file-error.ts";
 
-// macOS: fails where any name on the path is a link. Not among Node's constants.
+// macOS: O_NOFOLLOW_ANY, which fails for a link anywhere on the path; Node does not define it
 const noFollowAny = process.platform === "darwin" ? 0x2000_0000 : 0;
-// Windows has none of these.
+// Windows has none of these
 const readFlags =
   constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0) | noFollowAny;
 
-/** A file that is replaced by renaming, as editors do, is another one for a moment. */
+/** Retries, because editors replace files by renaming. */
 const attempts = 5;
 
-export const portableDescent: Descent = {
+/**
+ * Reads never return content from outside the root. Writes are weaker than with descriptors: a process that swaps a
+ * directory for a link at the right moment can redirect one. The checks make that moment short, not impossible.
+ */
+export const portableAccess: DirectoryAccess = {
   openRoot(path) {
     const real = realpathSync.native(path);
     const stat = statSync(real, { bigint: true });
-    // As the system says it of a path with a slash at its end.
+    // the same error as the system's
     if (!stat.isDirectory()) {
       throw Object.assign(new Error("not a directory"), { code: "ENOTDIR", syscall: "open" });
     }
@@ -39,7 +40,7 @@ export const portableDescent: Descent = {
       const fd = openSync(file.at, readFlags);
       try {
         const opened = fstatSync(fd, { bigint: true });
-        // Between the two looks of one check the path may be swapped; of three in a row it hardly is each time.
+        // repeated, because the path may be swapped during one check, but hardly during three
         const isHere = () => isSameInode(opened, statSync(insidePath(file.at, root), { bigint: true }));
         if (opened.isFile() && isHere() && isHere() && isHere()) return fd;
         if (attempt === attempts) throw moved();
@@ -60,7 +61,7 @@ function close(): void {
   // there is no descriptor
 }
 
-/** Where a path really leads. */
+/** Resolves a path and throws when it leads outside the root. */
 function insidePath(at: string, root: OpenedRoot): string {
   const real = realpathSync.native(at === "" ? sep : at);
   const inside = root.path.endsWith(sep) ? root.path : root.path + sep;
@@ -69,5 +70,5 @@ function insidePath(at: string, root: OpenedRoot): string {
 }
 
 function moved(): Error {
-  return fileError("outside_workspace", "the path led elsewhere while it was used; try again");
+  return fileError("outside_workspace", "the path changed while it was used; try again");
 }

@@ -1,11 +1,10 @@
-// Tells noise from JSON by its first tokens. JSON.parse throws an error with a stack for `[INFO] starting` or
-// `2026-11-15 10:00:00 ready`, which costs hundreds of times what a good message does.
+// Recognises text that is not JSON by its first tokens, because an exception of JSON.parse is expensive.
 
 import { endOfString } from "../jsonrpc/json-string.ts";
 
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** False only for what JSON.parse would refuse; what passes may still be broken further on. */
+/** False only for text that JSON.parse would refuse, such as `[INFO] starting`. True does not mean valid. */
 export function beginsLikeJson(text: string): boolean {
   const first = afterBlanks(text, 0);
   switch (text[first]) {
@@ -22,7 +21,7 @@ export function beginsLikeJson(text: string): boolean {
   }
 }
 
-/** Whether the first item, or the end of an array without items, can be at `first`. */
+/** Whether a first item or the end of an empty array is at `first`. */
 function arrayBegins(text: string, first: number): boolean {
   if (text[first] === "{" || text[first] === "[") return true;
   if (text[first] === "]") return isBlank(text, first + 1);
@@ -32,7 +31,7 @@ function arrayBegins(text: string, first: number): boolean {
   return text[next] === "," || (text[next] === "]" && isBlank(text, next + 1));
 }
 
-/** Where the string, number or word at `start` ends; -1 when there is none. */
+/** The end of the string, number or keyword at `start`, or -1. */
 function endOfScalar(text: string, start: number): number {
   switch (text[start]) {
     case '"': {
@@ -55,7 +54,7 @@ function isBlank(text: string, from: number): boolean {
   return afterBlanks(text, from) === text.length;
 }
 
-/** Skips what JSON calls blank, and the two other controls between tab and return, which JSON.parse then refuses. */
+/** Skips JSON whitespace, and vertical tab and form feed, which JSON.parse refuses later. */
 function afterBlanks(text: string, from: number): number {
   let i = from;
   for (let code = text.charCodeAt(i); code === 0x20 || (code >= 0x09 && code <= 0x0d); ) {

@@ -1,19 +1,17 @@
-// The descent on Linux. Node has no openat(2), but /proc/self/fd/<fd>/<name> is the same: the kernel starts
-// at the open directory, whatever its path is called by now, and O_NOFOLLOW sees to the one name that is
-// left. So there is no moment between a check and a use in which somebody could put a link.
+// Accesses directory entries by descriptors, on Linux.
 
 import { closeSync, constants, fstatSync, openSync, readlinkSync, statSync } from "node:fs";
-import type { Descent, Handle } from "./descent.ts";
+import type { DirectoryAccess, Handle } from "./directory-access.ts";
 import { systemCode } from "./file-error.ts";
 
-// Not among Node's constants; the same number on every architecture that Node runs on. A descriptor that
-// only stands for the inode: nothing is opened, so a FIFO does not wait, a device does not act, and a
-// directory needs no read permission.
+// O_PATH, which Node does not define; the same on every architecture that Node supports. It opens nothing, so a FIFO
+// does not block, a device does not act, and a directory needs no read permission.
 const pathOnly = 0o10000000;
 
+// /proc/self/fd/<fd>/<name> with O_NOFOLLOW works like openat(2), so nobody can put a link between check and use
 const self = "/proc/self/fd";
 
-export const descriptorDescent: Descent = {
+export const descriptorAccess: DirectoryAccess = {
   openRoot(path) {
     const handle = handleOf(openSync(path, pathOnly | constants.O_DIRECTORY));
     try {
@@ -33,21 +31,20 @@ export const descriptorDescent: Descent = {
     }
   },
 
-  // The entry in /proc leads to the inode itself. Its type has been checked, so nothing here can wait;
-  // O_NONBLOCK is for file systems with odd files.
+  // the type has been checked, so this does not block; O_NONBLOCK is for unusual file systems
   openFile(file) {
     return openSync(file.at, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   },
 
   confirm() {
-    // a descriptor cannot come to mean something else
+    // a descriptor always means the same inode
   },
 };
 
 function handleOf(fd: number): Handle {
   let open = true;
   const close = () => {
-    // Twice would close a descriptor that somebody else has been given since.
+    // closing twice could close somebody else's descriptor
     if (open) closeSync(fd);
     open = false;
   };
@@ -70,7 +67,7 @@ export function canUseDescriptors(): boolean {
       closeSync(fd);
     }
   } catch {
-    // no /proc, or none that we may use
+    // no usable /proc
     return false;
   }
 }

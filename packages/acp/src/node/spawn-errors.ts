@@ -1,17 +1,18 @@
-// What to tell a person whose agent did not start, or went away.
+// Error messages for agents that do not start or that exit.
 
 import { existsSync } from "node:fs";
+import { optional } from "../base/optional.ts";
 import { argumentText } from "../jsonrpc/argument.ts";
-import type { ProcessExit, SpawnOptions } from "./spawn.ts";
+import type { ProcessExit } from "./spawn.ts";
 
-/** Throws for what no system can start; everything else is the system's own answer. */
+/** Throws a TypeError for a command that no system can start. */
 export function checkCommand(command: string, args: readonly string[]): void {
   const words: unknown = args;
   if (typeof command !== "string")
     throw new TypeError(`the agent's command must be a program name or a path, got ${argumentText(command)}`);
   if (!Array.isArray(words) || words.some((word) => typeof word !== "string")) {
     const got = Array.isArray(words) ? words.find((word) => typeof word !== "string") : words;
-    // one line with spaces was meant for a shell
+    // a command with spaces was probably meant for a shell
     const [program, ...rest] = command.split(/\s+/u).map((word) => JSON.stringify(word));
     throw new TypeError(
       `the agent's arguments must be a list of strings, got ${argumentText(got)}; there is no shell: ` +
@@ -26,8 +27,13 @@ export function checkCommand(command: string, args: readonly string[]): void {
   );
 }
 
-export function spawnFailure(command: string, options: SpawnOptions, error: NodeJS.ErrnoException): string {
-  return `could not start ${JSON.stringify(command)}: ${explain(command, options.cwd, error)}`;
+export function spawnFailure(command: string, cwd: string | undefined, error: NodeJS.ErrnoException): string {
+  return `could not start ${JSON.stringify(command)}: ${explain(command, cwd, error)}`;
+}
+
+/** From the arguments of a child's "exit" event. */
+export function processExit(code: number | null, signal: string | null): ProcessExit {
+  return optional({ exitCode: code ?? undefined, signal: signal ?? undefined });
 }
 
 function explain(command: string, cwd: string | undefined, error: NodeJS.ErrnoException): string {

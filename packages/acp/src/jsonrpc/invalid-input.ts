@@ -1,6 +1,4 @@
-// What this side does about input that never became a request: count it, log it, answer it with
-// `id: null` a few times per second at most, so that a peer that sends nothing but rubbish gets no
-// flood in return.
+// Counts, logs and answers invalid input, at a limited rate.
 
 import type { BatchReply } from "./batch-reply.ts";
 import type { ConnectionCounters } from "./connection-options.ts";
@@ -34,7 +32,7 @@ export function invalidRequest(message: string, path: string, reason = "invalid_
   };
 }
 
-export interface RefusalsHost {
+export interface InvalidInputHost {
   readonly counters: ConnectionCounters;
   readonly limits: ConnectionLimits;
   readonly log: Log;
@@ -42,35 +40,35 @@ export interface RefusalsHost {
   send(message: object): void;
   /** Whether a request with this id has not been answered yet. */
   isRunning(id: RequestId): boolean;
-  /** The request that this frame would have answered cannot be answered any more. */
+  /** Rejects the pending request with this id. */
   failPending(id: unknown, error: ConnectionError): boolean;
-  /** Whether any request of ours waits for an answer. */
+  /** Whether a request of ours waits for an answer. */
   awaitsAnswers(): boolean;
-  /** The peer does not speak JSON-RPC at all. */
+  /** Ends the connection. */
   giveUp(error: ConnectionError): void;
 }
 
-/** Lines of the log about what was refused or skipped; what is beyond is only counted. */
+/** Further invalid input is only counted. */
 const maxLogLinesPerSecond = 100;
 
-/** Not `[20:51:04] starting` nor `{ a: 1 }`, which programs print (N003). */
+/** Does not match `[20:51:04] starting` or `{ a: 1 }`, which programs print. */
 const beginsLikeMessage = /^\s*(?:\[\s*)?\{\s*(?:["}]|$)/;
 
-export class Refusals {
-  /** Set by the first message that could be read: from then on noise never closes the connection. */
+export class InvalidInput {
+  /** Set by the first valid message: from then on, lines that are not JSON never close the connection. */
   sawGoodMessage = false;
-  readonly #host: RefusalsHost;
-  /** What was counted in the current second. */
+  readonly #host: InvalidInputHost;
+  /** The current second, for which the following are counted. */
   #second = 0;
   #sent = 0;
   #refused = 0;
   #logged = 0;
 
-  constructor(host: RefusalsHost) {
+  constructor(host: InvalidInputHost) {
     this.#host = host;
   }
 
-  /** A message that is JSON, but not JSON-RPC. */
+  /** Refuses a message that is JSON but not JSON-RPC. */
   message(error: WireError, batch?: BatchReply): void {
     const { counters, log } = this.#host;
     counters.refused++;
@@ -83,13 +81,13 @@ export class Refusals {
     this.#giveUpWhenTooMany();
   }
 
-  /** JSON that is not even an object: on an agent's stdout somebody's print, elsewhere a mistake. */
+  /** Refuses JSON that is not an object; on an agent's stdout it is skipped as printed text. */
   notAnObject(text: string, batch: BatchReply | undefined): void {
     if (this.#host.skipNoise && batch === undefined) this.#noise(text, text.length);
     else this.message(invalidRequest("a message must be an object", ""), batch);
   }
 
-  /** A frame that the transport could not read. */
+  /** Refuses a frame that the transport could not read. */
   frame(fault: Fault): void {
     const { counters, log, skipNoise } = this.#host;
     this.#startSecond();
@@ -118,10 +116,10 @@ export class Refusals {
     const found = readEnvelopeHead(fault.head);
     const { id, method } = found;
     const size = fault.kind === "too_large" ? `too large, ${fault.bytes} bytes` : "nested too deeply";
-    // an answer is not answered, whether anybody waits for it or not
+    // a response gets no response
     if (this.#failAnswered(fault, found, `it is ${size}`) || (found.answers && id !== undefined)) return;
     const data = { reason: fault.kind };
-    // an error under the id of another request would be taken for that one's answer
+    // an error with the id of a running request would be taken for its answer
     if (id === undefined || method === undefined || !this.#mayAnswer(id)) {
       return this.#sendLimited(
         nullIdError({ code: rpcCodes.invalidRequest, message: `message ${size}`, data }),
@@ -131,7 +129,7 @@ export class Refusals {
     this.#host.send({ jsonrpc: "2.0", id: idToJson(id), error: { code, message: `message ${size}`, data } });
   }
 
-  /** The request that this frame would have answered must not wait for ever. False when there is none. */
+  /** Rejects the pending request that this frame would have answered. False when there is none. */
   #failAnswered(fault: Fault, { answers, id: first }: EnvelopeHead, what: string): boolean {
     if (!answers || !this.#host.awaitsAnswers()) return false;
     const id = first ?? (fault.tail === undefined ? undefined : readTrailingId(fault.tail));
@@ -171,16 +169,15 @@ export class Refusals {
     this.#logged = 0;
   }
 
-  /** Reading rubbish costs more than sending it: a peer that sends nothing else is not worth it. */
   #giveUpWhenTooMany(): void {
     const { maxRefusedPerSecond } = this.#host.limits;
     if (++this.#refused <= maxRefusedPerSecond) return;
-    const what = `the peer sent over ${maxRefusedPerSecond} messages in a second that cannot be read`;
+    const what = `the peer sent over ${maxRefusedPerSecond} invalid messages in one second`;
     this.#host.giveUp(new ConnectionError("protocol", what));
   }
 }
 
-/** As a JSON string, with nothing in it that moves a cursor, breaks a line or turns text around (N002). */
+/** Quotes text as JSON and escapes control and bidirectional characters. */
 function quoted(text: string): string {
   return JSON.stringify(text).replaceAll(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
