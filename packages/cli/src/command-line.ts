@@ -89,11 +89,11 @@ async function dispatch(argv: readonly string[], json: boolean): Promise<number 
       .filter((argument) => !argument.startsWith("-"));
     return topic === undefined || topic === "help" ? showOverview(json) : showHelp(topic, part, json);
   }
-  if (name.startsWith("-")) throw (await import("./command/mistyped.ts")).unknownOption(name);
+  if (name.startsWith("-")) throw (await import("./command/usage-errors.ts")).unknownOption(name);
   const command = find(name, second);
   if (command === undefined) {
     if (wantsHelp(beforeTerminator(argv))) return showHelp(name, undefined, json);
-    throw (await import("./command/mistyped.ts")).unknownCommand(name, second, commands);
+    throw (await import("./command/usage-errors.ts")).unknownCommand(name, second, commands);
   }
   const rest = [...argv];
   for (const word of command.name.split(" ")) rest.splice(rest.indexOf(word), 1);
@@ -133,7 +133,7 @@ async function parse(command: Command, args: string[], json: boolean): Promise<I
     return { values: parsed.values, positionals: parsed.positionals, argv, json };
   } catch (error) {
     if (!isParseArgsError(error)) throw error;
-    throw (await import("./command/mistyped.ts")).badArguments(error, command, args);
+    throw (await import("./command/usage-errors.ts")).badArguments(error, command, args);
   }
 }
 
@@ -151,7 +151,7 @@ async function showOverview(json: boolean): Promise<number> {
 async function showHelp(topic: string, second: string | undefined, json: boolean): Promise<number> {
   const command = find(topic, second);
   if (command !== undefined) return showCommand(command, json);
-  const { familyOf, unknownCommand } = await import("./command/mistyped.ts");
+  const { familyOf, unknownCommand } = await import("./command/usage-errors.ts");
   const family = familyOf(topic, commands);
   if (family.length === 0 || second !== undefined) throw unknownCommand(topic, second, commands);
   const { familyHelp } = await import("./command/help.ts");

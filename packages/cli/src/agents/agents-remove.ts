@@ -3,7 +3,7 @@
 import type { Invocation } from "../command/command.ts";
 import { usageError } from "../command/command-error.ts";
 import { printAnswer } from "../command/print-answer.ts";
-import { changeConfig } from "../config/change-config.ts";
+import { changeConfig } from "../settings/change-config.ts";
 import { readAgents } from "../settings/named-agent.ts";
 import { printable } from "../terminal/printable.ts";
 

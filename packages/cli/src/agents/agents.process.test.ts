@@ -82,16 +82,16 @@ test(
 );
 
 test(
-  "a name that parley knows by itself is replaced only by force, and the tour is still ours",
+  "a name that parley knows by itself is replaced only by force, and the demo still shows our agent",
   patience,
   (t) => {
     const { parley } = agentHome(t);
     const refused = parley(["agents", "add", "parley", "--", "x"]);
     assert.match(refused.stderr, /an agent parley already, which parley knows by itself\nparley: .*--force/);
     assert.equal(parley(["agents", "add", "parley", "--force", "--", "/nowhere/x"]).status, 0);
-    const tour = parley(["tour"]);
-    assert.equal(tour.status, 0, tour.stderr);
-    assert.match(tour.stdout, /two loaves of bread/);
+    const demo = parley(["demo"]);
+    assert.equal(demo.status, 0, demo.stderr);
+    assert.match(demo.stdout, /two loaves of bread/);
   },
 );
 

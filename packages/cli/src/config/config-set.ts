@@ -3,9 +3,9 @@
 import type { Invocation } from "../command/command.ts";
 import { usageError } from "../command/command-error.ts";
 import { printAnswer } from "../command/print-answer.ts";
+import { changeConfig } from "../settings/change-config.ts";
 import { configText, parsedConfig } from "../settings/config-file.ts";
 import { configPath } from "../settings/data-folder.ts";
-import { changeConfig } from "./change-config.ts";
 import { configKey, valueAt } from "./config-key.ts";
 
 export async function run({ positionals, json }: Invocation): Promise<number> {

@@ -5,8 +5,8 @@ import { resolve } from "node:path";
 import { directoryIdentity, parseRule, type Rule, RuleError, rememberedRules } from "@parley/client";
 import type { Invocation } from "../command/command.ts";
 import { usageError } from "../command/command-error.ts";
+import { parseTime } from "../command/option-values.ts";
 import { printAnswer } from "../command/print-answer.ts";
-import { timeSpan } from "../command/time-span.ts";
 import { permissionsPath, policyPath } from "../settings/data-folder.ts";
 import { printable } from "../terminal/printable.ts";
 import { ruleJson, ruleLine } from "./permissions-list.ts";
@@ -62,7 +62,7 @@ function checkReach({ effect, operation, pattern }: Rule): void {
 
 function duration(given: unknown): number | undefined {
   if (given === undefined) return undefined;
-  const lasts = timeSpan(String(given), ["m", "h", "d", "w"]);
+  const lasts = parseTime(String(given), ["m", "h", "d", "w"]);
   if (lasts !== undefined) return lasts;
   throw usageError(`--for takes a time such as 30m, 12h, 30d or 4w, got ${printable(String(given))}`, help);
 }

@@ -2,7 +2,7 @@
 
 import { type AuditEntry, type AuditReport, auditFiles, verifyAudit } from "@parley/client";
 import type { Invocation } from "../command/command.ts";
-import { countOption } from "../command/count-option.ts";
+import { countOption } from "../command/option-values.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { auditFolder } from "../settings/data-folder.ts";
 import { printable } from "../terminal/printable.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type Effect, type ParsedPolicy, parsePolicy, parseRule, type Rule, RuleError } from "@parley/client";
 import { usageError } from "../command/command-error.ts";
 import { policyPath } from "../settings/data-folder.ts";
-import { readSource, TooLargeError } from "../settings/named-source.ts";
+import { readSource, TooLargeError } from "../settings/read-source.ts";
 import { printable } from "../terminal/printable.ts";
 
 /** For all users of a machine; nobody's answer goes beyond it. */

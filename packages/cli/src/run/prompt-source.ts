@@ -3,7 +3,7 @@
 import { isUtf8 } from "node:buffer";
 import { fstatSync } from "node:fs";
 import { usageError } from "../command/command-error.ts";
-import { readSource, TooLargeError } from "../settings/named-source.ts";
+import { readSource, TooLargeError } from "../settings/read-source.ts";
 import { printable } from "../terminal/printable.ts";
 
 export interface PromptSource {

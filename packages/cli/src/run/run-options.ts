@@ -7,7 +7,7 @@ import type { McpServer } from "@parley/acp";
 import type { McpSection } from "@parley/client/config";
 import type { Invocation } from "../command/command.ts";
 import { usageError } from "../command/command-error.ts";
-import { timeSpan } from "../command/time-span.ts";
+import { parseTime } from "../command/option-values.ts";
 import { type PolicyFile, policyFile } from "../permissions/policy-rules.ts";
 import { printable } from "../terminal/printable.ts";
 import type { PromptSource } from "./prompt-source.ts";
@@ -122,7 +122,7 @@ function assignment(given: string): [string, string] {
 
 function duration(given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
-  const ms = timeSpan(given, ["ms", "s", "m", "h"], "s");
+  const ms = parseTime(given, ["ms", "s", "m", "h"], "s");
   // beyond it Node's timers fire at once
   if (ms === undefined || ms >= 2 ** 31) {
     throw usageError(`--timeout takes a time such as 90, 90s, 10m or 1h, got ${printable(given)}`, help);

@@ -33,7 +33,7 @@ export async function runPrompt(options: RunOptions): Promise<number> {
     if (!(await written(interrupts, isTimedOut))) process.exit(isTimedOut ? exitCode : exitCodes.cancelled);
     if (interrupts.isReaderGone) return 128 + 13;
     if (interrupts.outputError === undefined) return exitCode;
-    process.stderr.write(`parley: the output cannot be written: ${interrupts.outputError}\n`);
+    process.stderr.write(`parley: cannot write the output: ${interrupts.outputError}\n`);
     return exitCodes.agentError;
   } finally {
     interrupts.dispose();

@@ -4,10 +4,10 @@ import { writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import type { Entry } from "@parley/acp";
 import { exportSession } from "@parley/client/history";
+import { exitOnClosedOutput } from "../command/closed-output.ts";
 import type { Invocation } from "../command/command.ts";
 import { CommandError, usageError } from "../command/command-error.ts";
 import { printAnswer } from "../command/print-answer.ts";
-import { leaveWithReader } from "../command/reader-gone.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
 import { printable } from "../terminal/printable.ts";
 import { safeText } from "../terminal/safe-text.ts";
@@ -16,7 +16,7 @@ import { oneSession, sessionNamed, withHistory } from "./opened-history.ts";
 const formats = ["markdown", "json"] as const;
 
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
-  leaveWithReader();
+  exitOnClosedOutput();
   const word = oneSession(positionals, "sessions export");
   const format = formats.find((each) => each === (values["format"] ?? "markdown"));
   if (format === undefined) {

@@ -4,12 +4,12 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Invocation } from "../command/command.ts";
 import { usageError } from "../command/command-error.ts";
-import { countOption } from "../command/count-option.ts";
+import { countOption } from "../command/option-values.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { printable } from "../terminal/printable.ts";
 import { withHistory } from "./opened-history.ts";
+import { toldSessions } from "./redacted-session.ts";
 import { sessionJson, sessionLines } from "./session-line.ts";
-import { toldSessions } from "./told-session.ts";
 
 export async function run({ values, positionals, argv, json }: Invocation): Promise<number> {
   const limit = countOption(values, "limit", 20);

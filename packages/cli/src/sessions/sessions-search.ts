@@ -3,12 +3,12 @@
 import { resolve } from "node:path";
 import type { Invocation } from "../command/command.ts";
 import { usageError } from "../command/command-error.ts";
-import { countOption } from "../command/count-option.ts";
+import { countOption } from "../command/option-values.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import { withHistory } from "./opened-history.ts";
+import { sessionTeller } from "./redacted-session.ts";
 import { sessionJson, sessionLine } from "./session-line.ts";
-import { sessionTeller } from "./told-session.ts";
 
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
   const words = positionals.join(" ").trim();

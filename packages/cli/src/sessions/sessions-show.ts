@@ -8,8 +8,8 @@ import { bufferedOutput } from "../printers/output.ts";
 import { textPrinter } from "../printers/text-printer.ts";
 import { painter } from "../terminal/paint.ts";
 import { oneSession, sessionNamed, withHistory } from "./opened-history.ts";
+import { sessionTeller } from "./redacted-session.ts";
 import { sessionJson, sessionLine } from "./session-line.ts";
-import { sessionTeller } from "./told-session.ts";
 
 export async function run({ positionals, json }: Invocation): Promise<number> {
   const word = oneSession(positionals, "sessions show");

@@ -1,6 +1,7 @@
 // Locates the files of this installation: a checkout runs src/, an installed package dist/.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
+import { delimiter, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** Whether this is a checkout. */
@@ -15,6 +16,26 @@ function fileOf(path: string): string {
 
 /** The command `parley`. */
 export const launcher = fileOf("bin/parley");
+
+/** The words that start this command in the user's shell: `parley` if PATH has it, else the path of the launcher. */
+export function commandToType(): string {
+  const own = realpathSync(launcher);
+  // npm adds node_modules/.bin only for its scripts
+  const folders = (process.env["PATH"] ?? "").split(delimiter).filter((each) => !each.endsWith("/.bin"));
+  const found = folders.map((each) => realPath(join(each, "parley"))).find((each) => each !== undefined);
+  if (found === own) return "parley";
+  const path = relative(process.cwd(), own);
+  const shown = path.startsWith("..") ? own : path;
+  return /^[\w./@+-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`;
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
 
 /** The JSON schema that editors check the config file with. */
 export const configSchemaFile = fileOf("config.schema.json");

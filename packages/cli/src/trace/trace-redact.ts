@@ -5,8 +5,8 @@ import { type FileHandle, open } from "node:fs/promises";
 import { homedir } from "node:os";
 import { Redactor } from "@parley/acp/redact";
 import { traceHeader, traceRecord } from "@parley/conformance";
+import { exitOnClosedOutput } from "../command/closed-output.ts";
 import type { Invocation } from "../command/command.ts";
-import { leaveWithReader } from "../command/reader-gone.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
 import { missingFile, withTraceErrors } from "./trace-failure.ts";
 import { fileLines } from "./trace-lines.ts";
@@ -19,7 +19,7 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
     process.stderr.write("parley: --json needs --out: without it the trace itself is on stdout\n");
     return 2;
   }
-  leaveWithReader();
+  exitOnClosedOutput();
   return withTraceErrors(path, json, async () => {
     const secrets = await knownSecrets();
     const redactor = new Redactor({ contents: values.contents === true, home: homedir(), secrets });

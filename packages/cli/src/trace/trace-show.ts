@@ -1,8 +1,8 @@
 // `parley trace show FILE [RECORD]`: a trace for people, one line per message and event, or one JSON object per line.
 
 import { isTraceMessage, type TraceEvent, type TraceHeader, type TraceMessage } from "@parley/conformance";
+import { exitOnClosedOutput } from "../command/closed-output.ts";
 import type { Invocation } from "../command/command.ts";
-import { leaveWithReader } from "../command/reader-gone.ts";
 import { printable } from "../terminal/printable.ts";
 import { missingFile, withTraceErrors } from "./trace-failure.ts";
 import { traceItems } from "./trace-lines.ts";
@@ -22,7 +22,7 @@ interface Facts {
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
   const [path, record] = positionals;
   if (path === undefined) return missingFile("trace show", json);
-  leaveWithReader();
+  exitOnClosedOutput();
   return withTraceErrors(path, json, async () => {
     if (record !== undefined) return showRecord(path, record, json);
     const output = json ? jsonOutput() : proseOutput();

@@ -3,8 +3,8 @@
 import { mkdir, rename, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CommandError } from "../command/command-error.ts";
-import { checkedConfig, configText, parsedConfig } from "../settings/config-file.ts";
-import { configPath } from "../settings/data-folder.ts";
+import { checkedConfig, configText, parsedConfig } from "./config-file.ts";
+import { configPath } from "./data-folder.ts";
 
 /** A path and its value; undefined takes it away. */
 export type ConfigChange = readonly [path: readonly string[], value: unknown];

@@ -1,13 +1,13 @@
-// What shells and the documentation ask of the tables.
+// The tables of `parley completion` and of what its scripts call.
 
 import type { Command } from "../command/command.ts";
 
 const shells = ["bash", "zsh", "fish"];
 
-export const shellCommands: readonly Command[] = [
+export const completionCommands: readonly Command[] = [
   {
     name: "completion",
-    summary: "print what makes a shell complete parley's commands and options",
+    summary: "Print a shell completion script",
     details:
       "bash: add to ~/.bashrc: source <(parley completion bash)\n" +
       "zsh: add to ~/.zshrc, after compinit: source <(parley completion zsh)\n" +
@@ -19,17 +19,10 @@ export const shellCommands: readonly Command[] = [
   },
   {
     name: "completion-words",
-    summary: "the names that a shell completes: agents or sessions",
+    summary: "Print the names of agents or sessions, for completion scripts",
     positionals: "WHAT",
     options: {},
     internal: true,
     load: () => import("./completion-words.ts"),
-  },
-  {
-    name: "cli-page",
-    summary: "docs/cli.md, from the tables",
-    options: {},
-    internal: true,
-    load: () => import("../command/cli-page.ts"),
   },
 ];

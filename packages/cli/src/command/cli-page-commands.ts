@@ -1,0 +1,13 @@
+// The table of the command that prints docs/cli.md.
+
+import type { Command } from "./command.ts";
+
+export const cliPageCommands: readonly Command[] = [
+  {
+    name: "cli-page",
+    summary: "Print docs/cli.md",
+    options: {},
+    internal: true,
+    load: () => import("./cli-page.ts"),
+  },
+];

@@ -1,0 +1,110 @@
+// The tables of `parley sessions`.
+
+import type { Command, Option } from "../command/command.ts";
+
+const cwd: Option = {
+  type: "string",
+  short: "C",
+  value: "DIR",
+  completes: "directory",
+  summary: "Only sessions in this directory",
+};
+const limit: Option = {
+  type: "string",
+  short: "n",
+  value: "COUNT",
+  default: "20",
+  summary: "Maximum number of results",
+};
+
+export const sessionsCommands: readonly Command[] = [
+  {
+    name: "sessions list",
+    summary: "List recent sessions of all agents",
+    details:
+      "Each line shows the id, age, agent, directory, name (if any) and title. With --agent, or a command after --, starts the agent " +
+      "and lists the sessions that it has itself, including those of other clients; a star marks those in the history. Continue one " +
+      "with `parley run --session ID`.",
+    positionals: "[-- COMMAND [ARGUMENTS]]",
+    options: {
+      agent: {
+        type: "string",
+        short: "a",
+        value: "NAME",
+        completes: "agent",
+        summary: "List this agent's own sessions",
+      },
+      cwd,
+      limit,
+    },
+    json: true,
+    load: () => import("./sessions-list.ts"),
+  },
+  {
+    name: "sessions show",
+    summary: "Print a session",
+    details: "SESSION is an id, the beginning of an id, or a name.",
+    positionals: "SESSION",
+    completes: "session",
+    options: {},
+    json: true,
+    load: () => import("./sessions-show.ts"),
+  },
+  {
+    name: "sessions search",
+    summary: "Search the text of sessions",
+    details:
+      "A message matches if it has all the words. The last word may be the beginning of a word; quoted words must follow each other. " +
+      "Exits with 1 if nothing is found.",
+    positionals: "WORDS...",
+    options: { cwd, limit },
+    json: true,
+    load: () => import("./sessions-search.ts"),
+  },
+  {
+    name: "sessions export",
+    summary: "Export a session without its secrets, to share it",
+    details:
+      "Replaces keys, tokens, passwords, your home directory and user name. Secrets from the environment, the config file and stored " +
+      "logins are removed wherever they occur. Read the export before you share it.",
+    positionals: "SESSION",
+    completes: "session",
+    options: {
+      format: {
+        type: "string",
+        short: "f",
+        value: "FORMAT",
+        completes: ["markdown", "json"],
+        default: "markdown",
+        summary: "markdown, or json for all details",
+      },
+      out: {
+        type: "string",
+        short: "o",
+        value: "FILE",
+        completes: "file",
+        summary: "File to write to (default: stdout)",
+      },
+      raw: { type: "boolean", summary: "Do not remove anything" },
+    },
+    json: true,
+    load: () => import("./sessions-export.ts"),
+  },
+  {
+    name: "sessions delete",
+    summary: "Delete sessions from the history and from the agent",
+    details:
+      "Starts each agent that is known by name, and asks it to delete its own copy if it can. An agent that was started with a command " +
+      "after -- is not asked.",
+    positionals: "SESSION...",
+    completes: "session",
+    options: {
+      "history-only": {
+        type: "boolean",
+        summary: "Delete only from the history; do not start the agent",
+      },
+    },
+    json: true,
+    load: () => import("./sessions-delete.ts"),
+  },
+];
