@@ -9,9 +9,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Invocation } from "../command/command.ts";
 import { parseSize } from "../command/option-values.ts";
 import { ownVersion } from "../settings/installation.ts";
-import { openOutput, type Pass, pass } from "./tap-pass.ts";
-import type { Recorder } from "./tap-recorder.ts";
-import type { StreamName } from "./tap-worker.ts";
+import { openOutput, type Pass, pass } from "./pass.ts";
+import type { Recorder, StreamName } from "./recorder.ts";
 
 type Agent = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -75,7 +74,7 @@ async function startRecorder(
   try {
     const { fd, path } = createTrace(out ?? join(traceFolder(), traceName(command[0] ?? "", now)));
     say(`recording to ${path}`);
-    const { Recorder } = await import("./tap-recorder.ts");
+    const { Recorder } = await import("./recorder.ts");
     return new Recorder({
       fd,
       header: {
@@ -218,11 +217,10 @@ async function finishTrace(
   hurried: Promise<void> = new Promise(() => undefined),
 ): Promise<void> {
   if (recorder === undefined) return;
-  const { summary, droppedBytes } = await recorder.finish({ stillMs, maxMs: flushMs, hurried });
+  const result = await recorder.finish({ stillMs, maxMs: flushMs, hurried });
+  const { isComplete, lostRecords, limitReached, droppedBytes } = result;
   if (droppedBytes > 0) say(`the trace lacks ${droppedBytes} bytes: the disk was too slow for them`);
-  if (summary === undefined) say("the trace is incomplete: its end could not be written in time");
-  else if (summary.limitReached)
-    say(`the trace has reached --max-bytes; ${summary.lostRecords} records are not in it`);
-  else if (summary.lostRecords > 0)
-    say(`the trace lacks ${summary.lostRecords} records that could not be written`);
+  if (!isComplete) say("the trace is incomplete: its end could not be written in time");
+  else if (limitReached) say(`the trace has reached --max-bytes; ${lostRecords} records are not in it`);
+  else if (lostRecords > 0) say(`the trace lacks ${lostRecords} records that could not be written`);
 }

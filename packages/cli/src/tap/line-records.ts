@@ -1,7 +1,7 @@
-// Chunks of one stream to the records of a trace, one per line. Runs on the recorder's thread.
+// Turns the chunks of one stream into the records of a trace, one per line.
 
 import { isUtf8 } from "node:buffer";
-import type { TraceOutput } from "./tap-output.ts";
+import type { TraceWriter } from "./trace-writer.ts";
 
 const newline = 0x0a;
 
@@ -13,10 +13,10 @@ export interface LineLimits {
 }
 
 export class LineRecords {
-  /** What stands between the time and the size: who sent it, or which event it is. */
+  /** The JSON between the time and the size: the sender, or the event. */
   readonly #source: string;
   readonly #limits: LineLimits;
-  readonly #output: TraceOutput;
+  readonly #writer: TraceWriter;
   #parts: Buffer[] = [];
   /** Bytes of the line that is not complete yet; those beyond the limit are counted and not kept. */
   #held = 0;
@@ -25,14 +25,14 @@ export class LineRecords {
   /** After a gap: what comes up to the next line feed belongs to a line whose beginning is missing. */
   #resyncing = false;
 
-  constructor(source: string, limits: LineLimits, output: TraceOutput) {
+  constructor(source: string, limits: LineLimits, writer: TraceWriter) {
     this.#source = source;
     this.#limits = limits;
-    this.#output = output;
+    this.#writer = writer;
   }
 
-  /** The chunk is kept and must not change any more. */
-  push(chunk: Buffer): void {
+  /** `t` is the time as JSON. The chunk is kept and must not change any more. */
+  push(t: string, chunk: Buffer): void {
     let from = 0;
     if (this.#held > 0 || this.#resyncing) {
       const first = chunk.indexOf(newline);
@@ -41,16 +41,16 @@ export class LineRecords {
       if (this.#resyncing) this.#resyncing = false;
       else {
         this.#hold(chunk.subarray(0, from));
-        this.#flush();
+        this.end(t);
       }
     }
     const last = chunk.lastIndexOf(newline);
-    if (last >= from) this.#block(chunk.subarray(from, last + 1));
+    if (last >= from) this.#block(t, chunk.subarray(from, last + 1));
     const rest = Math.max(last + 1, from);
     if (rest < chunk.length) this.#hold(chunk.subarray(rest));
   }
 
-  /** Bytes are missing here: the line that they belong to is of no use. Says how many of it had been kept. */
+  /** Bytes are missing here, so the line that they belong to is discarded. Returns how many of its bytes were held. */
   gap(): number {
     const lost = this.#held;
     this.#clear();
@@ -58,20 +58,24 @@ export class LineRecords {
     return lost;
   }
 
-  /** The stream is over: a last line without a line feed is recorded too. */
-  end(): void {
-    if (this.#held > 0) this.#flush();
+  /** Records what is held as a line; at the end of the stream it may lack its line feed. */
+  end(t: string): void {
+    if (this.#held === 0) return;
+    const size = this.#held;
+    const bytes = this.#parts.length === 1 ? this.#parts[0] : Buffer.concat(this.#parts);
+    this.#clear();
+    if (bytes !== undefined) this.#line(t, bytes, { size, complete: this.#complete });
   }
 
   /**
-   * Whole lines: the price of a trace is mostly that of this function. The bytes are taken for Latin-1, where
-   * each of them is one character that JSON.stringify leaves alone unless it must be escaped, and written as
-   * Latin-1 again: UTF-8 goes through unharmed and is never decoded (a third cheaper, measured).
+   * Whole lines: the cost of a trace is mostly that of this function. The bytes are read as Latin-1, where each
+   * is one character that JSON.stringify leaves alone unless it must be escaped, and written as Latin-1 again:
+   * UTF-8 passes unharmed and is never decoded (a third cheaper, measured).
    */
-  #block(block: Buffer): void {
-    if (block.length > this.#limits.maxLineBytes || !isUtf8(block)) return this.#oneByOne(block);
+  #block(t: string, block: Buffer): void {
+    if (block.length > this.#limits.maxLineBytes || !isUtf8(block)) return this.#oneByOne(t, block);
     const text = block.toString("latin1");
-    const prefix = `{"t":${this.#output.now},${this.#source},"bytes":`;
+    const prefix = `{"t":${t},${this.#source},"bytes":`;
     let records = "";
     let count = 0;
     let from = 0;
@@ -80,14 +84,14 @@ export class LineRecords {
       count += 1;
       from = to + 1;
     }
-    this.#output.addBytes(records, count);
+    this.#writer.add(t, Buffer.from(records, "latin1"), count);
   }
 
   /** Somewhere in the block is a line that is too long or is not UTF-8. */
-  #oneByOne(block: Buffer): void {
+  #oneByOne(t: string, block: Buffer): void {
     for (let from = 0; from < block.length; ) {
       const to = block.indexOf(newline, from) + 1;
-      this.#line(block.subarray(from, to), { size: to - from, complete: true });
+      this.#line(t, block.subarray(from, to), { size: to - from, complete: true });
       from = to;
     }
   }
@@ -107,33 +111,30 @@ export class LineRecords {
     this.#complete = chunk.at(-1) === newline;
   }
 
-  #flush(): void {
-    const size = this.#held;
-    const bytes = this.#parts.length === 1 ? this.#parts[0] : Buffer.concat(this.#parts);
-    this.#clear();
-    if (bytes !== undefined) this.#line(bytes, { size, complete: this.#complete });
-  }
-
   #clear(): void {
     this.#parts = [];
     this.#held = 0;
   }
 
-  #line(line: Buffer, { size, complete }: { size: number; complete: boolean }): void {
-    const start = `{"t":${this.#output.now},${this.#source},"bytes":${size},`;
-    const end = complete ? "}" : ',"newline":false}';
+  #line(t: string, line: Buffer, { size, complete }: { size: number; complete: boolean }): void {
+    const start = `{"t":${t},${this.#source},"bytes":${size},`;
+    const end = complete ? "}\n" : ',"newline":false}\n';
+    this.#writer.add(t, Buffer.from(`${start}${this.#content(line, size, complete)}${end}`));
+  }
+
+  #content(line: Buffer, size: number, complete: boolean): string {
     if (size > this.#limits.maxLineBytes) {
       const head = wholeCharacters(line.subarray(0, this.#limits.headBytes)).toString("utf8");
-      this.#output.add(`${start}"head":${JSON.stringify(head)}${end}`);
-      return;
+      return `"head":${JSON.stringify(head)}`;
     }
     const body = complete ? line.subarray(0, -1) : line;
-    if (isUtf8(body)) this.#output.add(`${start}"text":${JSON.stringify(body.toString("utf8"))}${end}`);
-    else this.#output.add(`${start}"base64":"${body.toString("base64")}"${end}`);
+    return isUtf8(body)
+      ? `"text":${JSON.stringify(body.toString("utf8"))}`
+      : `"base64":"${body.toString("base64")}"`;
   }
 }
 
-/** Without the beginning of a character whose rest was cut off. */
+/** The bytes without a last character that was cut off. */
 function wholeCharacters(bytes: Buffer): Buffer {
   let end = bytes.length;
   while (end > 0 && bytes.length - end < 4 && ((bytes[end - 1] ?? 0) & 0xc0) === 0x80) end -= 1;
