@@ -3,10 +3,9 @@
 
 import type { Command, Invocation } from "./command/command.ts";
 import { CommandError, usageError } from "./command/command-error.ts";
-import { jsonText } from "./command/json-text.ts";
 import { printAnswer } from "./command/print-answer.ts";
 import { commands } from "./commands.ts";
-import { saidLines } from "./terminal/safe-text.ts";
+import { escapedJson, messageLines } from "./terminal/sanitise.ts";
 
 /** Gives the exit code. */
 export async function runCommandLine(given: readonly string[]): Promise<number> {
@@ -21,8 +20,8 @@ export async function runCommandLine(given: readonly string[]): Promise<number> 
     const { exitCode, ...told } = await withoutSecrets(failureOf(error, json), argv);
     // the last line of a run is its end, however early that comes
     const end = { v: 1, type: "end", exitCode, text: "", error: told, durationMs: 0 };
-    if (json) process.stdout.write(`${jsonText(isRun ? end : { v: 1, error: told })}\n`);
-    else process.stderr.write(saidLines(told.message) + (told.hint ? saidLines(told.hint) : ""));
+    if (json) process.stdout.write(`${escapedJson(isRun ? end : { v: 1, error: told })}\n`);
+    else process.stderr.write(messageLines(told.message) + (told.hint ? messageLines(told.hint) : ""));
     return exitCode;
   }
 }

@@ -164,8 +164,8 @@ for (const editor of ["zed", "jetbrains", "vscode", "neovim", "emacs"]) {
 
 test("what cannot be understood is refused with what is wanted", patience, () => {
   for (const [args, wanted] of [
-    [["--mode", "yolo"], /--mode takes one of ask, code, architect, chat, got yolo/],
-    [["--setup", "ed"], /--setup takes one of zed, jetbrains, neovim, emacs, vscode, got ed/],
+    [["--mode", "yolo"], /--mode: expected one of ask, code, architect, chat, got yolo/],
+    [["--setup", "ed"], /--setup: expected one of zed, jetbrains, neovim, emacs, vscode, got ed/],
     [["--model", "none"], /The model "none" names no provider that is known/],
   ] as const) {
     const { status, stdout, stderr } = parley(...args);

@@ -8,7 +8,7 @@ import { usageError } from "../command/command-error.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { changeConfig } from "../settings/change-config.ts";
 import { readAgents } from "../settings/named-agent.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 
 export async function run({ positionals, argv, values, json }: Invocation): Promise<number> {
   const [name, extra] = positionals.slice(0, positionals.length - argv.length);
@@ -58,7 +58,7 @@ export async function run({ positionals, argv, values, json }: Invocation): Prom
 function checkAddress(url: string): void {
   if (!/^(?:wss?|https?):\/\//i.test(url) || !URL.canParse(url)) {
     const wanted = "https:// or wss://, and http:// or ws:// on this machine";
-    throw usageError(`--url takes ${wanted}, got ${printable(url)}`, "see parley help agents add");
+    throw usageError(`--url takes ${wanted}, got ${escapedLine(url)}`, "see parley help agents add");
   }
   const problem = plainTextProblem(url);
   if (problem === undefined) return;

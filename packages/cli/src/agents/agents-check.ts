@@ -6,7 +6,7 @@ import { usageError } from "../command/command-error.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
-import { safeLine } from "../terminal/safe-text.ts";
+import { safeLine } from "../terminal/sanitise.ts";
 import { launchFailure } from "./launch-failure.ts";
 import { type AgentFacts, probeAgent } from "./probe-agent.ts";
 import { commandLines, optionLines } from "./session-facts.ts";

@@ -5,7 +5,7 @@ import type { Invocation } from "../command/command.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { readAgents } from "../settings/named-agent.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 
 export async function run({ json }: Invocation): Promise<number> {
   const { agents, preferred } = await readAgents();
@@ -17,7 +17,7 @@ export async function run({ json }: Invocation): Promise<number> {
     ({ name, isDefault, state }) => `${isDefault ? "*" : " "} ${name.padEnd(width)}  ${state}`,
   );
   const data = listed.map(({ state: _state, ...rest }) => rest);
-  printAnswer(lines.map(printable).join("\n"), { agents: data }, json);
+  printAnswer(lines.map(escapedLine).join("\n"), { agents: data }, json);
   return 0;
 }
 

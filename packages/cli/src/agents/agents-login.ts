@@ -7,7 +7,7 @@ import { printAnswer } from "../command/print-answer.ts";
 import { storeCredentials } from "../settings/agent-credentials.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 import { launchFailure } from "./launch-failure.ts";
 import { loginAsker } from "./login-asker.ts";
 import { probeAgent } from "./probe-agent.ts";
@@ -63,7 +63,7 @@ export async function run({ positionals, argv, json }: Invocation): Promise<numb
 /** What is given is kept by the agent's name. */
 function namelessKey(variable: string): CommandError {
   return usageError(
-    `the agent wants ${printable(variable)}, which is kept for agents that have a name`,
+    `the agent wants ${escapedLine(variable)}, which is kept for agents that have a name`,
     "give it one: parley agents add NAME -- COMMAND, then parley agents login NAME",
   );
 }

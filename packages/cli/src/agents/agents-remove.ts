@@ -5,7 +5,7 @@ import { usageError } from "../command/command-error.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { changeConfig } from "../settings/change-config.ts";
 import { readAgents } from "../settings/named-agent.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 
 export async function run({ positionals, json }: Invocation): Promise<number> {
   const [name = ""] = positionals;
@@ -13,7 +13,7 @@ export async function run({ positionals, json }: Invocation): Promise<number> {
   if (!Object.hasOwn(config.agents ?? {}, name)) {
     const own = Object.keys(config.agents ?? {}).join(", ");
     throw usageError(
-      `there is no agent ${printable(name)} in the config; there are: ${own || "none"}`,
+      `there is no agent ${escapedLine(name)} in the config; there are: ${own || "none"}`,
       "see parley agents list",
     );
   }

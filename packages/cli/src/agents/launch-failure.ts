@@ -2,7 +2,7 @@
 
 import { LaunchError } from "@parley/client";
 import { CommandError } from "../command/command-error.ts";
-import { safeText } from "../terminal/safe-text.ts";
+import { safeText } from "../terminal/sanitise.ts";
 
 /** Exit code 6 where somebody has to log in, 5 where the agent did not start; anything else is thrown on as it is. */
 export function launchFailure(error: unknown): unknown {

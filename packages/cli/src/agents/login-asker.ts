@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import type { Asker, LoginCommand, LoginMethod } from "@parley/client";
 import { askLine } from "../terminal/ask-line.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 import { askSecret } from "../terminal/secret-input.ts";
 
 export function loginAsker(): Required<Pick<Asker, "chooseLogin" | "credential" | "terminalLogin">> {
@@ -15,22 +15,22 @@ async function chooseLogin(methods: readonly LoginMethod[], agent: string): Prom
   if (methods.length === 1) return only?.id;
   const lines = methods.map(
     ({ name, description }, index) =>
-      `  ${index + 1}  ${printable(name)}${description === undefined ? "" : `: ${printable(description)}`}`,
+      `  ${index + 1}  ${escapedLine(name)}${description === undefined ? "" : `: ${escapedLine(description)}`}`,
   );
-  process.stderr.write(`${printable(agent)} can be logged in to in these ways:\n${lines.join("\n")}\n`);
+  process.stderr.write(`${escapedLine(agent)} can be logged in to in these ways:\n${lines.join("\n")}\n`);
   const answer = (await askLine(`Which one (1-${methods.length})? `))?.trim();
   return methods[Number(answer) - 1]?.id ?? methods.find(({ id }) => id === answer)?.id;
 }
 
 function credential(variable: { name: string; label: string; isSecret: boolean; isOptional: boolean }) {
   const { name, label, isSecret, isOptional } = variable;
-  const what = label === name ? name : `${printable(label)} (${name})`;
+  const what = label === name ? name : `${escapedLine(label)} (${name})`;
   const question = `${what}${isOptional ? ", may be left empty" : ""}${isSecret ? " (it is not shown)" : ""}: `;
   return isSecret ? askSecret(question) : askLine(question);
 }
 
 function terminalLogin({ command, args, env, cwd }: LoginCommand): Promise<number> {
-  process.stderr.write(`Running ${[command, ...args].map(printable).join(" ")}\n`);
+  process.stderr.write(`Running ${[command, ...args].map(escapedLine).join(" ")}\n`);
   // the launcher's own wire is no business of a program that has the terminal
   const child = spawn(command, args, { cwd, env, stdio: "inherit" });
   return new Promise((resolve) => {

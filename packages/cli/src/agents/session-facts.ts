@@ -1,7 +1,7 @@
 // What a session offers: options with their choices, and commands; as data, and in words that can be typed.
 
 import type { ClientSession, SessionConfigOption } from "@parley/acp";
-import { safeLine } from "../terminal/safe-text.ts";
+import { safeLine } from "../terminal/sanitise.ts";
 
 export interface OptionChoice {
   readonly value: string;

@@ -3,6 +3,7 @@
 
 import { createWriteStream, openSync } from "node:fs";
 import type { Log } from "@parley/acp";
+import { escapedLine } from "../terminal/sanitise.ts";
 
 export interface BridgeLog {
   readonly happened: Log;
@@ -33,13 +34,13 @@ function onlyLosses(): Log {
   return (level, message, details) => {
     const lost = lossesIn(details);
     if (lost.length === 0) {
-      if (level === "error") process.stderr.write(`parley: ${oneLine(message + rest(details))}\n`);
+      if (level === "error") process.stderr.write(`parley: ${escapedLine(message + rest(details))}\n`);
       return;
     }
     for (const what of lost) {
       if (shown.has(what) || shown.size >= maxRemembered) continue;
       shown.add(what);
-      process.stderr.write(`parley: ${oneLine(`${message}: ${what}`)}\n`);
+      process.stderr.write(`parley: ${escapedLine(`${message}: ${what}`)}\n`);
     }
   };
 }
@@ -48,13 +49,8 @@ function everything(write: (line: string) => void): Log {
   return (level, message, details) => {
     const lost = lossesIn(details);
     const what = lost.length === 0 ? "" : `: ${lost.join("; ")}`;
-    write(`${new Date().toISOString()} ${level} ${oneLine(message + what + rest(details))}\n`);
+    write(`${new Date().toISOString()} ${level} ${escapedLine(message + what + rest(details))}\n`);
   };
-}
-
-/** What an agent said is shown to a person: no line of its making, and nothing that a terminal would obey. */
-function oneLine(text: string): string {
-  return text.replace(/\p{Cc}/gu, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 function lossesIn(details: unknown): readonly string[] {

@@ -4,6 +4,7 @@
 import { type ByteChannel, byteTransport, type ClientToolServices, relay } from "@parley/acp";
 import { nodePlatform, type ProcessExit, spawnTransport, stdioChannel } from "@parley/acp/node";
 import type { Invocation } from "../command/command.ts";
+import { type CommandError, usageError } from "../command/command-error.ts";
 import { readTextBelow } from "./bridge-file.ts";
 import { type BridgeLog, openBridgeLog } from "./bridge-log.ts";
 
@@ -14,14 +15,14 @@ export async function run({ values, positionals }: Invocation): Promise<number> 
   const [command, ...args] = positionals;
   if (as !== "v1" && as !== "v2") {
     const got = as === undefined ? "nothing" : String(as).slice(0, 40);
-    return refuse(`--as takes the version that the editor speaks, v1 or v2, got ${got}`);
+    throw misuse(`--as: expected the protocol version of the editor, v1 or v2, got ${got}`);
   }
-  if (command === undefined) return refuse("there is no agent to start: put its command after --");
+  if (command === undefined) throw misuse("expected an agent: parley bridge --as v1 -- COMMAND [ARGUMENTS]");
   let log: BridgeLog;
   try {
     log = openBridgeLog(logTo === undefined ? undefined : String(logTo));
   } catch (error) {
-    return refuse(`--log: cannot write there: ${(error as Error).message}`);
+    throw misuse(`--log: cannot write there: ${(error as Error).message}`);
   }
   return serve({ version: as === "v1" ? 1 : 2, isStrict: strict === true, command, args, log });
 }
@@ -107,7 +108,6 @@ function watched(channel: ByteChannel, left: () => void): ByteChannel {
   };
 }
 
-function refuse(message: string): number {
-  process.stderr.write(`parley: ${message}\nparley: see parley help bridge\n`);
-  return 2;
+function misuse(message: string): CommandError {
+  return usageError(message, "see parley help bridge");
 }

@@ -1,6 +1,6 @@
 // Parses option values that are numbers, times or sizes.
 
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 import type { Invocation } from "./command.ts";
 import { usageError } from "./command-error.ts";
 
@@ -9,7 +9,7 @@ export function countOption(values: Invocation["values"], name: string, otherwis
   if (typeof given !== "string") return otherwise;
   if (/^[1-9]\d{0,5}$/.test(given)) return Number(given);
   throw usageError(
-    `--${name}: expected a number from 1 to 999999, got ${printable(given)}`,
+    `--${name}: expected a number from 1 to 999999, got ${escapedLine(given)}`,
     `give a number, or omit --${name}`,
   );
 }

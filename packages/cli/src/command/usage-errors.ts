@@ -1,6 +1,6 @@
 // What is told to somebody whose words are no command, or no arguments of one. Loaded only then.
 
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 import type { Command, Option } from "./command.ts";
 import { type CommandError, usageError } from "./command-error.ts";
 import { nearestWord } from "./nearest-word.ts";
@@ -27,14 +27,14 @@ export function unknownCommand(
     const seconds = family.map((each) => each.slice(name.length + 1));
     const near = nearestWord(second ?? "", seconds);
     return usageError(
-      `${name} has no ${printable(second ?? "")}; it has ${seconds.join(", ")}`,
+      `${name} has no ${escapedLine(second ?? "")}; it has ${seconds.join(", ")}`,
       near === undefined ? `see parley help ${name}` : `did you mean: parley ${name} ${near}`,
     );
   }
   const names = commands.filter(({ internal }) => internal !== true).map((command) => command.name);
   const near = nearestWord(`${name} ${second ?? ""}`.trim(), names) ?? nearestWord(name, firstWords(names));
   return usageError(
-    `unknown command ${printable(name)}`,
+    `unknown command ${escapedLine(name)}`,
     `${near === undefined ? "" : `did you mean: parley ${near}; `}parley --help lists all commands`,
   );
 }
@@ -46,7 +46,7 @@ export function unknownOption(typed: string): CommandError {
     near === undefined
       ? "options come after the command; see parley --help"
       : `did you mean: parley --${near}`;
-  return usageError(`unknown option ${printable(typed)}`, hint);
+  return usageError(`unknown option ${escapedLine(typed)}`, hint);
 }
 
 /** What `parseArgs` threw, in words about this command. */
@@ -59,7 +59,7 @@ export function badArguments(error: Error, command: Command, args: readonly stri
   }
   const names = [...Object.keys(command.options), ...(command.json ? ["json"] : [])];
   // Node's own advice about positionals runs over several sentences; its first one says what was got.
-  const got = printable(error.message.split(/\. |\n/)[0] ?? error.message);
+  const got = escapedLine(error.message.split(/\. |\n/)[0] ?? error.message);
   const near = name === "" ? undefined : nearestWord(name, [...names, "help"]);
   const listed = names.map((each) => `--${each}`).join(", ");
   const known = names.length === 0 ? "it has no options" : `it has ${listed}`;
@@ -73,7 +73,7 @@ function valueWanted(name: string, { short, value = "VALUE" }: Option, args: rea
   const at = args.findIndex((each) => each === `--${name}` || (short !== undefined && each === `-${short}`));
   const next = at < 0 ? undefined : args[at + 1];
   if (next === undefined) return `--${name} wants a value: --${name} ${value}`;
-  const got = printable(next);
+  const got = escapedLine(next);
   return `--${name} wants a value, got ${got}, which looks like an option; if it is the value, write --${name}=${got}`;
 }
 

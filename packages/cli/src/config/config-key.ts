@@ -1,7 +1,7 @@
 // How one value of the config is named on the command line: `agent.mode`, `agents."my agent".command`.
 
 import { usageError } from "../command/command-error.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 
 const part = /(?:"((?:[^"\\]|\\.)*)"|([^."]+))(?:\.(?=.)|$)/y;
 
@@ -16,7 +16,7 @@ export function configKey(given: string | undefined): readonly string[] {
     if (part.lastIndex === text.length) return names;
   }
   throw usageError(
-    text === "" ? "the name of a value is wanted" : `${printable(text)} is no name of a value`,
+    text === "" ? "the name of a value is wanted" : `${escapedLine(text)} is no name of a value`,
     'names are joined by dots, such as agent.mode, and quoted where they have some themselves: agents."a.b".command',
   );
 }

@@ -5,7 +5,7 @@ import { usageError } from "../command/command-error.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
 import { readAgents } from "../settings/named-agent.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 import { examineAgents } from "./examine-agents.ts";
 import { examineConfig, examineFolders, examineModel, examineNode } from "./examine-machine.ts";
 import { examineServers } from "./examine-mcp.ts";
@@ -20,7 +20,7 @@ export async function run({ values, json }: Invocation): Promise<number> {
   const { finding, config } = await examineConfig();
   const agents = finding.state === "broken" ? undefined : (await readAgents(() => undefined)).agents;
   if (name !== undefined && agents?.has(name) === false) {
-    throw usageError(`there is no agent ${printable(name)}`, "see parley agents list");
+    throw usageError(`there is no agent ${escapedLine(name)}`, "see parley agents list");
   }
   const findings: Finding[] = [];
   const { StreamRedactor } = await import("@parley/acp/redact");
@@ -49,8 +49,8 @@ export async function run({ values, json }: Invocation): Promise<number> {
 }
 
 function line({ what, state, detail, todo }: Finding): string {
-  const text = `${marks[state]}  ${printable(what)}: ${detail.split("\n").map(printable).join("\n           ")}`;
-  return todo === undefined ? text : `${text}\n           → ${printable(todo)}`;
+  const text = `${marks[state]}  ${escapedLine(what)}: ${detail.split("\n").map(escapedLine).join("\n           ")}`;
+  return todo === undefined ? text : `${text}\n           → ${escapedLine(todo)}`;
 }
 
 function secondsOf(given: Invocation["values"][string]): number {

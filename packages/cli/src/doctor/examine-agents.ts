@@ -3,7 +3,7 @@
 import { findProgram, LaunchError } from "@parley/client";
 import type { ConfiguredAgent } from "@parley/client/config";
 import { probeAgent } from "../agents/probe-agent.ts";
-import { safeLine } from "../terminal/safe-text.ts";
+import { safeLine } from "../terminal/sanitise.ts";
 import type { Finding } from "./finding.ts";
 
 const slowMs = 10_000;

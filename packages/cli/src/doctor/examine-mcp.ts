@@ -4,7 +4,7 @@ import { Connection, type McpServer, RequestError } from "@parley/acp";
 import { spawnTransport } from "@parley/acp/node";
 import { agentEnvironment, findProgram } from "@parley/client";
 import { ownVersion } from "../settings/installation.ts";
-import { safeLine } from "../terminal/safe-text.ts";
+import { safeLine } from "../terminal/sanitise.ts";
 import type { Finding } from "./finding.ts";
 
 /** What MCP calls its newest version that all know; a server answers with the one that it speaks. */

@@ -8,7 +8,7 @@ import { usageError } from "../command/command-error.ts";
 import { parseTime } from "../command/option-values.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { permissionsPath, policyPath } from "../settings/data-folder.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 import { ruleJson, ruleLine } from "./permissions-list.ts";
 
 const help = "see parley help permissions add";
@@ -39,17 +39,20 @@ function parsed(text: string): Rule {
   const [, effect = "", rule = ""] = /^\s*(\S+)\s*([\s\S]*)$/.exec(text) ?? [];
   if (effect === "") throw usageError("which rule? type: parley permissions add allow exec npm test", help);
   if (effect !== "allow" && effect !== "ask" && effect !== "deny")
-    throw usageError(`a rule begins with allow, ask or deny, got "${printable(effect.slice(0, 50))}"`, help);
+    throw usageError(
+      `a rule begins with allow, ask or deny, got "${escapedLine(effect.slice(0, 50))}"`,
+      help,
+    );
   try {
     return parseRule(rule, { effect, origin: "user" });
   } catch (error) {
-    throw error instanceof RuleError ? usageError(printable(error.message), help) : error;
+    throw error instanceof RuleError ? usageError(escapedLine(error.message), help) : error;
   }
 }
 
 function scopeOf(given: unknown): "workspace" | "always" {
   if (given === "workspace" || given === "always") return given;
-  throw usageError(`--scope takes workspace or always, got ${printable(String(given))}`, help);
+  throw usageError(`--scope takes workspace or always, got ${escapedLine(String(given))}`, help);
 }
 
 /** Everywhere and for months: only what changes nothing, and what is exactly this command. */
@@ -64,5 +67,5 @@ function duration(given: unknown): number | undefined {
   if (given === undefined) return undefined;
   const lasts = parseTime(String(given), ["m", "h", "d", "w"]);
   if (lasts !== undefined) return lasts;
-  throw usageError(`--for takes a time such as 30m, 12h, 30d or 4w, got ${printable(String(given))}`, help);
+  throw usageError(`--for takes a time such as 30m, 12h, 30d or 4w, got ${escapedLine(String(given))}`, help);
 }

@@ -6,7 +6,7 @@ import { canonicalPath, commandSubject, type Subject, type Verdict } from "@parl
 import type { Invocation } from "../command/command.ts";
 import { usageError } from "../command/command-error.ts";
 import { printAnswer } from "../command/print-answer.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 import { openGate } from "./open-gate.ts";
 import { ruleJson } from "./permissions-list.ts";
 import { policyFile } from "./policy-rules.ts";
@@ -36,7 +36,7 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
     ? { effect: "deny", reason: outside }
     : gate.check({ sessionId: "check", cwd, roots }, [subject]);
   const data = { effect, reason, subject, ...(rule === undefined ? {} : { rule: ruleJson(rule) }) };
-  printAnswer(`${effect}: ${printable(reason)}`, data, json);
+  printAnswer(`${effect}: ${escapedLine(reason)}`, data, json);
   return exitCodes[effect];
 }
 
@@ -61,7 +61,7 @@ function subjectFrom(words: readonly string[], cwd: string): Subject {
   const example = examples[operation];
   if (example === undefined) {
     const wanted = `an operation is ${Object.keys(examples).join(", ")}`;
-    throw usageError(`${wanted}; got ${printable(operation)}`, help);
+    throw usageError(`${wanted}; got ${escapedLine(operation)}`, help);
   }
   if (rest.length === 0)
     throw usageError(`${operation} what? type: parley permissions check ${operation} ${example}`, help);

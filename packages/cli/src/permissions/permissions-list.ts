@@ -6,21 +6,21 @@ import type { Invocation } from "../command/command.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { permissionsPath, policyPath } from "../settings/data-folder.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 import { configuredRules, workspacePolicyOf } from "./policy-rules.ts";
 
 export async function run({ values, json }: Invocation): Promise<number> {
   const cwd = resolve(typeof values["cwd"] === "string" ? values["cwd"] : ".");
   const { rules: workspace, warnings } = workspacePolicyOf(cwd);
   const rules = [...configuredRules({}), ...workspace, ...rememberedRules(permissionsPath()).list()];
-  const width = Math.max(0, ...rules.map((rule) => Math.min(widest, printable(ruleText(rule)).length)));
+  const width = Math.max(0, ...rules.map((rule) => Math.min(widest, escapedLine(ruleText(rule)).length)));
   const lines = rules.map((rule) => ruleLine(rule, width));
   const hint = `Rules of yours go into ${policyPath()}, one to a line: allow exec npm test`;
   const text = [
     ...(lines.length === 0
       ? ["There are no rules: reading in the workspace is allowed, all else is asked."]
       : lines),
-    ...warnings.map((warning) => `ignored: ${printable(warning)}`),
+    ...warnings.map((warning) => `ignored: ${escapedLine(warning)}`),
     hint,
   ].join("\n");
   const data = { rules: rules.map(ruleJson), warnings, policy: policyPath() };
@@ -42,7 +42,7 @@ export function ruleLine(rule: Rule, width = 0): string {
     cwd !== undefined ? `when run in ${cwd}` : scope === "always" ? "everywhere" : undefined,
     expires === undefined ? undefined : `until ${moment(expires)}`,
   ].filter((part) => part !== undefined);
-  return `${effect.padEnd(5)}  ${printable(ruleText(rule)).padEnd(width)}  (${printable(where.join(", "))})`;
+  return `${effect.padEnd(5)}  ${escapedLine(ruleText(rule)).padEnd(width)}  (${escapedLine(where.join(", "))})`;
 }
 
 function moment(time: number): string {

@@ -5,7 +5,7 @@ import type { Invocation } from "../command/command.ts";
 import { CommandError, usageError } from "../command/command-error.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { permissionsPath } from "../settings/data-folder.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
   const remembered = rememberedRules(permissionsPath());
@@ -19,7 +19,7 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
   }
   const unknown = wanted.filter((id) => !all.includes(id));
   if (unknown.length > 0) {
-    const message = `nothing is remembered as ${printable(unknown.join(", "))}`;
+    const message = `nothing is remembered as ${escapedLine(unknown.join(", "))}`;
     throw new CommandError("not_found", message, "parley permissions list shows what is");
   }
   for (const id of wanted) remembered.revoke(id);

@@ -6,7 +6,7 @@ import type { Invocation } from "../command/command.ts";
 import { CommandError } from "../command/command-error.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { auditFolder } from "../settings/data-folder.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 
 export async function run({ positionals, json }: Invocation): Promise<number> {
   const { reports, missing }: AuditFolderReport =
@@ -25,7 +25,7 @@ export async function run({ positionals, json }: Invocation): Promise<number> {
     entries: all.length,
     unknown: unknown.length,
   }));
-  const gone = missing.map((name) => `${printable(name)}: MISSING: ${whoMisses(name, reports)}`);
+  const gone = missing.map((name) => `${escapedLine(name)}: MISSING: ${whoMisses(name, reports)}`);
   const text = [...reports.flatMap(notes), ...gone, summary].join("\n");
   printAnswer(text, { logs, changed, missing }, json);
   return changed + missing.length === 0 ? 0 : 1;
@@ -33,7 +33,7 @@ export async function run({ positionals, json }: Invocation): Promise<number> {
 
 function whoMisses(name: string, reports: readonly AuditReport[]): string {
   const next = reports.find(({ before }) => before === name);
-  return `it came before ${printable(basename(next?.path ?? ""))}, and is gone`;
+  return `it came before ${escapedLine(basename(next?.path ?? ""))}, and is gone`;
 }
 
 function verified(path: string): AuditReport {
@@ -46,7 +46,7 @@ function verified(path: string): AuditReport {
 }
 
 function notes({ path, isWhole, isClosed, isRunning, problem, unknown }: AuditReport): string[] {
-  const shown = printable(path);
+  const shown = escapedLine(path);
   if (!isWhole) return [`${shown}: CHANGED: ${problem}`];
   const why = isRunning ? "its process runs" : "its process was killed";
   const open = isClosed ? [] : [`${shown}: has no end: ${why}`];

@@ -6,7 +6,7 @@ import { type Effect, type ParsedPolicy, parsePolicy, parseRule, type Rule, Rule
 import { usageError } from "../command/command-error.ts";
 import { policyPath } from "../settings/data-folder.ts";
 import { readSource, TooLargeError } from "../settings/read-source.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 
 /** For all users of a machine; nobody's answer goes beyond it. */
 const operatorPolicy = "/etc/parley/policy";
@@ -28,9 +28,9 @@ export async function policyFile(path: string | undefined): Promise<PolicyFile |
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException; // of fs
     if (error instanceof TooLargeError || code === "EISDIR")
-      throw usageError(`${printable(path)} is no file of rules`, help);
-    if (code === "ENOENT") throw usageError(`there is no file ${printable(path)}`, help);
-    throw usageError(`--policy ${printable(path)} cannot be read: ${code}`, help);
+      throw usageError(`${escapedLine(path)} is no file of rules`, help);
+    if (code === "ENOENT") throw usageError(`there is no file ${escapedLine(path)}`, help);
+    throw usageError(`--policy ${escapedLine(path)} cannot be read: ${code}`, help);
   }
 }
 

@@ -3,7 +3,7 @@
 
 import type { Entry } from "@parley/acp";
 import type { StreamRedactor } from "@parley/acp/redact";
-import { safeText } from "../terminal/safe-text.ts";
+import { safeText } from "../terminal/sanitise.ts";
 import type { RunEnd, RunPrinter } from "./run-printer.ts";
 
 export type RunSecrets = () => Promise<readonly string[]>;

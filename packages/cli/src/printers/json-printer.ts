@@ -2,7 +2,7 @@
 
 import type { Entry } from "@parley/acp";
 import { applyEntry, createView } from "@parley/acp/view";
-import { jsonText } from "../command/json-text.ts";
+import { escapedJson } from "../terminal/sanitise.ts";
 import { LastMessage } from "./last-message.ts";
 import type { Output } from "./output.ts";
 import type { RunPrinter } from "./run-printer.ts";
@@ -14,7 +14,7 @@ export function jsonPrinter(output: Output): RunPrinter {
   const last = new LastMessage(longestText);
   // of what it would fold only this is wanted at the end
   const view = createView();
-  const print = (type: string, fields: object) => output.write(`${jsonText({ v: 1, type, ...fields })}\n`);
+  const print = (type: string, fields: object) => output.write(`${escapedJson({ v: 1, type, ...fields })}\n`);
   let ids: { readonly session?: string; readonly sessionId?: string } = {};
   return {
     showsProgress: false,

@@ -2,7 +2,7 @@
 
 import type { PlanItem } from "@parley/acp/view";
 import type { Paint } from "../terminal/paint.ts";
-import { safeLine, safeText } from "../terminal/safe-text.ts";
+import { safeLine, safeText } from "../terminal/sanitise.ts";
 
 type Plan = PlanItem["plan"];
 

@@ -1,7 +1,7 @@
 // `--format quiet`: the agent's last message and nothing else on stdout; what went wrong on stderr.
 
 import type { Entry } from "@parley/acp";
-import { safeLine, safeText } from "../terminal/safe-text.ts";
+import { safeLine, safeText } from "../terminal/sanitise.ts";
 import { LastMessage } from "./last-message.ts";
 import type { Output } from "./output.ts";
 import type { RunPrinter } from "./run-printer.ts";

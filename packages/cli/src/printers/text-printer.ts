@@ -13,7 +13,7 @@ import {
   type ToolCallItem,
 } from "@parley/acp/view";
 import type { Paint } from "../terminal/paint.ts";
-import { SafeText, safeLine, safeText } from "../terminal/safe-text.ts";
+import { safeLine, safeText, TextSanitiser } from "../terminal/sanitise.ts";
 import { WordWrap } from "../terminal/word-wrap.ts";
 import type { Output } from "./output.ts";
 import { PlanLines } from "./plan-lines.ts";
@@ -61,7 +61,7 @@ class TextPrinter implements RunPrinter {
   readonly #shownCompactions = new Set<string>();
   readonly #plans: PlanLines;
   #kept = 0;
-  #safe = new SafeText();
+  #safe = new TextSanitiser();
   #wrap: WordWrap;
   #block: Block = "none";
   #messageId: string | undefined;
@@ -246,7 +246,7 @@ class TextPrinter implements RunPrinter {
       if (text.trim() === "") return;
       this.#begin(block);
       this.#messageId = messageId;
-      this.#safe = new SafeText();
+      this.#safe = new TextSanitiser();
       this.#wrap = this.#newWrap(block === "thought" ? 2 : 0);
     }
     this.#print(block, this.#wrap.push(this.#safe.push(text)));

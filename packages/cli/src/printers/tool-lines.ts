@@ -4,7 +4,7 @@ import { relative } from "node:path";
 import { gitPatch } from "@parley/acp";
 import type { SessionView, ToolCallItem } from "@parley/acp/view";
 import type { Paint } from "../terminal/paint.ts";
-import { safeLine, safeSource, safeText } from "../terminal/safe-text.ts";
+import { escapedSource, safeLine, safeText } from "../terminal/sanitise.ts";
 
 export interface ToolLineOptions {
   readonly paint: Paint;
@@ -102,7 +102,7 @@ function diffLines(diff: DiffPart, { paint, cwd }: ToolLineOptions): string[] {
 
 /** Without its header, since the heading says which file it is; a line of the text may look like one of the header. */
 export function patchLines(patch: string, paint: Paint): string[] {
-  const all = safeSource(patch).trimEnd().split("\n");
+  const all = escapedSource(patch).trimEnd().split("\n");
   const start = all.findIndex((line) => line.startsWith("@@ "));
   return all
     .slice(Math.max(0, start))

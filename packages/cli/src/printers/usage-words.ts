@@ -2,7 +2,7 @@
 
 import type { Outcome } from "@parley/acp";
 import type { SessionView } from "@parley/acp/view";
-import { safeLine } from "../terminal/safe-text.ts";
+import { safeLine } from "../terminal/sanitise.ts";
 
 export function usageWords(
   used: Outcome["usage"] | undefined,

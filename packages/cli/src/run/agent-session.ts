@@ -4,8 +4,7 @@
 import type { AgentSession, LiveAgent } from "@parley/client";
 import type { HistorySession } from "@parley/client/history";
 import { usageError } from "../command/command-error.ts";
-import { printable } from "../terminal/printable.ts";
-import { safeLine } from "../terminal/safe-text.ts";
+import { escapedLine, safeLine } from "../terminal/sanitise.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { RunHistory } from "./run-recorder.ts";
 import type { RunTarget } from "./run-target.ts";
@@ -26,13 +25,13 @@ export async function knownToAgent(
   if (listed === undefined) {
     const lists = live.connected.features.list
       ? ""
-      : `, and ${printable(live.entry.name)} does not list its own`;
-    const note = `there is no session ${printable(session)} yet${lists}: a new one begins under this name`;
+      : `, and ${escapedLine(live.entry.name)} does not list its own`;
+    const note = `there is no session ${escapedLine(session)} yet${lists}: a new one begins under this name`;
     return { ...named, note };
   }
   if (isCwdGiven && cwd !== listed.cwd) {
     throw usageError(
-      `the session ${printable(session)} is in ${printable(listed.cwd)}, not in ${printable(cwd)}`,
+      `the session ${escapedLine(session)} is in ${escapedLine(listed.cwd)}, not in ${escapedLine(cwd)}`,
       "leave --cwd out, or give another name to begin a new session",
     );
   }

@@ -1,7 +1,7 @@
 // A session that another process is in: two conversations in one would not know of one another.
 
 import { RequestError } from "@parley/acp";
-import { safeLine } from "../terminal/safe-text.ts";
+import { safeLine } from "../terminal/sanitise.ts";
 import { exitCodes, RunError } from "./run-ending.ts";
 
 /** Another process is in the session, or has just begun it. */

@@ -5,7 +5,7 @@ import { domainToUnicode } from "node:url";
 import type { ElicitationAnswer } from "@parley/acp";
 import type { ElicitationQuestion } from "@parley/client";
 import type { Paint } from "../terminal/paint.ts";
-import { safeLine } from "../terminal/safe-text.ts";
+import { safeLine } from "../terminal/sanitise.ts";
 import { fillForm, type Questions } from "./form-questions.ts";
 
 export async function askElicitation(

@@ -2,7 +2,7 @@
 
 import type { LiveEvent } from "@parley/client";
 import type { GuardedPrinter } from "../printers/guarded-printer.ts";
-import { safeLine } from "../terminal/safe-text.ts";
+import { safeLine } from "../terminal/sanitise.ts";
 
 export interface TellerOptions {
   readonly isVerbose: boolean;

@@ -2,7 +2,7 @@
 // checks anyway: one that never ends must not hold up the person who answers (C46).
 
 import type { ElicitationAnswer, ElicitationAsk } from "@parley/acp";
-import { safeLine } from "../terminal/safe-text.ts";
+import { safeLine } from "../terminal/sanitise.ts";
 import {
   type Field,
   type FormChoice,

@@ -6,13 +6,13 @@ import { quietPrinter } from "../printers/quiet-printer.ts";
 import type { RunPrinter } from "../printers/run-printer.ts";
 import { textPrinter } from "../printers/text-printer.ts";
 import { painter } from "../terminal/paint.ts";
-import { saidLines } from "../terminal/safe-text.ts";
+import { messageLines } from "../terminal/sanitise.ts";
 import type { RunOptions } from "./run-options.ts";
 
 export function printerFor({ format, cwd }: Pick<RunOptions, "format" | "cwd">): RunPrinter {
   const { stdout, stderr } = process;
   // what went wrong is often said in the words of the agent
-  const complain = (text: string) => void stderr.write(saidLines(text));
+  const complain = (text: string) => void stderr.write(messageLines(text));
   if (format === "json") return jsonPrinter(bufferedOutput(stdout));
   if (format === "quiet") return quietPrinter(bufferedOutput(stdout), complain, stdout.isTTY === true);
   // a dumb terminal cannot take back what it shows

@@ -4,7 +4,7 @@ import { isUtf8 } from "node:buffer";
 import { fstatSync } from "node:fs";
 import { usageError } from "../command/command-error.ts";
 import { readSource, TooLargeError } from "../settings/read-source.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 
 export interface PromptSource {
   /** What stood on the command line. "-" is stdin. */
@@ -58,7 +58,7 @@ export async function readPrompt(
 }
 
 async function readPromptFile(file: string, signal: AbortSignal): Promise<string> {
-  const what = `--file ${printable(file)}`;
+  const what = `--file ${escapedLine(file)}`;
   try {
     // in somebody's own words a line ends as it does everywhere else
     return textOf(await readSource(file, { maxBytes, signal }), what).replaceAll("\r\n", "\n");

@@ -1,7 +1,7 @@
 // What was refused, and what to do about it: the rule to paste, where a rule can allow it at all.
 
 import { canonicalPath, type Decision } from "@parley/client";
-import { safeLine } from "../terminal/safe-text.ts";
+import { safeLine } from "../terminal/sanitise.ts";
 
 /** Of a refusal, what is told of it. */
 export type Refusal = Pick<Decision, "summary" | "by" | "reason" | "allowedBy" | "workspace">;

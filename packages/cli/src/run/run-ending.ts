@@ -3,7 +3,7 @@
 import { errorCodes, type Outcome } from "@parley/acp";
 import { problemOf } from "@parley/client";
 import type { RunFailure } from "../printers/run-printer.ts";
-import { safeLine } from "../terminal/safe-text.ts";
+import { safeLine } from "../terminal/sanitise.ts";
 import {
   type Refusal,
   refusalHint,

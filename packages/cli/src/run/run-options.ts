@@ -9,7 +9,7 @@ import type { Invocation } from "../command/command.ts";
 import { usageError } from "../command/command-error.ts";
 import { parseTime } from "../command/option-values.ts";
 import { type PolicyFile, policyFile } from "../permissions/policy-rules.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 import type { PromptSource } from "./prompt-source.ts";
 
 export const formats = ["text", "json", "quiet"] as const;
@@ -57,7 +57,7 @@ export async function runOptions({ values, positionals, argv, json }: Invocation
   if (values["session"] !== undefined && values["no-history"] === true)
     throw usageError("--session keeps what is said, and --no-history keeps nothing: give one of them", help);
   const cwd = resolve(text("cwd") ?? ".");
-  if (!isDirectory(cwd)) throw usageError(`--cwd ${printable(cwd)} is no directory`, help);
+  if (!isDirectory(cwd)) throw usageError(`--cwd ${escapedLine(cwd)} is no directory`, help);
   return {
     prompt: { words: positionals.slice(0, positionals.length - argv.length), files: list("file") },
     images: list("image"),
@@ -90,14 +90,14 @@ function checkContinued(values: Invocation["values"]): void {
 
 function extraRoot(given: string): string {
   const path = resolve(given);
-  if (!isDirectory(path)) throw usageError(`--add-dir ${printable(given)} is no directory`, help);
+  if (!isDirectory(path)) throw usageError(`--add-dir ${escapedLine(given)} is no directory`, help);
   return path;
 }
 
 function chosen<Word extends string>(name: string, given: string, words: readonly Word[]): Word {
   const word = words.find((each) => each === given);
   if (word === undefined)
-    throw usageError(`--${name} takes ${words.join(", ")}, got ${printable(given)}`, help);
+    throw usageError(`--${name} takes ${words.join(", ")}, got ${escapedLine(given)}`, help);
   return word;
 }
 
@@ -109,14 +109,17 @@ function formatOf(given: string, json: boolean): RunOptions["format"] {
 
 function nameOf(given: string | undefined): string | undefined {
   if (given !== undefined && !/^[\w.:@+/=~-]{1,200}$/.test(given)) {
-    throw usageError(`--session takes letters, digits and . _ - : @ + / = ~, got ${printable(given)}`, help);
+    throw usageError(
+      `--session takes letters, digits and . _ - : @ + / = ~, got ${escapedLine(given)}`,
+      help,
+    );
   }
   return given;
 }
 
 function assignment(given: string): [string, string] {
   const at = given.indexOf("=");
-  if (at < 1) throw usageError(`--set takes OPTION=VALUE, got ${printable(given)}`, help);
+  if (at < 1) throw usageError(`--set takes OPTION=VALUE, got ${escapedLine(given)}`, help);
   return [given.slice(0, at), given.slice(at + 1)];
 }
 
@@ -125,7 +128,7 @@ function duration(given: string | undefined): number | undefined {
   const ms = parseTime(given, ["ms", "s", "m", "h"], "s");
   // beyond it Node's timers fire at once
   if (ms === undefined || ms >= 2 ** 31) {
-    throw usageError(`--timeout takes a time such as 90, 90s, 10m or 1h, got ${printable(given)}`, help);
+    throw usageError(`--timeout takes a time such as 90, 90s, 10m or 1h, got ${escapedLine(given)}`, help);
   }
   return ms;
 }
@@ -140,14 +143,14 @@ async function mcpServersFrom(given: string): Promise<McpServer[]> {
   if (name !== undefined && url !== undefined) return [{ type: "http", name, url, headers: [] }];
   const wanted = 'give NAME=URL, or a file with {"mcpServers":{"NAME":{"command":"...","args":[]}}}';
   const isJson = given.trimStart().startsWith("{");
-  const what = isJson ? "--mcp" : `--mcp ${printable(given)}`;
+  const what = isJson ? "--mcp" : `--mcp ${escapedLine(given)}`;
   if (/^[\w.-]+=/.test(given) && !existsSync(given))
     throw usageError(`${what}: what follows NAME= must be an http or https URL`, wanted);
   let parsed: unknown;
   try {
     parsed = JSON.parse(isJson ? given : await readFile(given, "utf8"));
   } catch (error) {
-    throw usageError(`${what} cannot be read: ${printable(reasonOf(error as Error))}`, wanted); // as: both throw Errors
+    throw usageError(`${what} cannot be read: ${escapedLine(reasonOf(error as Error))}`, wanted); // as: both throw Errors
   }
   const { mcpServers } = (parsed ?? {}) as { mcpServers?: unknown }; // checked next
   if (typeof mcpServers !== "object" || mcpServers === null)
@@ -157,7 +160,7 @@ async function mcpServersFrom(given: string): Promise<McpServer[]> {
     return Object.entries(mcpServers).map(([key, entry]) => mcpServer(key, sectionOf(entry)));
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    throw usageError(`${what}: ${printable(error.message)}`, wanted);
+    throw usageError(`${what}: ${escapedLine(error.message)}`, wanted);
   }
 }
 

@@ -4,7 +4,7 @@ import { type AgentSession, commandEntry } from "@parley/client";
 import type { HistoryAgent, HistorySession } from "@parley/client/history";
 import { usageError } from "../command/command-error.ts";
 import { type ChosenAgent, chooseAgent, isOwnAgent } from "../settings/named-agent.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { RunHistory } from "./run-recorder.ts";
 
@@ -28,14 +28,14 @@ export async function runTarget(options: RunOptions, history: RunHistory | undef
   const agent = known === undefined || isGiven ? given : known.agent;
   if (known !== undefined && !(await isSame(agent, known.agent))) {
     throw usageError(
-      `the session ${session} is with ${printable(known.agent.name)}, not with ${printable(agent.name)}`,
+      `the session ${session} is with ${escapedLine(known.agent.name)}, not with ${escapedLine(agent.name)}`,
       "leave the agent out, or give another name to begin a new session",
     );
   }
   // an agent may hold it to that (C15)
   if (known !== undefined && isCwdGiven && cwd !== known.cwd) {
     throw usageError(
-      `the session ${printable(session ?? "")} is in ${printable(known.cwd)}, not in ${printable(cwd)}`,
+      `the session ${escapedLine(session ?? "")} is in ${escapedLine(known.cwd)}, not in ${escapedLine(cwd)}`,
       "leave --cwd out, or give another name to begin a new session",
     );
   }
@@ -61,9 +61,9 @@ async function knownSession(
   const query = { cwd, limit: 1, ...(isAgentGiven ? { agent } : {}) };
   const [last] = (await (await history?.open())?.list(query)) ?? [];
   if (last !== undefined) return last;
-  const whose = isAgentGiven ? ` with ${printable(agent.name)}` : "";
+  const whose = isAgentGiven ? ` with ${escapedLine(agent.name)}` : "";
   throw usageError(
-    `there is no session${whose} in ${printable(cwd)} to go on with`,
+    `there is no session${whose} in ${escapedLine(cwd)} to go on with`,
     "leave --continue out to begin one; parley sessions list has those of other directories",
   );
 }

@@ -10,7 +10,7 @@ import {
   liveAgent,
   problemOf,
 } from "@parley/client";
-import { safeLine, safeText } from "../terminal/safe-text.ts";
+import { safeLine, safeText } from "../terminal/sanitise.ts";
 import { busySession, isBusy } from "./busy-session.ts";
 import { exitCodes, RunError } from "./run-ending.ts";
 import type { RunTarget } from "./run-target.ts";

@@ -6,7 +6,7 @@ import { loginAsker } from "../agents/login-asker.ts";
 import { patchLines, titleLine } from "../printers/tool-lines.ts";
 import { askLine } from "../terminal/ask-line.ts";
 import type { Paint } from "../terminal/paint.ts";
-import { safeLine } from "../terminal/safe-text.ts";
+import { safeLine } from "../terminal/sanitise.ts";
 import { askElicitation } from "./elicitation-questions.ts";
 
 const shownDiffLines = 60;

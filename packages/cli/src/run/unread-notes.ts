@@ -1,7 +1,7 @@
 // What an agent wrote and nobody could read, counted while it comes and told once, in two lines at most.
 
 import type { LiveEvent } from "@parley/client";
-import { safeLine } from "../terminal/safe-text.ts";
+import { safeLine } from "../terminal/sanitise.ts";
 
 type Unread = Extract<LiveEvent, { kind: "unread" }>;
 

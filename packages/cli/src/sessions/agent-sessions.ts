@@ -7,8 +7,7 @@ import { CommandError } from "../command/command-error.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
-import { printable } from "../terminal/printable.ts";
-import { safeLine } from "../terminal/safe-text.ts";
+import { escapedLine, safeLine } from "../terminal/sanitise.ts";
 import { withHistory } from "./opened-history.ts";
 import { age, columns, home } from "./session-line.ts";
 
@@ -73,14 +72,14 @@ function ageOf(updatedAt: string | undefined, now: number): string {
 }
 
 function nothing(name: string, cwd: string | undefined): string {
-  const where = cwd === undefined ? "" : ` in ${printable(cwd)}`;
-  return `${printable(name)} has no sessions${where}.`;
+  const where = cwd === undefined ? "" : ` in ${escapedLine(cwd)}`;
+  return `${escapedLine(name)} has no sessions${where}.`;
 }
 
 function listsNothing(name: string): CommandError {
   return new CommandError(
     "not_offered",
-    `${printable(name)} does not list its sessions`,
+    `${escapedLine(name)} does not list its sessions`,
     "parley sessions list has those of the history",
   );
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { History, HistorySession } from "@parley/client/history";
 import { CommandError, usageError } from "../command/command-error.ts";
 import { dataFolder } from "../settings/data-folder.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 import { sessionLines } from "./session-line.ts";
 
 const shownSessions = 10;
@@ -27,7 +27,10 @@ export async function withHistory<Result>(work: (history: History) => Promise<Re
 /** The one session that was named; a second one is told and not forgotten. */
 export function oneSession([word, extra]: readonly string[], command: string): string | undefined {
   if (extra === undefined) return word;
-  throw usageError(`${command} takes one session, got ${printable(extra)} too`, `see parley help ${command}`);
+  throw usageError(
+    `${command} takes one session, got ${escapedLine(extra)} too`,
+    `see parley help ${command}`,
+  );
 }
 
 export async function sessionNamed(history: History, word: string | undefined): Promise<HistorySession> {
@@ -44,12 +47,12 @@ export async function sessionNamed(history: History, word: string | undefined): 
       (line) => `  ${line.trimEnd()}`,
     );
     const more = meant.length > shown.length ? ["  and more"] : [];
-    const message = `${printable(word)} may be any of ${meant.length} sessions:`;
+    const message = `${escapedLine(word)} may be any of ${meant.length} sessions:`;
     throw new CommandError("ambiguous", [message, ...shown, ...more].join("\n"), "give the whole id");
   }
   throw new CommandError(
     "not_found",
-    `there is no session ${printable(word)}`,
+    `there is no session ${escapedLine(word)}`,
     "parley sessions list has their ids",
   );
 }

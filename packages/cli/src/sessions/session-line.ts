@@ -2,7 +2,7 @@
 
 import { homedir } from "node:os";
 import type { HistorySession } from "@parley/client/history";
-import { safeLine } from "../terminal/safe-text.ts";
+import { safeLine } from "../terminal/sanitise.ts";
 
 export function sessionLine(session: HistorySession, now: number): string {
   return sessionLines([session], now)[0] ?? "";

@@ -7,7 +7,7 @@ import { printAnswer } from "../command/print-answer.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
-import { safeLine } from "../terminal/safe-text.ts";
+import { safeLine } from "../terminal/sanitise.ts";
 import { sessionNamed, withHistory } from "./opened-history.ts";
 
 /** What came of the sessions of one agent, at that agent. */

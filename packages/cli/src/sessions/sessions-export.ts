@@ -9,8 +9,7 @@ import type { Invocation } from "../command/command.ts";
 import { CommandError, usageError } from "../command/command-error.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
-import { printable } from "../terminal/printable.ts";
-import { safeText } from "../terminal/safe-text.ts";
+import { escapedLine, safeText } from "../terminal/sanitise.ts";
 import { oneSession, sessionNamed, withHistory } from "./opened-history.ts";
 
 const formats = ["markdown", "json"] as const;
@@ -21,7 +20,7 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
   const format = formats.find((each) => each === (values["format"] ?? "markdown"));
   if (format === undefined) {
     throw usageError(
-      `--format takes markdown or json, got ${printable(String(values["format"]))}`,
+      `--format takes markdown or json, got ${escapedLine(String(values["format"]))}`,
       "see parley help sessions export",
     );
   }
@@ -51,11 +50,11 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
     const { code = "unknown" } = error as NodeJS.ErrnoException; // of fs, which has no other errors
     const hint =
       code === "EEXIST" ? "give the name of a file that is not there yet" : "give a file that can be written";
-    throw new CommandError("not_written", `${printable(out)} was not written: ${code}`, hint);
+    throw new CommandError("not_written", `${escapedLine(out)} was not written: ${code}`, hint);
   }
   const found = exported.secrets === 1 ? "1 secret was" : `${exported.secrets} secrets were`;
   printAnswer(
-    `Written to ${printable(out)}; ${found} taken out.`,
+    `Written to ${escapedLine(out)}; ${found} taken out.`,
     { file: out, secrets: exported.secrets },
     json,
   );

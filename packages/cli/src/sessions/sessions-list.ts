@@ -6,7 +6,7 @@ import type { Invocation } from "../command/command.ts";
 import { usageError } from "../command/command-error.ts";
 import { countOption } from "../command/option-values.ts";
 import { printAnswer } from "../command/print-answer.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 import { withHistory } from "./opened-history.ts";
 import { toldSessions } from "./redacted-session.ts";
 import { sessionJson, sessionLines } from "./session-line.ts";
@@ -37,6 +37,6 @@ export async function run({ values, positionals, argv, json }: Invocation): Prom
 
 function nothing(cwd: string | undefined): string {
   if (cwd === undefined) return 'There are no sessions yet. Begin one: parley run "what to do"';
-  const where = existsSync(cwd) ? printable(cwd) : `${printable(cwd)}, which is not there`;
+  const where = existsSync(cwd) ? escapedLine(cwd) : `${escapedLine(cwd)}, which is not there`;
   return `There are no sessions of ${where}. All: parley sessions list`;
 }

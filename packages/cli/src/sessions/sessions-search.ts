@@ -5,7 +5,7 @@ import type { Invocation } from "../command/command.ts";
 import { usageError } from "../command/command-error.ts";
 import { countOption } from "../command/option-values.ts";
 import { printAnswer } from "../command/print-answer.ts";
-import { safeLine } from "../terminal/safe-text.ts";
+import { safeLine } from "../terminal/sanitise.ts";
 import { withHistory } from "./opened-history.ts";
 import { sessionTeller } from "./redacted-session.ts";
 import { sessionJson, sessionLine } from "./session-line.ts";

@@ -4,7 +4,7 @@ import type { McpServer } from "@parley/acp";
 import type { CommandEntry, SessionSetup } from "@parley/client";
 import type { ConfiguredAgent } from "@parley/client/config";
 import { usageError } from "../command/command-error.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 import { agentCredentials } from "./agent-credentials.ts";
 import { type Config, readConfig, toldAsFailure } from "./config-file.ts";
 import { launcher } from "./installation.ts";
@@ -63,7 +63,7 @@ export async function chooseAgent(name: string | undefined, argv: readonly strin
   }
   const known = [...agents.keys()].join(", ");
   throw usageError(
-    `there is no agent ${printable(name ?? preferred)}; there are ${known}`,
+    `there is no agent ${escapedLine(name ?? preferred)}; there are ${known}`,
     "give its command after --, or keep it with parley agents add",
   );
 }

@@ -251,8 +251,8 @@ test("a slow client slows the agent down instead of filling the tap's memory", {
 
 test("what cannot be run is refused with exit code 2", () => {
   const tap = (...args: string[]) => spawnSync(launcher, ["tap", ...args], { encoding: "utf8", input: "" });
-  assert.match(tap().stderr, /which agent\? type: parley tap -- COMMAND/);
+  assert.match(tap().stderr, /expected an agent: parley tap -- COMMAND/);
   const { status, stderr } = tap("--max-bytes", "lots", "--", "true");
   assert.equal(status, 2);
-  assert.match(stderr, /--max-bytes takes a size such as/);
+  assert.match(stderr, /--max-bytes: expected a size such as/);
 });

@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Invocation } from "../command/command.ts";
+import { type CommandError, usageError } from "../command/command-error.ts";
 import { parseSize } from "../command/option-values.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { openOutput, type Pass, pass } from "./pass.ts";
@@ -32,9 +33,9 @@ export async function run({ values, positionals }: Invocation): Promise<number> 
   };
   const wrong = Object.entries(sizes).find(([, size]) => size === undefined)?.[0];
   if (wrong !== undefined) {
-    return misuse(`--${optionNames[wrong]} takes a size such as 4096, 64k, 32m or 1g`);
+    throw misuse(`--${optionNames[wrong]}: expected a size such as 4096, 64k, 32m or 1g`);
   }
-  if (command === undefined) return misuse("which agent? type: parley tap -- COMMAND [ARGUMENTS]");
+  if (command === undefined) throw misuse("expected an agent: parley tap -- COMMAND [ARGUMENTS]");
   const stderr = openOutput(2);
   stderr.on("error", () => {
     // nobody reads it; that is no reason to stop passing bytes
@@ -57,9 +58,8 @@ const optionNames: Readonly<Record<string, string>> = {
   queueBytes: "queue",
 };
 
-function misuse(message: string): number {
-  process.stderr.write(`parley: ${message}\nparley: see parley help tap\n`);
-  return 2;
+function misuse(message: string): CommandError {
+  return usageError(message, "see parley help tap");
 }
 
 /** Without a file to write to there is no recorder, and the agent runs all the same. */

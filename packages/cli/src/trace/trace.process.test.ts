@@ -161,7 +161,7 @@ test("a replay that waits for nothing says for what, and gives up", posix, () =>
   assert.match(stderr, /expected .*the answer to initialize; got nothing for 7000 ms/);
   assert.match(
     parley("trace", "replay", "--as", "agent", "--timeout", "soon", trace).stderr,
-    /--timeout takes seconds/,
+    /--timeout: expected seconds/,
   );
 });
 
@@ -230,7 +230,7 @@ test("a trace is shown one line per record, with the time that answers took", po
     "    5      7 ms  stderr: \\u001b[31moops",
     "    6      9 ms  the agent was ended by SIGKILL",
     "       the last line was cut off",
-    "# 2 messages; it has no end: the tap was killed, or still runs",
+    "# 2 messages; the trace has no end: the tap was killed or is still running",
     "",
   ]);
 });
@@ -245,7 +245,7 @@ test("what is no trace is refused with what it is and what to do", posix, () => 
     assert.equal(status, 1);
     return stderr;
   };
-  assert.match(refused(folder.file("missing")), /there is no file .*missing\nparley: check the name/);
+  assert.match(refused(folder.file("missing")), /file not found: .*missing\nparley: check the name/);
   assert.match(
     refused(file("prose", "Once upon a time\n")),
     /this is no trace: its first line must be .*got "Once/,
@@ -262,7 +262,7 @@ test("what is no trace is refused with what it is and what to do", posix, () => 
   assert.equal(parley("trace", "show").status, 2);
   const { stderr, status } = parley("trace", "replay", folder.file("newer"));
   assert.equal(status, 2);
-  assert.match(stderr, /--as takes agent or client, got nothing/);
+  assert.match(stderr, /--as: expected agent or client, got nothing/);
 });
 
 test("a reader that stops early, such as head, gets no stack", posix, () => {

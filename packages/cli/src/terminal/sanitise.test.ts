@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { SafeText, safeLine, safeSource, safeText, saidLines } from "./safe-text.ts";
+import { escapedSource, messageLines, safeLine, safeText, TextSanitiser } from "./sanitise.ts";
 
 test("plain text in any language stays as it is", () => {
   const text = "Grüße, 世界 👋\n\tif (a < b) { return `c` }\n";
@@ -64,7 +64,7 @@ test("where a text is cut makes no difference", () => {
   fc.assert(
     fc.property(pieces, fc.nat(40), (characters, at) => {
       const text = characters.join("");
-      const cut = new SafeText();
+      const cut = new TextSanitiser();
       assert.equal(cut.push(text.slice(0, at)) + cut.push(text.slice(at)), safeText(text));
     }),
     { numRuns: 2_000 },
@@ -84,14 +84,14 @@ test("nothing that is shown moves the cursor", () => {
 
 test("nothing of what will be in a file is left out", () => {
   assert.equal(
-    safeSource("a\r\n\u001b]0;\nb\u0007\tc\rd\u202e"),
+    escapedSource("a\r\n\u001b]0;\nb\u0007\tc\rd\u202e"),
     "a\n\\u001b]0;\nb\\u0007\tc\\u000dd\\u202e",
   );
 });
 
 test("further lines of what others say are set in, so that none looks like one of ours", () => {
   assert.equal(
-    saidLines("it failed: x\nparley: all is well\r\n"),
+    messageLines("it failed: x\nparley: all is well\r\n"),
     "parley: it failed: x\n  parley: all is well\n",
   );
 });

@@ -1,23 +1,26 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { printable } from "../terminal/printable.ts";
-import { type Crossing, WirePrinter } from "./wire-printer.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
+import { wireLine } from "./wire-line.ts";
+import { WireReader, type WireText } from "./wire-reader.ts";
 
-function printer(columns = 200): (from: Crossing["from"], message: unknown) => string {
-  const wire = new WirePrinter({ columns, colour: false });
-  return (from, message) =>
-    wire.line({ from, text: typeof message === "string" ? message : JSON.stringify(message), ms: 7 });
+function printer(columns = 200) {
+  const reader = new WireReader();
+  return (from: WireText["from"], message: unknown, { t = 7, note = "" } = {}) => {
+    const wire = { from, t, text: typeof message === "string" ? message : JSON.stringify(message) };
+    return wireLine(wire, reader.read(wire), { columns, paint: (_, text) => text, note });
+  };
 }
 
 test("characters that move the cursor or turn the text around are shown as their numbers", () => {
   for (const code of [0x00, 0x07, 0x08, 0x0a, 0x0d, 0x1b, 0x7f, 0x85, 0x9b, 0x9f]) {
     const shown = `\\u${code.toString(16).padStart(4, "0")}`;
-    assert.equal(printable(`a${String.fromCharCode(code)}b`), `a${shown}b`);
+    assert.equal(escapedLine(`a${String.fromCharCode(code)}b`), `a${shown}b`);
   }
   for (const code of [0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202e, 0x2066, 0x2069]) {
-    assert.equal(printable(`a${String.fromCharCode(code)}b`), `a\\u${code.toString(16)}b`);
+    assert.equal(escapedLine(`a${String.fromCharCode(code)}b`), `a\\u${code.toString(16)}b`);
   }
-  assert.equal(printable("ünï ✓ 🙂 漢字"), "ünï ✓ 🙂 漢字");
+  assert.equal(escapedLine("ünï ✓ 🙂 漢字"), "ünï ✓ 🙂 漢字");
 });
 
 test("nothing that a peer writes reaches the terminal as a control character", () => {
@@ -79,16 +82,13 @@ test("a line is cut to the width of the terminal, and text that is not JSON is s
 });
 
 test("a line is as wide as the terminal, however long its method and its note are", () => {
-  const wire = new WirePrinter({ columns: 73, colour: false });
+  const line = printer(73);
   const method = "session/request_permission";
   const note = " after 12345.6 ms [s2]";
-  const request = JSON.stringify({ id: 17, method, params: { sessionId: "x".repeat(90) } });
-  const answer = JSON.stringify({ id: 17, result: { outcome: { outcome: "selected", optionId: "yes" } } });
-  for (const shown of [
-    wire.line({ from: "agent", text: request, ms: 7 }),
-    wire.line({ from: "client", text: answer, ms: 12345, note }),
-  ]) {
+  const request = { id: 17, method, params: { sessionId: "x".repeat(90) } };
+  const answer = { id: 17, result: { outcome: { outcome: "selected", optionId: "yes" } } };
+  for (const shown of [line("agent", request), line("client", answer, { t: 12345, note })]) {
     assert.ok(shown.length <= 73, shown);
   }
-  assert.ok(wire.line({ from: "client", text: answer, ms: 12345, note }).includes(note));
+  assert.ok(line("client", answer, { t: 12345, note }).includes(note));
 });
