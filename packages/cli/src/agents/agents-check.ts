@@ -48,7 +48,7 @@ function described(entry: AgentEntry, facts: AgentFacts): string {
     ["offers", offers.join(", ") || "nothing beyond the protocol"],
     ["keys given", keys.join(", ") || "none"],
     ["logins", ways || "none"],
-    ["session", sessionWords(entry, session)],
+    ["session", sessionText(entry, session)],
     ["options", list(optionLines(facts.options))],
     ["commands", list(commandLines(facts.commands))],
   ];
@@ -60,7 +60,7 @@ function described(entry: AgentEntry, facts: AgentFacts): string {
   return rows.map(([what, text]) => `${`${what}:`.padEnd(12)} ${indented(text)}`).join("\n");
 }
 
-function sessionWords(entry: AgentEntry, session: AgentFacts["session"]): string {
+function sessionText(entry: AgentEntry, session: AgentFacts["session"]): string {
   if (session === "ok") return "opened and closed again";
   if (session === "login_needed") return `somebody has to log in: ${loginCommandFor(entry)}`;
   return `not opened: ${session.error}`;

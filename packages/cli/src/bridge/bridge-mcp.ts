@@ -7,7 +7,7 @@ import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { byteTransport, Connection } from "@parley/acp";
 import { nodePlatform, streamChannel } from "@parley/acp/node";
-import { type ClientTool, clientTools } from "./bridge-mcp-tools.ts";
+import { type ClientTool, clientTools } from "./tool-definitions.ts";
 
 export async function run(): Promise<number> {
   const { PARLEY_BRIDGE_SOCKET: path, PARLEY_BRIDGE_TOKEN: token } = process.env;

@@ -5,7 +5,7 @@ import { type ByteChannel, byteTransport, type ClientToolServices, relay } from 
 import { nodePlatform, type ProcessExit, spawnTransport, stdioChannel } from "@parley/acp/node";
 import type { Invocation } from "../command/command.ts";
 import { type CommandError, usageError } from "../command/command-error.ts";
-import { readTextBelow } from "./bridge-file.ts";
+import { readWorkspaceText } from "./workspace-text.ts";
 import { type BridgeLog, openBridgeLog } from "./bridge-log.ts";
 
 const signals = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 } as const;
@@ -47,9 +47,9 @@ async function serve({ version, isStrict, command, args, log }: Bridge): Promise
     as: version,
     losses: isStrict ? "strict" : "lossy",
     log: log.happened,
-    readText: readTextBelow,
+    readText: readWorkspaceText,
     clientTools: async (services: ClientToolServices) => {
-      const { offerClientTools } = await import("./bridge-mcp-link.ts");
+      const { offerClientTools } = await import("./tool-socket.ts");
       return offerClientTools(services, log.happened);
     },
   });

@@ -1,7 +1,7 @@
 // The names that a shell completes. It never fails: a shell that is told nothing completes nothing.
 
 import type { Invocation } from "../command/command.ts";
-import { withHistory } from "../sessions/opened-history.ts";
+import { withHistory } from "../sessions/open-history.ts";
 import { readAgents } from "../settings/named-agent.ts";
 
 /** The ids of the newest; nobody looks for an old one by its id. */

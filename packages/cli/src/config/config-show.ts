@@ -7,14 +7,14 @@ import { checkedConfig, configText, parsedConfig } from "../settings/config-file
 import { configPath } from "../settings/data-folder.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { configKey, valueAt } from "./config-key.ts";
-import { hidingSecrets } from "./hidden-secrets.ts";
+import { hideSecrets } from "./hide-secrets.ts";
 
 /** Everything, or one value. */
 export async function run({ positionals, json }: Invocation): Promise<number> {
   const path = positionals.length === 0 ? [] : configKey(positionals[0]);
   const config = await parsedConfig(await configText(), (text) => process.stderr.write(`parley: ${text}\n`));
   // by its place, and by its value: one word of many may be asked for
-  const value = await withoutSecrets(hidingSecrets(valueAt(config, path), path));
+  const value = await withoutSecrets(hideSecrets(valueAt(config, path), path));
   if (value === undefined) {
     const hint = "parley config show prints what there is; docs/config.md has the settings";
     throw new CommandError("not_set", `${positionals[0] ?? ""} is not set`, hint, 1);

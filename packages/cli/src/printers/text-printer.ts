@@ -19,7 +19,7 @@ import type { Output } from "./output.ts";
 import { PlanLines } from "./plan-lines.ts";
 import type { RunDecision, RunEnd, RunPrinter, RunStart } from "./run-printer.ts";
 import { isWorthShowing, titleLine, toolLines } from "./tool-lines.ts";
-import { usageWords } from "./usage-words.ts";
+import { usageText } from "./usage-text.ts";
 
 export interface TextPrinterOptions {
   readonly output: Output;
@@ -224,7 +224,7 @@ class TextPrinter implements RunPrinter {
       complain(error.message);
       if (error.hint !== undefined) complain(error.hint);
     }
-    const used = usageWords(outcome?.usage, this.#view);
+    const used = usageText(outcome?.usage, this.#view);
     // a footer is for people who watch; others want to know what it cost
     if (status === undefined || this.#start === undefined) {
       if (outcome?.usage !== undefined || this.#view.cost !== undefined) complain(used.join(", "));

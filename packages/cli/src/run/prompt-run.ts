@@ -14,35 +14,35 @@ import {
 import { CommandError } from "../command/command-error.ts";
 import { type OpenedGate, openGate } from "../permissions/open-gate.ts";
 import { configuredRules } from "../permissions/policy-rules.ts";
-import type { GuardedPrinter, RunSecrets } from "../printers/guarded-printer.ts";
+import type { RedactingPrinter, RunSecrets } from "../printers/redacting-printer.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { painter } from "../terminal/paint.ts";
-import { knownToAgent } from "./agent-session.ts";
-import { eventTeller } from "./event-teller.ts";
-import { HeardEntries } from "./heard-entries.ts";
+import { resolveSession } from "./resolve-session.ts";
+import { eventReporter } from "./event-reporter.ts";
+import { EntryForwarder } from "./entry-forwarder.ts";
 import type { Interrupts } from "./interrupts.ts";
-import { lateGate } from "./late-gate.ts";
+import { deferredGate } from "./deferred-gate.ts";
 import { type PromptText, readPrompt } from "./prompt-source.ts";
 import { exitCodes, RunError, type RunFacts } from "./run-ending.ts";
 import type { RunOptions } from "./run-options.ts";
 import { RunHistory, type RunRecorder } from "./run-recorder.ts";
 import { type RunTarget, runTarget } from "./run-target.ts";
-import { sessionServers } from "./session-servers.ts";
+import { sessionMcpServers } from "./session-mcp-servers.ts";
 import { describeAgent, runErrorFrom, startAgent, takeSession } from "./start-session.ts";
-import { UnreadNotes } from "./unread-notes.ts";
+import { UnreadOutput } from "./unread-output.ts";
 
 /** How long an agent may take to end its turn after it was told to, before it is ended itself. */
 const stopMs = 3_000;
 
 export class PromptRun {
   readonly #options: RunOptions;
-  readonly #printer: GuardedPrinter;
+  readonly #printer: RedactingPrinter;
   readonly #interrupts: Interrupts;
   readonly #secrets: RunSecrets;
   /** Aborts when the run is to end, for whatever reason. */
   readonly #stopping = new AbortController();
-  readonly #heard = new HeardEntries((entry) => this.#printer.entry(entry));
-  readonly #unread = new UnreadNotes();
+  readonly #heard = new EntryForwarder((entry) => this.#printer.entry(entry));
+  readonly #unread = new UnreadOutput();
   #gate: OpenedGate | undefined;
   #history: RunHistory | undefined;
   #recorder: RunRecorder | undefined;
@@ -52,7 +52,7 @@ export class PromptRun {
   #outcome: Outcome | undefined;
   #timedOutMs: number | undefined;
 
-  constructor(options: RunOptions, printer: GuardedPrinter, interrupts: Interrupts, secrets: RunSecrets) {
+  constructor(options: RunOptions, printer: RedactingPrinter, interrupts: Interrupts, secrets: RunSecrets) {
     this.#secrets = secrets;
     this.#options = options;
     this.#printer = printer;
@@ -108,7 +108,7 @@ export class PromptRun {
     if (chosen.known !== undefined) await this.#history?.claim(chosen.known);
     this.#recorder = this.#history?.recorder(() => this.#target ?? chosen, this.#options.session);
     const [input, live] = await Promise.all([reading, this.#start(chosen)]);
-    const target = await knownToAgent(chosen, live, this.#options, { history: this.#history, notice });
+    const target = await resolveSession(chosen, live, this.#options, { history: this.#history, notice });
     this.#target = target;
     const content = await this.#content(input, target, live.connected.features);
     const session = await this.#session(live, target);
@@ -129,7 +129,7 @@ export class PromptRun {
     configuredRules({ policy, allow, deny });
     const asker = await this.#asker(target);
     const version = ownVersion();
-    const tell = eventTeller(this.#printer, { isVerbose: showsStderr, timeoutMs: this.#options.timeoutMs });
+    const tell = eventReporter(this.#printer, { isVerbose: showsStderr, timeoutMs: this.#options.timeoutMs });
     const underWay = Promise.withResolvers<void>();
     // while the agent's process starts there is time for what is needed later
     const opening = underWay.promise
@@ -143,7 +143,7 @@ export class PromptRun {
       {
         client: { name: "parley", version },
         cwd: target.cwd,
-        gate: lateGate(opening, () => this.#gate),
+        gate: deferredGate(opening, () => this.#gate),
         ...(asker === undefined ? {} : { asker }),
         cancelTimeoutMs: stopMs,
         ...(recorder === undefined ? {} : { recorder }),
@@ -218,7 +218,7 @@ export class PromptRun {
     const { mode, model, set, session: name } = this.#options;
     const notice = (text: string) => this.#printer.notice(text);
     const { mcpServers: typed } = this.#options;
-    const mcpServers = sessionServers(typed, target.mcpServers, live.connected.features, notice);
+    const mcpServers = sessionMcpServers(typed, target.mcpServers, live.connected.features, notice);
     const options = { ...target.setup.options, ...Object.fromEntries(set) };
     const setup = { ...target.setup, ...(mode && { mode }), ...(model && { model }), options };
     const place = {

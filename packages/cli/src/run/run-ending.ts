@@ -10,7 +10,7 @@ import {
   refusalMessage,
   violationHint,
   violationMessage,
-} from "./refusal-hint.ts";
+} from "./refusal-messages.ts";
 
 export const exitCodes = {
   ok: 0,

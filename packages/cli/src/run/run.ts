@@ -2,9 +2,9 @@
 // exit code how it ended.
 
 import type { Invocation } from "../command/command.ts";
-import { guardedPrinter, type RunSecrets } from "../printers/guarded-printer.ts";
+import { redactingPrinter, type RunSecrets } from "../printers/redacting-printer.ts";
 import { type Interrupts, watchInterrupts } from "./interrupts.ts";
-import { printerFor } from "./printer-for.ts";
+import { createPrinter } from "./create-printer.ts";
 import { PromptRun } from "./prompt-run.ts";
 import { endingOf, exitCodes } from "./run-ending.ts";
 import { type RunOptions, runOptions } from "./run-options.ts";
@@ -17,7 +17,7 @@ export async function run(invocation: Invocation): Promise<number> {
 export async function runPrompt(options: RunOptions): Promise<number> {
   const started = performance.now();
   const secrets = secretsOf(options);
-  const printer = guardedPrinter(printerFor(options), secrets, { cleansEntries: options.format === "json" });
+  const printer = redactingPrinter(createPrinter(options), secrets, { redactsEntries: options.format === "json" });
   const interrupts = watchInterrupts();
   try {
     const facts = await new PromptRun(options, printer, interrupts, secrets).run();

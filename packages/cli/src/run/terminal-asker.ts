@@ -42,7 +42,7 @@ export function terminalAsker(agent: string, paint: Paint, pause: () => void): A
     terminalLogin: inTurn(terminalLogin),
     retry: inTurn((problem, { signal }) =>
       confirmed(
-        `${problemWords(problem)}`,
+        `${problemText(problem)}`,
         "send the prompt again? What the agent has done already it may do twice",
         signal,
       ),
@@ -57,7 +57,7 @@ export function terminalAsker(agent: string, paint: Paint, pause: () => void): A
   };
 }
 
-function problemWords({ kind, message }: Problem): string {
+function problemText({ kind, message }: Problem): string {
   return `${kind === "crash" ? "the agent died" : "the agent could not go on"}: ${safeLine(message)}`;
 }
 

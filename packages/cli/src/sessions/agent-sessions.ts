@@ -8,7 +8,7 @@ import { printAnswer } from "../command/print-answer.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";
-import { withHistory } from "./opened-history.ts";
+import { withHistory } from "./open-history.ts";
 import { age, columns, home } from "./session-line.ts";
 
 export interface AgentSessionsQuery {

@@ -5,13 +5,13 @@ import type { Entry } from "@parley/acp";
 import type { HistorySession } from "@parley/client/history";
 import { knownSecrets } from "../settings/known-secrets.ts";
 
-export interface SessionTeller {
+export interface SessionRedactor {
   session(session: HistorySession): HistorySession;
   text(text: string): string;
   entries(entries: AsyncIterable<Entry>): AsyncIterable<Entry>;
 }
 
-export async function sessionTeller(sessions: readonly HistorySession[]): Promise<SessionTeller> {
+export async function sessionRedactor(sessions: readonly HistorySession[]): Promise<SessionRedactor> {
   const [{ Redactor, StreamRedactor }, secrets] = await Promise.all([
     import("@parley/acp/redact"),
     knownSecrets({ agents: sessions.map(({ agent }) => agent) }),
@@ -35,7 +35,7 @@ export async function sessionTeller(sessions: readonly HistorySession[]): Promis
   };
 }
 
-export async function toldSessions(sessions: readonly HistorySession[]): Promise<readonly HistorySession[]> {
-  const teller = await sessionTeller(sessions);
+export async function redactedSessions(sessions: readonly HistorySession[]): Promise<readonly HistorySession[]> {
+  const teller = await sessionRedactor(sessions);
   return sessions.map((session) => teller.session(session));
 }

@@ -8,7 +8,7 @@ import { ownVersion } from "../settings/installation.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
 import { safeLine } from "../terminal/sanitise.ts";
-import { sessionNamed, withHistory } from "./opened-history.ts";
+import { sessionNamed, withHistory } from "./open-history.ts";
 
 /** What came of the sessions of one agent, at that agent. */
 interface AtAgent {

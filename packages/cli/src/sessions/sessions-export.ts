@@ -10,7 +10,7 @@ import { CommandError, usageError } from "../command/command-error.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
 import { escapedLine, safeText } from "../terminal/sanitise.ts";
-import { oneSession, sessionNamed, withHistory } from "./opened-history.ts";
+import { oneSession, sessionNamed, withHistory } from "./open-history.ts";
 
 const formats = ["markdown", "json"] as const;
 

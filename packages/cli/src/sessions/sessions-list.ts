@@ -7,8 +7,8 @@ import { usageError } from "../command/command-error.ts";
 import { countOption } from "../command/option-values.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
-import { withHistory } from "./opened-history.ts";
-import { toldSessions } from "./redacted-session.ts";
+import { withHistory } from "./open-history.ts";
+import { redactedSessions } from "./redacted-session.ts";
 import { sessionJson, sessionLines } from "./session-line.ts";
 
 export async function run({ values, positionals, argv, json }: Invocation): Promise<number> {
@@ -25,7 +25,7 @@ export async function run({ values, positionals, argv, json }: Invocation): Prom
   const all = await withHistory((history) =>
     history.list({ limit: Number.POSITIVE_INFINITY, ...(cwd === undefined ? {} : { cwd }) }),
   );
-  const sessions = await toldSessions(all.slice(0, limit));
+  const sessions = await redactedSessions(all.slice(0, limit));
   const total = all.length;
   const more = total - sessions.length;
   const text = sessions.length === 0 ? nothing(cwd) : sessionLines(sessions, Date.now()).join("\n");

@@ -6,8 +6,8 @@ import { usageError } from "../command/command-error.ts";
 import { countOption } from "../command/option-values.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { safeLine } from "../terminal/sanitise.ts";
-import { withHistory } from "./opened-history.ts";
-import { sessionTeller } from "./redacted-session.ts";
+import { withHistory } from "./open-history.ts";
+import { sessionRedactor } from "./redacted-session.ts";
 import { sessionJson, sessionLine } from "./session-line.ts";
 
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
@@ -18,7 +18,7 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
   const found = await withHistory((history) =>
     history.search(words, { limit, ...(cwd === undefined ? {} : { cwd }) }),
   );
-  const teller = await sessionTeller(found.map(({ session }) => session));
+  const teller = await sessionRedactor(found.map(({ session }) => session));
   const hits = found.map(({ session, snippet, seq }) => ({
     session: teller.session(session),
     snippet: teller.text(snippet),

@@ -7,8 +7,8 @@ import { printAnswer } from "../command/print-answer.ts";
 import { bufferedOutput } from "../printers/output.ts";
 import { textPrinter } from "../printers/text-printer.ts";
 import { painter } from "../terminal/paint.ts";
-import { oneSession, sessionNamed, withHistory } from "./opened-history.ts";
-import { sessionTeller } from "./redacted-session.ts";
+import { oneSession, sessionNamed, withHistory } from "./open-history.ts";
+import { sessionRedactor } from "./redacted-session.ts";
 import { sessionJson, sessionLine } from "./session-line.ts";
 
 export async function run({ positionals, json }: Invocation): Promise<number> {
@@ -16,7 +16,7 @@ export async function run({ positionals, json }: Invocation): Promise<number> {
   const { stdout, stderr } = process;
   await withHistory(async (history) => {
     const found = await sessionNamed(history, word);
-    const teller = await sessionTeller([found]);
+    const teller = await sessionRedactor([found]);
     const session = teller.session(found);
     const told = () => teller.entries(history.entries(session.id));
     if (json) {

@@ -36,7 +36,7 @@ export async function readConfig(warn: (text: string) => void): Promise<Config> 
 /** The same for a text that is at hand. */
 export async function parsedConfig(text: string, warn: (text: string) => void): Promise<Config> {
   const [{ parseConfig }, shape] = await Promise.all([import("@parley/client/config"), wholeShape()]);
-  return toldAsFailure(() => {
+  return withConfigErrors(() => {
     const { config, warnings } = parseConfig(text, configPath(), shape);
     for (const warning of warnings) warn(warning);
     return config;
@@ -50,7 +50,7 @@ export async function checkedConfig(text: string, warn: (text: string) => void):
     import("@parley/client/config"),
     import("@parley/client"),
   ]);
-  await toldAsFailure(() => {
+  await withConfigErrors(() => {
     configuredMcpServers(config);
     configuredAgents(readyAgents({ command: "" }), config);
   });
@@ -58,7 +58,7 @@ export async function checkedConfig(text: string, warn: (text: string) => void):
 }
 
 /** What is wrong with the config ends the command with exit code 2. */
-export async function toldAsFailure<Result>(work: () => Result): Promise<Result> {
+export async function withConfigErrors<Result>(work: () => Result): Promise<Result> {
   const { ConfigError } = await import("@parley/client/config");
   try {
     return work();

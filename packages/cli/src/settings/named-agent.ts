@@ -6,7 +6,7 @@ import type { ConfiguredAgent } from "@parley/client/config";
 import { usageError } from "../command/command-error.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import { agentCredentials } from "./agent-credentials.ts";
-import { type Config, readConfig, toldAsFailure } from "./config-file.ts";
+import { type Config, readConfig, withConfigErrors } from "./config-file.ts";
 import { launcher } from "./installation.ts";
 
 /** What the config says of the agents and of the client. */
@@ -28,7 +28,7 @@ async function configured(ready: readonly CommandEntry[], config: Config): Promi
   // most have no config, and need not pay for reading one
   if (config.agents === undefined) return new Map(ready.map((entry) => [entry.name, { entry, setup: {} }]));
   const { configuredAgents } = await import("@parley/client/config");
-  return toldAsFailure(() => configuredAgents(ready, config));
+  return withConfigErrors(() => configuredAgents(ready, config));
 }
 
 /** Keys of our own agent's providers may be in variables of any name. */
@@ -71,7 +71,7 @@ export async function chooseAgent(name: string | undefined, argv: readonly strin
 async function sharedServers(config: Config): Promise<readonly McpServer[]> {
   if (config.client?.mcpServers === undefined) return [];
   const { configuredMcpServers } = await import("@parley/client/config");
-  return toldAsFailure(() => configuredMcpServers(config));
+  return withConfigErrors(() => configuredMcpServers(config));
 }
 
 function complain(text: string): void {

@@ -10,7 +10,7 @@ export const folderPrefix = "parley-bridge-";
 export const socketName = "editor.sock";
 
 /** Removes what nobody answers for. Never rejects: it is housekeeping, and the next bridge tries again. */
-export async function removeLeftovers(): Promise<void> {
+export async function removeStaleFolders(): Promise<void> {
   const folder = tmpdir();
   const names = await readdir(folder).catch(() => []);
   const ours = names.filter((name) => name.startsWith(folderPrefix)).map((name) => join(folder, name));

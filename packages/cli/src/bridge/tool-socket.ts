@@ -17,9 +17,9 @@ import {
 } from "@parley/acp";
 import { nodePlatform, streamChannel } from "@parley/acp/node";
 import { mainArguments } from "../settings/installation.ts";
-import { folderPrefix, removeLeftovers, socketName } from "./bridge-leftovers.ts";
-import { clientTools } from "./bridge-mcp-tools.ts";
-import { ClientToolWork } from "./bridge-mcp-work.ts";
+import { folderPrefix, removeStaleFolders, socketName } from "./stale-sockets.ts";
+import { clientTools } from "./tool-definitions.ts";
+import { ClientToolCalls } from "./tool-calls.ts";
 
 /** An agent starts one; a few more if it starts it again and again. */
 const maxConnections = 16;
@@ -28,7 +28,7 @@ const maxConnections = 16;
 export async function offerClientTools(services: ClientToolServices, log: Log): Promise<ClientTools> {
   const token = randomBytes(32).toString("hex");
   // not waited for: it concerns others
-  if (process.platform !== "win32") void removeLeftovers();
+  if (process.platform !== "win32") void removeStaleFolders();
   // mkdtemp makes a folder for its owner only
   const folder = await mkdtemp(join(tmpdir(), folderPrefix));
   const path =
@@ -73,7 +73,7 @@ export async function offerClientTools(services: ClientToolServices, log: Log): 
 }
 
 function serve(socket: Socket, services: ClientToolServices, token: string, log: Log): Connection {
-  const work = new ClientToolWork(services);
+  const work = new ClientToolCalls(services);
   const offered = clientTools.filter((tool) => tool.isOffered(services)).map(({ name }) => name);
   let isKnown = false;
   const connection: Connection = new Connection(
@@ -101,7 +101,7 @@ function serve(socket: Socket, services: ClientToolServices, token: string, log:
 }
 
 async function call(
-  work: ClientToolWork,
+  work: ClientToolCalls,
   method: string,
   params: unknown,
   signal: AbortSignal,

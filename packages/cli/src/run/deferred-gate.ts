@@ -4,7 +4,7 @@ import type { LiveGate } from "@parley/client";
 import type { OpenedGate } from "../permissions/open-gate.ts";
 
 /** `opened` gives the gate once `opening` has resolved, which is before any session begins. */
-export function lateGate(opening: Promise<OpenedGate>, opened: () => OpenedGate | undefined): LiveGate {
+export function deferredGate(opening: Promise<OpenedGate>, opened: () => OpenedGate | undefined): LiveGate {
   return {
     permission: async (ask, context) => (await opening).gate.permission(ask, context),
     veto: async (session, params, signal) => (await opening).gate.veto(session, params, signal),

@@ -1,10 +1,10 @@
 // What happens around a session, in words.
 
 import type { LiveEvent } from "@parley/client";
-import type { GuardedPrinter } from "../printers/guarded-printer.ts";
+import type { RedactingPrinter } from "../printers/redacting-printer.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 
-export interface TellerOptions {
+export interface ReporterOptions {
   readonly isVerbose: boolean;
   /** Of the whole run. */
   readonly timeoutMs: number | undefined;
@@ -13,9 +13,9 @@ export interface TellerOptions {
 /** Whoever sees no progress is told after so long what is waited for. */
 const silenceMs = 5_000;
 
-export function eventTeller(
-  printer: GuardedPrinter,
-  { isVerbose, timeoutMs }: TellerOptions,
+export function eventReporter(
+  printer: RedactingPrinter,
+  { isVerbose, timeoutMs }: ReporterOptions,
 ): (event: LiveEvent) => void {
   let waitsFor = "";
   /** The death of an agent is worth a word of its own only when it comes back: else it is how the run ended. */
@@ -51,7 +51,7 @@ export function eventTeller(
       case "continued":
         if (death !== "") printer.notice(death);
         death = "";
-        return printer.notice(continuedWords(event));
+        return printer.notice(continuedText(event));
       case "retrying": {
         const pause = event.delayMs > 0 ? ` in ${Math.ceil(event.delayMs / 1000)} s` : "";
         return printer.notice(`${safeLine(event.problem.message)}: trying again${pause}`);
@@ -74,7 +74,7 @@ export function eventTeller(
   };
 }
 
-function continuedWords({ how, after }: Extract<LiveEvent, { kind: "continued" }>): string {
+function continuedText({ how, after }: Extract<LiveEvent, { kind: "continued" }>): string {
   if (after === "restart")
     return how === "new"
       ? "it was started again with a new session, and knows nothing of what was said"

@@ -7,7 +7,7 @@ import { isAbsolute, relative, sep } from "node:path";
 const maxBytes = 10 * 1024 * 1024;
 
 /** Undefined for whatever is not a text file of at most 10 MiB below one of the roots. */
-export function readTextBelow(path: string, roots: readonly string[]): string | undefined {
+export function readWorkspaceText(path: string, roots: readonly string[]): string | undefined {
   if (!isAbsolute(path)) return undefined;
   let fd: number | undefined;
   try {

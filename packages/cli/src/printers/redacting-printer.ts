@@ -8,7 +8,7 @@ import type { RunEnd, RunPrinter } from "./run-printer.ts";
 
 export type RunSecrets = () => Promise<readonly string[]>;
 
-export interface GuardedPrinter extends RunPrinter {
+export interface RedactingPrinter extends RunPrinter {
   /** What the agent wrote to stderr, for whoever wants to see it. */
   stderr(text: string): void;
   /** Nothing waits any more. */
@@ -28,11 +28,11 @@ interface Cleaner {
 }
 
 /** The secrets are asked for when there is something to say. */
-export function guardedPrinter(
+export function redactingPrinter(
   printer: RunPrinter,
   secrets: RunSecrets,
-  { cleansEntries }: { readonly cleansEntries: boolean },
-): GuardedPrinter {
+  { redactsEntries }: { readonly redactsEntries: boolean },
+): RedactingPrinter {
   let cleaner: Cleaner | undefined;
   let loading: Promise<void> | undefined;
   const waiting: ((using: Cleaner) => void)[] = [];
@@ -54,9 +54,9 @@ export function guardedPrinter(
     pause: () => printer.pause(),
     started: (start) => when(({ stream }) => printer.started(stream.value(start))),
     entry(entry) {
-      if (!cleansEntries && waiting.length === 0) return printer.entry(entry);
+      if (!redactsEntries && waiting.length === 0) return printer.entry(entry);
       when(({ stream }) => {
-        for (const each of cleansEntries ? stream.next(entry) : [entry]) printer.entry(each);
+        for (const each of redactsEntries ? stream.next(entry) : [entry]) printer.entry(each);
       });
     },
     decision: (decision) => when(({ stream }) => printer.decision(stream.value(decision))),

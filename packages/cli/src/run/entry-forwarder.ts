@@ -3,15 +3,15 @@
 import type { Entry } from "@parley/acp";
 import type { LiveAgent } from "@parley/client";
 import { SlowReader } from "../printers/output.ts";
-import { LastWords } from "./last-words.ts";
+import { LateUpdates } from "./late-updates.ts";
 
 type Phase =
   | { readonly is: "early"; readonly entries: Entry[] }
   | { readonly is: "open"; readonly agent: LiveAgent }
   | { readonly is: "stopping" | "over" };
 
-export class HeardEntries {
-  readonly words = new LastWords();
+export class EntryForwarder {
+  readonly words = new LateUpdates();
   readonly #print: (entry: Entry) => void;
   readonly #reader = new SlowReader(process.stdout);
   #phase: Phase = { is: "early", entries: [] };

@@ -2,7 +2,7 @@
 
 import type { AgentFeatures, McpServer } from "@parley/acp";
 
-export function sessionServers(
+export function sessionMcpServers(
   typed: readonly McpServer[],
   configured: readonly McpServer[],
   features: AgentFeatures,

@@ -15,7 +15,7 @@ const longestMs = 2_000;
 
 const ended: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled"]);
 
-export interface LastWordsOptions {
+export interface LateUpdatesOptions {
   /** How long the turn took. */
   readonly turnMs: number;
   /** How long this agent is known to go on. */
@@ -24,7 +24,7 @@ export interface LastWordsOptions {
   readonly signal: AbortSignal;
 }
 
-export class LastWords {
+export class LateUpdates {
   /** By call: whether it is open. */
   readonly #calls = new Map<string, boolean>();
   #hasSpoken = false;
@@ -61,7 +61,7 @@ export class LastWords {
   }
 
   /** Resolves when the agent has answered and nothing more is to be expected. */
-  async heard({ turnMs, lateMs = 0, signal }: LastWordsOptions): Promise<void> {
+  async heard({ turnMs, lateMs = 0, signal }: LateUpdatesOptions): Promise<void> {
     const latest = performance.now() + longestMs;
     const least = Math.max(lateMs, Math.min(silenceMs, turnMs * share));
     while (!signal.aborted && performance.now() < latest) {

@@ -7,7 +7,7 @@ type Unread = Extract<LiveEvent, { kind: "unread" }>;
 
 const shownChars = 80;
 
-export class UnreadNotes {
+export class UnreadOutput {
   readonly #first = new Map<Unread["why"], Unread>();
   readonly #counts = { noise: 0, too_large: 0 };
 

@@ -12,7 +12,7 @@ import type { RunTarget } from "./run-target.ts";
 const longestName = 80;
 
 /** The same target, with what the agent knows of the session that the user named. */
-export async function knownToAgent(
+export async function resolveSession(
   target: RunTarget,
   live: LiveAgent,
   options: RunOptions,

@@ -4,18 +4,18 @@ import type { Outcome } from "@parley/acp";
 import type { SessionView } from "@parley/acp/view";
 import { safeLine } from "../terminal/sanitise.ts";
 
-export function usageWords(
+export function usageText(
   used: Outcome["usage"] | undefined,
   { usage, cost }: Pick<SessionView, "usage" | "cost">,
 ): string[] {
   return [
     ...(used == null ? [] : [`${grouped(used.totalTokens)} tokens`]),
-    ...(usage === undefined ? [] : [contextWords(usage)]),
+    ...(usage === undefined ? [] : [contextText(usage)]),
     ...(cost === undefined ? [] : [`${cost.amount.toFixed(2)} ${safeLine(cost.currency).slice(0, 10)}`]),
   ];
 }
 
-function contextWords({ used, size }: NonNullable<SessionView["usage"]>): string {
+function contextText({ used, size }: NonNullable<SessionView["usage"]>): string {
   // some count all that ever went through it: that is no share
   if (size <= 0 || used > size) return `context ${grouped(used)}${size > 0 ? ` of ${grouped(size)}` : ""}`;
   return `context ${Math.round((100 * used) / size)} % of ${grouped(size)}`;

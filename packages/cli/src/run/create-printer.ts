@@ -9,7 +9,7 @@ import { painter } from "../terminal/paint.ts";
 import { messageLines } from "../terminal/sanitise.ts";
 import type { RunOptions } from "./run-options.ts";
 
-export function printerFor({ format, cwd }: Pick<RunOptions, "format" | "cwd">): RunPrinter {
+export function createPrinter({ format, cwd }: Pick<RunOptions, "format" | "cwd">): RunPrinter {
   const { stdout, stderr } = process;
   // what went wrong is often said in the words of the agent
   const complain = (text: string) => void stderr.write(messageLines(text));

@@ -8,7 +8,7 @@ import {
   type TerminalHandle,
   type TerminalOutput,
 } from "@parley/acp";
-import { defaultTimeoutMs } from "./bridge-mcp-tools.ts";
+import { defaultTimeoutMs } from "./tool-definitions.ts";
 
 /** More of a command's output than a model would read. The editor keeps the end of it. */
 const outputByteLimit = 1024 * 1024;
@@ -27,7 +27,7 @@ interface Arguments {
   readonly terminalId: string;
 }
 
-export class ClientToolWork {
+export class ClientToolCalls {
   readonly #services: ClientToolServices;
   readonly #terminals = new Map<string, TerminalHandle>();
 
