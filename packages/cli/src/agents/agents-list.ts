@@ -1,5 +1,6 @@
-// `parley agents list`: every agent that can be named, and whether it is here.
+// `parley agents list`: lists known agents and whether they are installed.
 
+import { optional } from "@parley/acp/internal";
 import { type AgentEntry, findProgram } from "@parley/client";
 import type { Invocation } from "../command/command.ts";
 import { printAnswer } from "../command/print-answer.ts";
@@ -37,8 +38,7 @@ function facts(entry: AgentEntry) {
     transport,
     command: [command, ...args],
     installed: isInstalled,
-    ...(isInstalled ? { path: found.path } : {}),
-    ...(install === undefined ? {} : { install }),
+    ...optional({ path: isInstalled ? found.path : undefined, install }),
     state: isInstalled ? `${title}, ${found.path}` : `${title}, not installed${hint}`,
   };
 }

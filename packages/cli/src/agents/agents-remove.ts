@@ -1,4 +1,4 @@
-// `parley agents remove`: takes an agent of one's own out of the config file.
+// `parley agents remove`: removes an agent from the config file.
 
 import type { Invocation } from "../command/command.ts";
 import { usageError } from "../command/command-error.ts";
@@ -13,7 +13,7 @@ export async function run({ positionals, json }: Invocation): Promise<number> {
   if (!Object.hasOwn(config.agents ?? {}, name)) {
     const own = Object.keys(config.agents ?? {}).join(", ");
     throw usageError(
-      `there is no agent ${escapedLine(name)} in the config; there are: ${own || "none"}`,
+      `unknown agent ${escapedLine(name)}; agents in the config file: ${own || "none"}`,
       "see parley agents list",
     );
   }
@@ -21,6 +21,6 @@ export async function run({ positionals, json }: Invocation): Promise<number> {
     [["agents", name], undefined],
     ...(config.client?.agent === name ? [[["client", "agent"], undefined] as const] : []),
   ]);
-  printAnswer(`${name} is no longer in ${file}.`, { agent: name, file }, json);
+  printAnswer(`Removed ${name} from ${file}.`, { agent: name, file }, json);
   return 0;
 }

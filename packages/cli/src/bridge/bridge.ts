@@ -5,8 +5,8 @@ import { type ByteChannel, byteTransport, type ClientToolServices, relay } from 
 import { nodePlatform, type ProcessExit, spawnTransport, stdioChannel } from "@parley/acp/node";
 import type { Invocation } from "../command/command.ts";
 import { type CommandError, usageError } from "../command/command-error.ts";
-import { readWorkspaceText } from "./workspace-text.ts";
 import { type BridgeLog, openBridgeLog } from "./bridge-log.ts";
+import { readWorkspaceText } from "./workspace-text.ts";
 
 const signals = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 } as const;
 

@@ -18,8 +18,8 @@ import {
 import { nodePlatform, streamChannel } from "@parley/acp/node";
 import { mainArguments } from "../settings/installation.ts";
 import { folderPrefix, removeStaleFolders, socketName } from "./stale-sockets.ts";
-import { clientTools } from "./tool-definitions.ts";
 import { ClientToolCalls } from "./tool-calls.ts";
+import { clientTools } from "./tool-definitions.ts";
 
 /** An agent starts one; a few more if it starts it again and again. */
 const maxConnections = 16;

@@ -1,6 +1,6 @@
-// What somebody who mistyped a word may have meant.
+// Suggests a known word for a mistyped one.
 
-/** The nearest of them, if it is near: a letter or two changed, left out, put in or swapped, or one begins the other. */
+/** The nearest word within one or two edits, or one that begins with the other. */
 export function nearestWord(typed: string, words: readonly string[]): string | undefined {
   const beginning = words.find(
     (word) => typed.length > 1 && (word.startsWith(typed) || typed.startsWith(word)),
@@ -14,7 +14,7 @@ export function nearestWord(typed: string, words: readonly string[]): string | u
   return ranked[0]?.word;
 }
 
-/** Of two short words, letters that changed places counted once. */
+/** Edit distance; two swapped letters count as one edit. */
 function distance(one: string, other: string): number {
   const rows: number[][] = [Array.from({ length: other.length + 1 }, (_, at) => at)];
   const at = (row: number, column: number) => rows[row]?.[column] ?? Number.POSITIVE_INFINITY;

@@ -1,10 +1,47 @@
-// Parses option values that are numbers, times or sizes.
+// Reads and parses the values of options.
 
+import { resolve } from "node:path";
 import { escapedLine } from "../terminal/sanitise.ts";
 import type { Invocation } from "./command.ts";
 import { usageError } from "./command-error.ts";
 
-export function countOption(values: Invocation["values"], name: string, otherwise: number): number {
+type Values = Invocation["values"];
+
+export function textOption(values: Values, name: string): string | undefined {
+  const given = values[name];
+  return typeof given === "string" ? given : undefined;
+}
+
+/** `--cwd` as an absolute path. */
+export function directoryOption(values: Values): string | undefined {
+  const given = textOption(values, "cwd");
+  return given === undefined ? undefined : resolve(given);
+}
+
+/** The values of an option that may be repeated. */
+export function listOption(values: Values, name: string): string[] {
+  return [values[name] ?? []].flat().filter((value): value is string => typeof value === "string");
+}
+
+/** Seconds as milliseconds. */
+export function secondsOption(values: Values, name: string): number | undefined {
+  const given = values[name];
+  if (given === undefined) return undefined;
+  if (Number(given) > 0) return Number(given) * 1000;
+  throw usageError(
+    `--${name}: expected seconds, such as 60 or 0.5, got ${escapedLine(String(given))}`,
+    `give a number, or omit --${name}`,
+  );
+}
+
+/** `NAME=VALUE` */
+export function assignment(name: string, given: string): [name: string, value: string] {
+  const at = given.indexOf("=");
+  if (at > 0) return [given.slice(0, at), given.slice(at + 1)];
+  throw usageError(`--${name}: expected NAME=VALUE, got ${escapedLine(given)}`, `see the help of --${name}`);
+}
+
+export function countOption(values: Values, name: string, otherwise: number): number {
   const given = values[name];
   if (typeof given !== "string") return otherwise;
   if (/^[1-9]\d{0,5}$/.test(given)) return Number(given);

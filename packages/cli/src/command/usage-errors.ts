@@ -1,11 +1,11 @@
-// What is told to somebody whose words are no command, or no arguments of one. Loaded only then.
+// Errors for unknown commands and wrong arguments.
 
 import { escapedLine } from "../terminal/sanitise.ts";
 import type { Command, Option } from "./command.ts";
 import { type CommandError, usageError } from "./command-error.ts";
 import { nearestWord } from "./nearest-word.ts";
 
-/** The commands of two words that begin with this one. */
+/** The commands of two words that begin with this word. */
 export function familyOf(name: string, commands: readonly Command[]): readonly Command[] {
   return commands.filter((command) => command.internal !== true && command.name.startsWith(`${name} `));
 }
@@ -18,16 +18,13 @@ export function unknownCommand(
 ): CommandError {
   const family = familyOf(name, commands).map((command) => command.name);
   if (family.length > 0 && (second === undefined || second.startsWith("-"))) {
-    return usageError(
-      `${name} is no command by itself; there are ${family.join(", ")}`,
-      `see parley help ${name}`,
-    );
+    return usageError(`${name} needs a subcommand: ${family.join(", ")}`, `see parley help ${name}`);
   }
   if (family.length > 0) {
     const seconds = family.map((each) => each.slice(name.length + 1));
     const near = nearestWord(second ?? "", seconds);
     return usageError(
-      `${name} has no ${escapedLine(second ?? "")}; it has ${seconds.join(", ")}`,
+      `unknown command ${name} ${escapedLine(second ?? "")}; expected one of ${seconds.join(", ")}`,
       near === undefined ? `see parley help ${name}` : `did you mean: parley ${name} ${near}`,
     );
   }
@@ -39,42 +36,42 @@ export function unknownCommand(
   );
 }
 
-/** An option in front of any command. */
+/** An option before the command. */
 export function unknownOption(typed: string): CommandError {
   const near = nearestWord(typed.replace(/^-+/, ""), ["help", "version", "json"]);
   const hint =
     near === undefined
-      ? "options come after the command; see parley --help"
+      ? "put options after the command; see parley --help"
       : `did you mean: parley --${near}`;
   return usageError(`unknown option ${escapedLine(typed)}`, hint);
 }
 
-/** What `parseArgs` threw, in words about this command. */
+/** Translates an error of `parseArgs`. */
 export function badArguments(error: Error, command: Command, args: readonly string[]): CommandError {
   const help = `see parley help ${command.name}`;
   const [, name = ""] = /--([\w-]+)/.exec(error.message) ?? [];
   const option = command.options[name];
   if (option?.type === "string" && !/^Unknown/.test(error.message)) {
-    return usageError(`${command.name}: ${valueWanted(name, option, args)}`, help);
+    return usageError(`${command.name}: ${missingValue(name, option, args)}`, help);
   }
   const names = [...Object.keys(command.options), ...(command.json ? ["json"] : [])];
-  // Node's own advice about positionals runs over several sentences; its first one says what was got.
+  // the first sentence says what is wrong; Node adds advice about positionals
   const got = escapedLine(error.message.split(/\. |\n/)[0] ?? error.message);
   const near = name === "" ? undefined : nearestWord(name, [...names, "help"]);
   const listed = names.map((each) => `--${each}`).join(", ");
-  const known = names.length === 0 ? "it has no options" : `it has ${listed}`;
+  const known = names.length === 0 ? "there are no options" : `options: ${listed}`;
   return usageError(
     `${command.name}: ${got.charAt(0).toLowerCase()}${got.slice(1)}${near === undefined ? `; ${known}` : ""}`,
     near === undefined ? help : `did you mean --${near}; ${help}`,
   );
 }
 
-function valueWanted(name: string, { short, value = "VALUE" }: Option, args: readonly string[]): string {
+function missingValue(name: string, { short, value = "VALUE" }: Option, args: readonly string[]): string {
   const at = args.findIndex((each) => each === `--${name}` || (short !== undefined && each === `-${short}`));
   const next = at < 0 ? undefined : args[at + 1];
-  if (next === undefined) return `--${name} wants a value: --${name} ${value}`;
+  if (next === undefined) return `--${name} needs a value: --${name} ${value}`;
   const got = escapedLine(next);
-  return `--${name} wants a value, got ${got}, which looks like an option; if it is the value, write --${name}=${got}`;
+  return `--${name} needs a value, got ${got}, which looks like an option; to use it as the value, write --${name}=${got}`;
 }
 
 function firstWords(names: readonly string[]): readonly string[] {

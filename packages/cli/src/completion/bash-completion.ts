@@ -1,4 +1,4 @@
-// Completion for bash, 3.2 and newer: no dependency on the bash-completion package.
+// Writes the completion script for bash 3.2 and newer, without the bash-completion package.
 
 import type { Command, Completion } from "../command/command.ts";
 import { commandWords, flagsOf, quoted, valueFlags } from "./command-words.ts";

@@ -1,4 +1,4 @@
-// `parley completion SHELL`.
+// `parley completion SHELL`: prints a completion script.
 
 import type { Command, Invocation } from "../command/command.ts";
 import { usageError } from "../command/command-error.ts";
@@ -14,7 +14,7 @@ export function run({ positionals }: Invocation, tables: readonly Command[]): nu
   if (!isShell(shell)) {
     const names = Object.keys(shells).join(", ");
     throw usageError(
-      `completion takes a shell, ${names}, got ${escapedLine(shell) || "none"}`,
+      `expected a shell (${names}), got ${escapedLine(shell) || "none"}`,
       "see parley help completion",
     );
   }

@@ -1,4 +1,4 @@
-// Completion for zsh: descriptions beside the words, files and directories by zsh itself.
+// Writes the completion script for zsh.
 
 import type { Command, Completion } from "../command/command.ts";
 import { commandWords, flagsOf, quoted, valueFlags } from "./command-words.ts";

@@ -1,5 +1,4 @@
-// A config without what must not be on a screen: keys, and everything that is sent as a header or set as a variable; of
-// arguments and addresses what is secret by where it stands.
+// Hides the secrets of a config: keys, headers, variables, and secrets in arguments and addresses.
 
 import { Redactor } from "@parley/acp/redact";
 

@@ -1,4 +1,4 @@
-// `parley permissions log`: what agents were allowed and refused, and what came of it.
+// `parley permissions log`: prints permission decisions and their outcomes.
 
 import { type AuditEntry, type AuditReport, auditFiles, verifyAudit } from "@parley/client";
 import type { Invocation } from "../command/command.ts";
@@ -9,7 +9,7 @@ import { escapedLine } from "../terminal/sanitise.ts";
 
 interface Line {
   readonly entry: AuditEntry;
-  /** "unknown": it was begun, and nobody knows how it ended. */
+  /** "unknown": the operation started and its end was not recorded. */
   readonly result?: string;
 }
 
@@ -26,7 +26,7 @@ export async function run({ values, json }: Invocation): Promise<number> {
     lines.unshift(...found.slice(-(limit - lines.length)));
     if (lines.length >= limit) break;
   }
-  const shownLines = lines.length === 0 ? ["Nothing was decided yet."] : lines.map(shown);
+  const shownLines = lines.length === 0 ? ["No decisions yet."] : lines.map(shown);
   const text = [...shownLines, ...problems.map(escapedLine)].join("\n");
   printAnswer(text, { entries: lines.map(({ entry, result }) => ({ ...entry, result })), problems }, json);
   return problems.length === 0 ? 0 : 1;

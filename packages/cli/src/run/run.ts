@@ -2,9 +2,9 @@
 // exit code how it ended.
 
 import type { Invocation } from "../command/command.ts";
-import { redactingPrinter, type RunSecrets } from "../printers/redacting-printer.ts";
-import { type Interrupts, watchInterrupts } from "./interrupts.ts";
+import { type RunSecrets, redactingPrinter } from "../printers/redacting-printer.ts";
 import { createPrinter } from "./create-printer.ts";
+import { type Interrupts, watchInterrupts } from "./interrupts.ts";
 import { PromptRun } from "./prompt-run.ts";
 import { endingOf, exitCodes } from "./run-ending.ts";
 import { type RunOptions, runOptions } from "./run-options.ts";
@@ -17,7 +17,9 @@ export async function run(invocation: Invocation): Promise<number> {
 export async function runPrompt(options: RunOptions): Promise<number> {
   const started = performance.now();
   const secrets = secretsOf(options);
-  const printer = redactingPrinter(createPrinter(options), secrets, { redactsEntries: options.format === "json" });
+  const printer = redactingPrinter(createPrinter(options), secrets, {
+    redactsEntries: options.format === "json",
+  });
   const interrupts = watchInterrupts();
   try {
     const facts = await new PromptRun(options, printer, interrupts, secrets).run();

@@ -1,4 +1,4 @@
-// The history of this user, for the commands that read it.
+// Opens the history and finds sessions in it.
 
 import { join } from "node:path";
 import type { History, HistorySession } from "@parley/client/history";
@@ -13,7 +13,7 @@ export function historyPath(): string {
   return join(dataFolder(), "history.db");
 }
 
-/** Closed when the work is done. */
+/** Closes the history when the work is done. */
 export async function withHistory<Result>(work: (history: History) => Promise<Result>): Promise<Result> {
   const { openHistory } = await import("@parley/client/history");
   const history = openHistory({ path: historyPath() });
@@ -24,35 +24,32 @@ export async function withHistory<Result>(work: (history: History) => Promise<Re
   }
 }
 
-/** The one session that was named; a second one is told and not forgotten. */
+/** Throws a usage error for a second session. */
 export function oneSession([word, extra]: readonly string[], command: string): string | undefined {
   if (extra === undefined) return word;
   throw usageError(
-    `${command} takes one session, got ${escapedLine(extra)} too`,
+    `${command}: expected one session, got also ${escapedLine(extra)}`,
     `see parley help ${command}`,
   );
 }
 
 export async function sessionNamed(history: History, word: string | undefined): Promise<HistorySession> {
-  if (word === undefined) throw usageError("which session?", "parley sessions list has their ids");
+  if (word === undefined) throw usageError("expected a session", "parley sessions list prints the ids");
   const session = await history.find(word);
   if (session !== undefined) return session;
   const all = await history.list({ limit: Number.POSITIVE_INFINITY });
-  const meant = all.filter(({ id, name }) => name === word || id.startsWith(word));
+  const matching = all.filter(({ id, name }) => name === word || id.startsWith(word));
   // as `parley run -s` does
-  const [here, another] = meant.filter(({ name, cwd }) => name === word && cwd === process.cwd());
+  const [here, another] = matching.filter(({ name, cwd }) => name === word && cwd === process.cwd());
   if (here !== undefined && another === undefined) return here;
-  if (meant.length > 1) {
-    const shown = sessionLines(meant.slice(0, shownSessions), Date.now()).map(
+  if (matching.length > 1) {
+    const shown = sessionLines(matching.slice(0, shownSessions), Date.now()).map(
       (line) => `  ${line.trimEnd()}`,
     );
-    const more = meant.length > shown.length ? ["  and more"] : [];
-    const message = `${escapedLine(word)} may be any of ${meant.length} sessions:`;
-    throw new CommandError("ambiguous", [message, ...shown, ...more].join("\n"), "give the whole id");
+    const more = matching.length > shown.length ? ["  and more"] : [];
+    const message = `${escapedLine(word)} matches ${matching.length} sessions:`;
+    throw new CommandError("ambiguous", [message, ...shown, ...more].join("\n"), "use the whole id");
   }
-  throw new CommandError(
-    "not_found",
-    `there is no session ${escapedLine(word)}`,
-    "parley sessions list has their ids",
-  );
+  const message = `session ${escapedLine(word)} not found`;
+  throw new CommandError("not_found", message, "parley sessions list prints the ids");
 }

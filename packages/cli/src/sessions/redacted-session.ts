@@ -1,5 +1,4 @@
-// What is shown of the history has no secret that we were given: neither in the words that started an agent, nor in what was
-// said. What was given when it was recorded is not in it any more; what became known since is taken out here.
+// Removes secrets from sessions before they are printed: those that became known after the session was recorded.
 
 import type { Entry } from "@parley/acp";
 import type { HistorySession } from "@parley/client/history";
@@ -17,14 +16,14 @@ export async function sessionRedactor(sessions: readonly HistorySession[]): Prom
     knownSecrets({ agents: sessions.map(({ agent }) => agent) }),
   ]);
   const known = new StreamRedactor<Entry>(secrets);
-  const words = new Redactor({ names: false, secrets });
+  const commands = new Redactor({ names: false, secrets });
   return {
     session(session) {
       const { agent, ...rest } = known.value(session);
       const { command } = session.agent;
       return {
         ...rest,
-        agent: command === undefined ? agent : { ...agent, command: words.command(command) },
+        agent: command === undefined ? agent : { ...agent, command: commands.command(command) },
       };
     },
     text: (text) => known.text(text),
@@ -35,7 +34,9 @@ export async function sessionRedactor(sessions: readonly HistorySession[]): Prom
   };
 }
 
-export async function redactedSessions(sessions: readonly HistorySession[]): Promise<readonly HistorySession[]> {
-  const teller = await sessionRedactor(sessions);
-  return sessions.map((session) => teller.session(session));
+export async function redactedSessions(
+  sessions: readonly HistorySession[],
+): Promise<readonly HistorySession[]> {
+  const redactor = await sessionRedactor(sessions);
+  return sessions.map((session) => redactor.session(session));
 }

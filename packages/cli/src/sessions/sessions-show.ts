@@ -1,4 +1,4 @@
-// `parley sessions show`: a session as `parley run` printed it, with the prompts.
+// `parley sessions show`: prints a session as `parley run` did, with the prompts.
 
 import type { ContentBlock, Entry } from "@parley/acp";
 import { separateCalls } from "@parley/client/history";
@@ -16,31 +16,32 @@ export async function run({ positionals, json }: Invocation): Promise<number> {
   const { stdout, stderr } = process;
   await withHistory(async (history) => {
     const found = await sessionNamed(history, word);
-    const teller = await sessionRedactor([found]);
-    const session = teller.session(found);
-    const told = () => teller.entries(history.entries(session.id));
+    const redactor = await sessionRedactor([found]);
+    const session = redactor.session(found);
+    const entries = () => redactor.entries(history.entries(session.id));
     if (json) {
-      const entries: Entry[] = [];
-      for await (const entry of told()) entries.push(entry);
-      return printAnswer("", { session: sessionJson(session), entries }, json);
+      const all: Entry[] = [];
+      for await (const entry of entries()) all.push(entry);
+      return printAnswer("", { session: sessionJson(session), entries: all }, json);
     }
     const prompts = new Map<string, readonly ContentBlock[]>();
-    for await (const entry of told()) if (entry.kind === "prompt") prompts.set(entry.messageId, entry.prompt);
+    for await (const entry of entries())
+      if (entry.kind === "prompt") prompts.set(entry.messageId, entry.prompt);
     const paint = painter(stdout.isTTY === true);
     const output = bufferedOutput(stdout);
-    const complain = (text: string) => void stderr.write(`${text}\n`);
+    const warn = (text: string) => void stderr.write(`${text}\n`);
     const printer = textPrinter({
       output,
       paint,
-      complain,
+      warn,
       cwd: session.cwd,
       showsPrompts: true,
       prompts,
       ...(stdout.isTTY === true ? { columns: () => stdout.columns } : {}),
     });
     output.write(`${paint("dim", sessionLine(session, Date.now()))}\n\n`);
-    const apart = separateCalls();
-    for await (const entry of told()) printer.entry(apart(entry));
+    const separate = separateCalls();
+    for await (const entry of entries()) printer.entry(separate(entry));
     printer.end({ exitCode: 0, outcome: undefined, error: undefined, durationMs: 0 });
   });
   return 0;

@@ -1,4 +1,4 @@
-// Where what must last is on this machine.
+// Paths of the user's config, data, state and cache files.
 
 import { homedir, userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
@@ -13,17 +13,17 @@ export function configPath(environment: NodeJS.ProcessEnv = process.env): string
   return join(folder("config", environment.XDG_CONFIG_HOME, [".config"], environment), "config.json");
 }
 
-/** Rules about what agents may do, one to a line. */
+/** The user's permission rules. */
 export function policyPath(environment: NodeJS.ProcessEnv = process.env): string {
   return join(configPath(environment), "..", "policy");
 }
 
-/** Answers that outlive a session. */
+/** Remembered permission answers. */
 export function permissionsPath(environment: NodeJS.ProcessEnv = process.env): string {
   return join(dataFolder(environment), "permissions.ndjson");
 }
 
-/** Logs of what was decided and done, one for each process. */
+/** Logs of permission decisions, one per process. */
 export function auditFolder(environment: NodeJS.ProcessEnv = process.env): string {
   return join(stateFolder(environment), "audit");
 }
@@ -33,12 +33,12 @@ export function stateFolder(environment: NodeJS.ProcessEnv = process.env): strin
   return folder("state", environment.XDG_STATE_HOME, [".local", "state"], environment);
 }
 
-/** A file in `parley` of the user's cache directory; PARLEY_HOME moves it. What is there may be lost. */
+/** A file in `parley` in the user's cache directory; PARLEY_HOME moves it. */
 export function cachePath(name: string, environment: NodeJS.ProcessEnv = process.env): string {
   return join(folder("cache", environment.XDG_CACHE_HOME, [".cache"], environment), name);
 }
 
-/** The keys of those who have logged in. */
+/** Stored API keys. */
 export function credentialsPath(environment: NodeJS.ProcessEnv = process.env): string {
   return join(dataFolder(environment), "credentials.json");
 }
@@ -50,11 +50,11 @@ function folder(
   { PARLEY_HOME: own }: NodeJS.ProcessEnv,
 ): string {
   if (own !== undefined && own !== "") return join(own, name);
-  // a relative path is to be ignored, says the standard
+  // the XDG specification says to ignore relative paths
   return join(given?.startsWith("/") ? given : join(home(), ...usual), "parley");
 }
 
-/** HOME, unless it would put what must last into whatever directory we happen to be in. */
+/** HOME, unless it is relative. */
 function home(): string {
   const given = homedir();
   return isAbsolute(given) ? given : userInfo().homedir;

@@ -4,7 +4,6 @@ import { readFileSync, realpathSync } from "node:fs";
 import { delimiter, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Whether this is a checkout. */
 const isSource = import.meta.url.endsWith(".ts");
 
 // This file is src/settings/installation.ts in a checkout and part of a chunk in dist/ when installed.
@@ -17,7 +16,7 @@ function fileOf(path: string): string {
 /** The command `parley`. */
 export const launcher = fileOf("bin/parley");
 
-/** The words that start this command in the user's shell: `parley` if PATH has it, else the path of the launcher. */
+/** The command to type in the user's shell: `parley` if PATH has it, otherwise the path of the launcher. */
 export function commandToType(): string {
   const own = realpathSync(launcher);
   // npm adds node_modules/.bin only for its scripts

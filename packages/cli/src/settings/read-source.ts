@@ -1,11 +1,10 @@
-// What a user points at: a file, or a pipe with a name such as /dev/fd/63. Nothing here can keep the process from
-// ending: a plain read of a pipe that nobody writes to would hold a thread that nobody can interrupt.
+// Reads a file or a named pipe such as /dev/fd/63 without blocking: a plain read of an idle pipe cannot be interrupted.
 
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, open } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** It is larger than it may be. */
+/** The file exceeds the limit. */
 export class TooLargeError extends Error {}
 
 export interface SourceLimits {
@@ -20,7 +19,7 @@ export async function readSource(path: string, { maxBytes, signal }: SourceLimit
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const facts = await file.stat();
-    // a device may be without end, and says that it has no size
+    // a device may be endless, and reports no size
     if (facts.isFile() && facts.size > maxBytes) throw new TooLargeError();
     const isAwaited = facts.isFIFO() && (await lstat(path)).isFIFO();
     return await readAll(file, facts, { maxBytes, signal, isAwaited });
@@ -29,7 +28,7 @@ export async function readSource(path: string, { maxBytes, signal }: SourceLimit
   }
 }
 
-/** `isAwaited`: whoever writes may come later, so that an end before the first byte is none. */
+/** `isAwaited`: a pipe without a writer yet; its end before the first byte does not count. */
 async function readAll(
   file: FileHandle,
   facts: Stats,
@@ -52,7 +51,7 @@ async function readAll(
   }
 }
 
-/** Undefined: nothing has come yet. */
+/** Undefined: no data yet. */
 async function readSome(file: FileHandle, into: Buffer, facts: Stats): Promise<number | undefined> {
   try {
     return (await file.read(into, 0, into.length)).bytesRead;
