@@ -1,30 +1,29 @@
-// What a bridge tells the person who runs it: by default what got lost on the way, each loss once, and
-// failures; with --log everything, with times.
+// The log of a bridge: losses (once each) and failures on stderr, or everything with --log.
 
 import { createWriteStream, openSync } from "node:fs";
 import type { Log } from "@parley/acp";
 import { escapedLine } from "../terminal/sanitise.ts";
 
 export interface BridgeLog {
-  readonly happened: Log;
+  readonly log: Log;
   /** Resolves when everything is written. */
   close(): Promise<void>;
 }
 
-/** How many different losses are remembered, so that each is shown once. */
+/** How many different losses are reported. */
 const maxRemembered = 1_000;
 
 /** `-` is stderr. Throws when the file cannot be opened. */
 export function openBridgeLog(target: string | undefined): BridgeLog {
-  if (target === undefined) return { happened: onlyLosses(), close: () => Promise.resolve() };
+  if (target === undefined) return { log: onlyLosses(), close: () => Promise.resolve() };
   if (target === "-") {
-    return { happened: everything((line) => process.stderr.write(line)), close: () => Promise.resolve() };
+    return { log: everything((line) => process.stderr.write(line)), close: () => Promise.resolve() };
   }
-  // only for its owner: what is lost may quote what was said
+  // readable only by the user: losses may quote the conversation
   const file = createWriteStream("", { fd: openSync(target, "a", 0o600) });
   file.on("error", (error) => process.stderr.write(`parley: --log: ${error.message}\n`));
   return {
-    happened: everything((line) => file.write(line)),
+    log: everything((line) => file.write(line)),
     close: () => new Promise((resolve) => void file.end(() => resolve())),
   };
 }

@@ -1,5 +1,4 @@
-// Folders of bridges that were killed before they could remove them. Whether a bridge still lives is asked of its
-// socket, not of its process id, which another machine or container with the same folder would understand differently.
+// Removes the folders of killed bridges. A refused connection shows that a bridge is dead; process ids differ between containers.
 
 import { lstat, readdir, rm } from "node:fs/promises";
 import { connect } from "node:net";
@@ -9,7 +8,7 @@ import { join } from "node:path";
 export const folderPrefix = "parley-bridge-";
 export const socketName = "editor.sock";
 
-/** Removes what nobody answers for. Never rejects: it is housekeeping, and the next bridge tries again. */
+/** Never rejects. */
 export async function removeStaleFolders(): Promise<void> {
   const folder = tmpdir();
   const names = await readdir(folder).catch(() => []);
@@ -19,12 +18,12 @@ export async function removeStaleFolders(): Promise<void> {
 
 async function removeIfDead(path: string): Promise<void> {
   const stat = await lstat(path);
-  // another user's is not ours to judge, and a link leads elsewhere
+  // folders of other users and links are left alone
   if (stat.uid !== process.getuid?.() || !stat.isDirectory()) return;
   if (await isDead(join(path, socketName))) await rm(path, { recursive: true, force: true });
 }
 
-/** Only a refusal says so: a folder without a socket may be one whose bridge is about to listen. */
+/** A folder without a socket may belong to a bridge that is starting. */
 function isDead(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);

@@ -1,5 +1,4 @@
-// What the tools do, at the bridge's end: calls of the editor's files and terminals, and their results as text
-// for a model. One of these for each MCP server that an agent has started; its terminals end with it.
+// Executes tool calls with the editor's files and terminals, and returns text for a model. One instance per MCP server.
 
 import {
   type ClientToolServices,
@@ -8,12 +7,13 @@ import {
   type TerminalHandle,
   type TerminalOutput,
 } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import { defaultTimeoutMs } from "./tool-definitions.ts";
 
-/** More of a command's output than a model would read. The editor keeps the end of it. */
+/** The editor keeps the end of longer output. */
 const outputByteLimit = 1024 * 1024;
 
-/** Validated by the tool's schema, in the other process. */
+/** Validated by the tool's schema in the MCP server. */
 interface Arguments {
   readonly path: string;
   readonly content: string;
@@ -35,7 +35,7 @@ export class ClientToolCalls {
     this.#services = services;
   }
 
-  /** The text that the model gets. Rejects with a sentence that says what went wrong. */
+  /** Returns the text for the model. */
   call(name: string, given: unknown, signal: AbortSignal): Promise<string> {
     const args = given as Arguments;
     switch (name) {
@@ -54,21 +54,20 @@ export class ClientToolCalls {
       case "terminal_release":
         return this.#release(this.#terminal(args));
       default:
-        throw new RequestError(-32601, `there is no tool ${name}`);
+        throw new RequestError(-32601, `unknown tool ${name}`);
     }
   }
 
-  /** Ends the commands that nobody can ask about any more. */
+  /** Ends running commands. */
   async close(): Promise<void> {
     const all = [...this.#terminals.values()];
     this.#terminals.clear();
-    // an editor that has gone has ended them itself
+    // a closed editor has ended them itself
     await Promise.allSettled(all.map((terminal) => terminal.release()));
   }
 
   #read({ path, line, limit }: Arguments, signal: AbortSignal): Promise<string> {
-    const range = { ...(line === undefined ? {} : { line }), ...(limit === undefined ? {} : { limit }) };
-    return this.#services.files().readText(path, { ...range, signal });
+    return this.#services.files().readText(path, { ...optional({ line, limit }), signal });
   }
 
   async #write({ path, content }: Arguments, signal: AbortSignal): Promise<string> {
@@ -83,21 +82,20 @@ export class ClientToolCalls {
       cwd,
       outputByteLimit,
       signal,
-      ...(args.args === undefined ? {} : { args: args.args }),
-      ...(args.env === undefined ? {} : { env: args.env }),
+      ...optional({ args: args.args, env: args.env }),
     });
     this.#terminals.set(terminal.terminalId, terminal);
     try {
       return await this.#wait(terminal, args, signal);
     } catch (error) {
-      // nobody has heard of this terminal, so nobody could end it
+      // the agent does not know this terminal and cannot end it
       this.#terminals.delete(terminal.terminalId);
       await terminal.release().catch(() => undefined);
       throw error;
     }
   }
 
-  /** With the end of the command its terminal is let go. */
+  /** Releases the terminal when the command has ended. */
   async #wait(terminal: TerminalHandle, { timeoutMs }: Arguments, signal: AbortSignal): Promise<string> {
     const { terminalId } = terminal;
     const ended = await endedWithin(terminal, timeoutMs ?? defaultTimeoutMs, signal);
@@ -128,14 +126,11 @@ export class ClientToolCalls {
     const terminal = this.#terminals.get(terminalId);
     if (terminal !== undefined) return terminal;
     const known = [...this.#terminals.keys()].join(", ") || "none";
-    throw new RequestError(
-      -32602,
-      `there is no terminal ${terminalId.slice(0, 100)}; those still there: ${known}`,
-    );
+    throw new RequestError(-32602, `unknown terminal ${terminalId.slice(0, 100)}; known terminals: ${known}`);
   }
 }
 
-/** How it ended, or undefined when it still runs. */
+/** The exit status, or undefined if it still runs. */
 async function endedWithin(
   terminal: TerminalHandle,
   timeoutMs: number,
@@ -157,7 +152,7 @@ function shown({ output, truncated, exitStatus }: TerminalOutput): string {
   const { exitCode, signal } = exitStatus ?? {};
   const how = signal == null ? `exit code ${exitCode ?? "unknown"}` : `ended by ${signal}`;
   return [
-    ...(truncated ? ["[the beginning was left out]"] : []),
+    ...(truncated ? ["[beginning truncated]"] : []),
     output.endsWith("\n") ? output.slice(0, -1) : output,
     ...(exitStatus === undefined ? [] : [`[${how}]`]),
   ]

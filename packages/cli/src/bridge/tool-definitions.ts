@@ -1,5 +1,4 @@
-// The tools that an agent of version 2 gets in place of a version 1 editor's files and terminals: their
-// names, what a model is told of them, and their arguments. No code: both ends of the bridge load this.
+// Definitions of the MCP tools that give a v2 agent a v1 editor's files and terminals.
 
 import type { ClientToolServices } from "@parley/acp";
 
@@ -16,7 +15,7 @@ export interface ClientTool {
   isOffered(services: Pick<ClientToolServices, "canRead" | "canWrite" | "canRunCommands">): boolean;
 }
 
-/** An MCP client gives up after a minute, unless it was told otherwise. */
+/** MCP clients time out after a minute by default. */
 export const defaultTimeoutMs = 50_000;
 const maxTimeoutMs = 3_600_000;
 

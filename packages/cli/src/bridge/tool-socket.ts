@@ -1,5 +1,4 @@
-// The bridge's end of the way from an agent's MCP server back to the editor: a socket per session that only
-// this user can reach, and that asks for a secret which only the agent was given.
+// A socket per session that serves the editor's tools to the agent's MCP server, protected by a secret.
 
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
@@ -21,15 +20,15 @@ import { folderPrefix, removeStaleFolders, socketName } from "./stale-sockets.ts
 import { ClientToolCalls } from "./tool-calls.ts";
 import { clientTools } from "./tool-definitions.ts";
 
-/** An agent starts one; a few more if it starts it again and again. */
+/** An agent needs one; restarts may overlap. */
 const maxConnections = 16;
 
-/** Opens the way, and says how an agent gets there. */
+/** Opens the socket and returns the MCP server for the agent. */
 export async function offerClientTools(services: ClientToolServices, log: Log): Promise<ClientTools> {
   const token = randomBytes(32).toString("hex");
-  // not waited for: it concerns others
+  // not awaited: it concerns other bridges
   if (process.platform !== "win32") void removeStaleFolders();
-  // mkdtemp makes a folder for its owner only
+  // mkdtemp creates a folder for its owner only
   const folder = await mkdtemp(join(tmpdir(), folderPrefix));
   const path =
     process.platform === "win32"
@@ -85,11 +84,12 @@ function serve(socket: Socket, services: ClientToolServices, token: string, log:
           if (method === "hello") {
             isKnown = isSame(token, (params as { token?: unknown } | undefined)?.token);
             if (isKnown) return { tools: offered };
-            log("warn", "somebody with the wrong secret asked for the editor's tools", {});
+            log("warn", "rejected a connection with a wrong secret to the editor's tools", {});
             request.afterReply(() => void connection.close("wrong secret"));
           }
-          if (!isKnown) throw new RequestError(-32000, "say hello first, with the secret of this session");
-          if (!offered.includes(method)) throw new RequestError(-32601, `there is no tool ${method}`);
+          if (!isKnown)
+            throw new RequestError(-32000, "not authenticated: send hello with the secret of this session");
+          if (!offered.includes(method)) throw new RequestError(-32601, `unknown tool ${method}`);
           return call(work, method, params, request.signal);
         },
         notification: () => undefined,
@@ -109,7 +109,7 @@ async function call(
   try {
     return { text: await work.call(method, params, signal) };
   } catch (error) {
-    // the editor's own words are for the agent to read; of anything else the message will do
+    // errors of the editor reach the agent unchanged
     if (error instanceof RequestError) throw error;
     const message = error instanceof Error ? error.message : String(error);
     throw new RequestError(error instanceof ConnectionError ? -32067 : -32603, message);

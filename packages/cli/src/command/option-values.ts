@@ -34,11 +34,11 @@ export function secondsOption(values: Values, name: string): number | undefined 
   );
 }
 
-/** `NAME=VALUE` */
+/** `NAME=VALUE`; the error does not quote it, since the value may be secret. */
 export function assignment(name: string, given: string): [name: string, value: string] {
   const at = given.indexOf("=");
   if (at > 0) return [given.slice(0, at), given.slice(at + 1)];
-  throw usageError(`--${name}: expected NAME=VALUE, got ${escapedLine(given)}`, `see the help of --${name}`);
+  throw usageError(`--${name}: expected NAME=VALUE`, `for example: --${name} NAME=VALUE`);
 }
 
 export function countOption(values: Values, name: string, otherwise: number): number {

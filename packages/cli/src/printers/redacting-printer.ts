@@ -1,5 +1,4 @@
-// Between a run and its printer: what we say ourselves, and everything in a format that programs read and logs keep, has no
-// secret that we were given. In the formats for people the agent's own words stay as they are.
+// Wraps a printer and removes known secrets from our own messages, and in the JSON format from everything.
 
 import type { Entry } from "@parley/acp";
 import type { StreamRedactor } from "@parley/acp/redact";
@@ -9,48 +8,48 @@ import type { RunEnd, RunPrinter } from "./run-printer.ts";
 export type RunSecrets = () => Promise<readonly string[]>;
 
 export interface RedactingPrinter extends RunPrinter {
-  /** What the agent wrote to stderr, for whoever wants to see it. */
+  /** Prints the agent's stderr. */
   stderr(text: string): void;
-  /** Nothing waits any more. */
+  /** Resolves when everything was passed on. */
   settled(): Promise<void>;
 }
 
-/** A piece of stderr, in the shape of the pieces of a message. */
+/** A piece of stderr in the shape of a message chunk, as StreamRedactor needs it. */
 interface StderrPiece {
   readonly update: { readonly sessionUpdate: string; readonly content: { readonly text: string } };
 }
 
-interface Cleaner {
+interface Redactors {
   readonly stream: StreamRedactor<Entry>;
   readonly stderr: StreamRedactor<StderrPiece>;
-  /** Errors are often in the words of others: what only looks like a secret goes too. */
+  /** Also removes what only looks like a secret, since errors often quote others. */
   error(text: string): string;
 }
 
-/** The secrets are asked for when there is something to say. */
+/** Loads the secrets when there is something to print. */
 export function redactingPrinter(
   printer: RunPrinter,
   secrets: RunSecrets,
   { redactsEntries }: { readonly redactsEntries: boolean },
 ): RedactingPrinter {
-  let cleaner: Cleaner | undefined;
+  let redactors: Redactors | undefined;
   let loading: Promise<void> | undefined;
-  const waiting: ((using: Cleaner) => void)[] = [];
-  const when = (work: (using: Cleaner) => void): void => {
-    if (cleaner !== undefined) return work(cleaner);
+  const waiting: ((using: Redactors) => void)[] = [];
+  const when = (work: (using: Redactors) => void): void => {
+    if (redactors !== undefined) return work(redactors);
     waiting.push(work);
     void load();
   };
   const load = (): Promise<void> => {
-    loading ??= cleanerFor(secrets).then((loaded) => {
-      cleaner = loaded;
+    loading ??= loadRedactors(secrets).then((loaded) => {
+      redactors = loaded;
       for (const work of waiting.splice(0)) work(loaded);
     });
     return loading;
   };
   return {
     showsProgress: printer.showsProgress,
-    progress: (text) => printer.progress(cleaner?.stream.text(text) ?? text),
+    progress: (text) => printer.progress(redactors?.stream.text(text) ?? text),
     pause: () => printer.pause(),
     started: (start) => when(({ stream }) => printer.started(stream.value(start))),
     entry(entry) {
@@ -70,7 +69,7 @@ export function redactingPrinter(
       when((using) => {
         for (const held of using.stream.end()) printer.entry(held);
         writeStderr(using.stderr.end());
-        printer.end(cleanEnd(end, using));
+        printer.end(redactEnd(end, using));
       }),
     async settled() {
       if (waiting.length > 0) await load();
@@ -78,9 +77,9 @@ export function redactingPrinter(
   };
 }
 
-async function cleanerFor(secrets: RunSecrets): Promise<Cleaner> {
+async function loadRedactors(secrets: RunSecrets): Promise<Redactors> {
   const [{ Redactor, StreamRedactor }, known] = await Promise.all([import("@parley/acp/redact"), secrets()]);
-  // names and paths stay as they are: whoever reads it has to find the file
+  // names and paths stay: readers must find the file
   const redactor = new Redactor({ names: false, secrets: known });
   const [stream, stderr] = [new StreamRedactor<Entry>(known), new StreamRedactor<StderrPiece>(known)];
   return { stream, stderr, error: (text) => redactor.text(text) };
@@ -90,7 +89,7 @@ function writeStderr(pieces: readonly StderrPiece[]): void {
   for (const { update } of pieces) process.stderr.write(safeText(update.content.text));
 }
 
-function cleanEnd(end: RunEnd, { stream, error: clean }: Cleaner): RunEnd {
+function redactEnd(end: RunEnd, { stream, error: redact }: Redactors): RunEnd {
   const { error } = end;
-  return stream.value({ ...end, ...(error && { error: { ...error, message: clean(error.message) } }) });
+  return stream.value({ ...end, ...(error && { error: { ...error, message: redact(error.message) } }) });
 }

@@ -12,7 +12,7 @@ test("the last line for people has the agent's reason as text, and none of its s
   const printer = textPrinter({
     output: { write: () => undefined, flush: () => undefined },
     paint: painter(false),
-    complain: () => undefined,
+    warn: () => undefined,
     status: () => undefined,
     cwd: "/nowhere",
   });

@@ -1,4 +1,4 @@
-// What the agent says that it used, in words. What it does not say is not made up.
+// Formats the usage that an agent reports: tokens, context and cost.
 
 import type { Outcome } from "@parley/acp";
 import type { SessionView } from "@parley/acp/view";
@@ -16,7 +16,7 @@ export function usageText(
 }
 
 function contextText({ used, size }: NonNullable<SessionView["usage"]>): string {
-  // some count all that ever went through it: that is no share
+  // some agents report the total ever used, which is not a percentage
   if (size <= 0 || used > size) return `context ${grouped(used)}${size > 0 ? ` of ${grouped(size)}` : ""}`;
   return `context ${Math.round((100 * used) / size)} % of ${grouped(size)}`;
 }

@@ -1,5 +1,6 @@
-// The printer of a format.
+// Creates the printer for a format.
 
+import { optional } from "@parley/acp/internal";
 import { jsonPrinter } from "../printers/json-printer.ts";
 import { bufferedOutput, StatusLine } from "../printers/output.ts";
 import { quietPrinter } from "../printers/quiet-printer.ts";
@@ -11,11 +12,10 @@ import type { RunOptions } from "./run-options.ts";
 
 export function createPrinter({ format, cwd }: Pick<RunOptions, "format" | "cwd">): RunPrinter {
   const { stdout, stderr } = process;
-  // what went wrong is often said in the words of the agent
-  const complain = (text: string) => void stderr.write(messageLines(text));
+  const warn = (text: string) => void stderr.write(messageLines(text));
   if (format === "json") return jsonPrinter(bufferedOutput(stdout));
-  if (format === "quiet") return quietPrinter(bufferedOutput(stdout), complain, stdout.isTTY === true);
-  // a dumb terminal cannot take back what it shows
+  if (format === "quiet") return quietPrinter(bufferedOutput(stdout), warn, stdout.isTTY === true);
+  // a dumb terminal cannot redraw a line
   const isDrawable = stderr.isTTY === true && stdout.isTTY === true && process.env["TERM"] !== "dumb";
   const line = isDrawable ? new StatusLine(stderr) : undefined;
   const output = bufferedOutput(stdout, () => line?.clear());
@@ -27,9 +27,11 @@ export function createPrinter({ format, cwd }: Pick<RunOptions, "format" | "cwd"
   return textPrinter({
     output,
     paint: painter(stdout.isTTY === true),
-    complain,
+    warn,
     cwd,
-    ...(stdout.isTTY === true ? { columns: () => stdout.columns } : {}),
-    ...(line === undefined ? {} : { status }),
+    ...optional({
+      columns: stdout.isTTY === true ? () => stdout.columns : undefined,
+      status: line && status,
+    }),
   });
 }

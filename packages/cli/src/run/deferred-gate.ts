@@ -1,16 +1,16 @@
-// A gate that is there before it is open: the process of an agent starts while the gate reads rules and opens its log.
+// A permission gate that is usable while it is still opening, so that the agent starts meanwhile.
 
 import type { LiveGate } from "@parley/client";
 import type { OpenedGate } from "../permissions/open-gate.ts";
 
-/** `opened` gives the gate once `opening` has resolved, which is before any session begins. */
+/** `opened` returns the gate after `opening` has resolved, which is before any session starts. */
 export function deferredGate(opening: Promise<OpenedGate>, opened: () => OpenedGate | undefined): LiveGate {
   return {
     permission: async (ask, context) => (await opening).gate.permission(ask, context),
     veto: async (session, params, signal) => (await opening).gate.veto(session, params, signal),
     services(session) {
       const gate = opened()?.gate;
-      if (gate === undefined) throw new Error("an agent asked for files before its session had begun");
+      if (gate === undefined) throw new Error("the agent requested files before its session was open");
       return gate.services(session);
     },
     observe: (session, update) => opened()?.gate.observe(session, update),

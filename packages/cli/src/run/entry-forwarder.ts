@@ -1,4 +1,4 @@
-// What of a session reaches the printer, and when: nothing before the session is announced, nothing after the end.
+// Forwards entries of a session to the printer, from the start of the session to the end of the run.
 
 import type { Entry } from "@parley/acp";
 import type { LiveAgent } from "@parley/client";
@@ -11,7 +11,7 @@ type Phase =
   | { readonly is: "stopping" | "over" };
 
 export class EntryForwarder {
-  readonly words = new LateUpdates();
+  readonly late = new LateUpdates();
   readonly #print: (entry: Entry) => void;
   readonly #reader = new SlowReader(process.stdout);
   #phase: Phase = { is: "early", entries: [] };
@@ -27,14 +27,14 @@ export class EntryForwarder {
       phase.entries.push(entry);
       return;
     }
-    this.words.entry(entry);
-    // what comes when it is to stop is not waited for, and must not pile up
+    this.late.entry(entry);
+    // while stopping, output must not pile up
     if (phase.is === "stopping" && this.#reader.isBehind) return;
     this.#print(entry);
-    if (phase.is === "open") this.#reader.holdBack(phase.agent);
+    if (phase.is === "open") this.#reader.pauseIfBehind(phase.agent);
   }
 
-  /** The session has been announced. */
+  /** The session has started. */
   open(agent: LiveAgent): void {
     const phase = this.#phase;
     if (phase.is !== "early") return;
@@ -42,12 +42,12 @@ export class EntryForwarder {
     for (const entry of phase.entries) this.#print(entry);
   }
 
-  /** The run is to end: nobody is waited for any more. */
+  /** The run is ending: no more back-pressure. */
   stop(): void {
     if (this.#phase.is === "open") this.#phase = { is: "stopping" };
   }
 
-  /** An agent that was ended may still be heard; the end has been told then. */
+  /** Ignores what an agent still sends after the end. */
   end(): void {
     this.#phase = { is: "over" };
   }

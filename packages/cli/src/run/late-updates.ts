@@ -1,16 +1,15 @@
-// Some agents answer a prompt before they have said all. Whether more is to be expected can be seen from what was said; an
-// agent that has said all is not waited for.
+// Waits for updates that some agents send after they have answered the prompt, if more are likely.
 
 import type { Entry } from "@parley/acp";
 import { beginsWork } from "@parley/client";
 
-/** An agent that said nothing may take so long to say something after all. */
-const firstWordMs = 1_000;
-/** So long nothing may come where more is to be expected. */
+/** How long to wait for an agent without any output. */
+const firstOutputMs = 1_000;
+/** How long to wait if more is likely. */
 const silenceMs = 300;
-/** A turn that took long may have a tail: so much of its time is waited, and never more than a silence. */
+/** After a long turn, this share of its time is waited, up to `silenceMs`. */
 const share = 1 / 20;
-/** Who goes on for so long is at work again, and not at the end of what was asked. */
+/** An agent that continues longer has begun new work. */
 const longestMs = 2_000;
 
 const ended: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled"]);
@@ -18,29 +17,29 @@ const ended: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled"]
 export interface LateUpdatesOptions {
   /** How long the turn took. */
   readonly turnMs: number;
-  /** How long this agent is known to go on. */
+  /** How long updates of this agent are known to be late. */
   readonly lateMs?: number | undefined;
-  /** Waits no longer. */
+  /** Ends the wait. */
   readonly signal: AbortSignal;
 }
 
 export class LateUpdates {
-  /** By call: whether it is open. */
+  /** Whether each tool call is open. */
   readonly #calls = new Map<string, boolean>();
-  #hasSpoken = false;
-  #isBrokenOff = false;
+  #hasOutput = false;
+  #endsMidSentence = false;
   #isAnswered = false;
   #wasLate = false;
   #wake: () => void = () => undefined;
 
-  /** Whether anything was said or done that a user sees as an answer. */
-  get hasSpoken(): boolean {
-    return this.#hasSpoken;
+  /** Whether the agent sent anything that a user sees as an answer. */
+  get hasOutput(): boolean {
+    return this.#hasOutput;
   }
 
-  /** What was said so far is no answer. */
+  /** A new prompt begins. */
   begin(): void {
-    this.#hasSpoken = false;
+    this.#hasOutput = false;
   }
 
   entry(entry: Entry): void {
@@ -53,31 +52,30 @@ export class LateUpdates {
         this.#calls.set(update.toolCallId, !ended.has(update.status));
     }
     if (update.sessionUpdate === "agent_message_chunk")
-      this.#isBrokenOff = update.content.type === "text" && /[ \t]$/.test(String(update.content.text));
-    // who only thought has not said anything
-    if (!update.sessionUpdate.startsWith("agent_thought")) this.#hasSpoken = true;
+      this.#endsMidSentence = update.content.type === "text" && /[ \t]$/.test(String(update.content.text));
+    // thoughts are not an answer
+    if (!update.sessionUpdate.startsWith("agent_thought")) this.#hasOutput = true;
     this.#wasLate ||= this.#isAnswered;
     this.#wake();
   }
 
-  /** Resolves when the agent has answered and nothing more is to be expected. */
-  async heard({ turnMs, lateMs = 0, signal }: LateUpdatesOptions): Promise<void> {
+  /** Resolves when no more updates are likely. */
+  async settled({ turnMs, lateMs = 0, signal }: LateUpdatesOptions): Promise<void> {
     const latest = performance.now() + longestMs;
     const least = Math.max(lateMs, Math.min(silenceMs, turnMs * share));
     while (!signal.aborted && performance.now() < latest) {
-      if (!(await this.#next(this.#patience(least), signal))) return;
+      if (!(await this.#next(this.#waitMs(least), signal))) return;
     }
   }
 
-  #patience(least: number): number {
-    if (!this.#hasSpoken) return firstWordMs;
+  #waitMs(least: number): number {
+    if (!this.#hasOutput) return firstOutputMs;
     const isOpen = [...this.#calls.values()].includes(true);
-    return isOpen || this.#isBrokenOff || this.#wasLate ? Math.max(least, silenceMs) : least;
+    return isOpen || this.#endsMidSentence || this.#wasLate ? Math.max(least, silenceMs) : least;
   }
 
-  /** Whether something came within that time. */
+  /** Whether an update came within that time. */
   #next(ms: number, signal: AbortSignal): Promise<boolean> {
-    // less than a turn of the loop is no wait
     if (ms < 1) return Promise.resolve(false);
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const timer = setTimeout(() => resolve(false), ms);

@@ -1,5 +1,4 @@
-// What a run learns about its session from the agent that it is for: whether the agent itself has one of that name, which no
-// history knows, and what the agent calls itself.
+// Looks up the named session at the agent, and the agent's own name.
 
 import type { AgentSession, LiveAgent } from "@parley/client";
 import type { HistorySession } from "@parley/client/history";
@@ -11,7 +10,7 @@ import type { RunTarget } from "./run-target.ts";
 
 const longestName = 80;
 
-/** The same target, with what the agent knows of the session that the user named. */
+/** The target with what the agent knows about the named session. */
 export async function resolveSession(
   target: RunTarget,
   live: LiveAgent,
@@ -25,20 +24,20 @@ export async function resolveSession(
   if (listed === undefined) {
     const lists = live.connected.features.list
       ? ""
-      : `, and ${escapedLine(live.entry.name)} does not list its own`;
-    const note = `there is no session ${escapedLine(session)} yet${lists}: a new one begins under this name`;
+      : ` in the history, and ${escapedLine(live.entry.name)} does not list its own`;
+    const note = `no session ${escapedLine(session)} yet${lists}: starting a new one with this name`;
     return { ...named, note };
   }
   if (isCwdGiven && cwd !== listed.cwd) {
     throw usageError(
       `the session ${escapedLine(session)} is in ${escapedLine(listed.cwd)}, not in ${escapedLine(cwd)}`,
-      "leave --cwd out, or give another name to begin a new session",
+      "omit --cwd, or choose another name to start a new session",
     );
   }
-  return { ...named, cwd: listed.cwd, known: await keptAs(listed, named, history), listed };
+  return { ...named, cwd: listed.cwd, known: await inHistory(listed, named, history), listed };
 }
 
-/** `node` says nothing about what was started by a command; what the agent calls itself does. */
+/** For an agent started by a command, its own name says more than `node`. */
 function withOwnName(target: RunTarget, { connected }: LiveAgent): RunTarget {
   const own = safeLine(connected.info?.name ?? "").slice(0, longestName);
   const { agent } = target;
@@ -56,18 +55,18 @@ async function listedAs(
     const { sessions } = await live.listAll();
     return sessions.find((each) => each.sessionId === sessionId);
   } catch (error) {
-    // it is not what the user wants of it
-    notice(`the agent did not list its sessions: ${safeLine(error instanceof Error ? error.message : "")}`);
+    // a failing list does not prevent the run
+    notice(`cannot list the agent's sessions: ${safeLine(error instanceof Error ? error.message : "")}`);
     return undefined;
   }
 }
 
-/** What was recorded of it before, under another name. */
-async function keptAs(
+/** The same session in the history, under another name. */
+async function inHistory(
   { sessionId }: AgentSession,
   { agent }: RunTarget,
   history: RunHistory | undefined,
 ): Promise<HistorySession | undefined> {
-  const kept = await (await history?.open())?.list({ agent, limit: Number.POSITIVE_INFINITY });
-  return kept?.find((each) => each.agentSessionId === sessionId);
+  const all = await (await history?.open())?.list({ agent, limit: Number.POSITIVE_INFINITY });
+  return all?.find((each) => each.agentSessionId === sessionId);
 }

@@ -1,4 +1,4 @@
-// The MCP servers of a session: those that were typed, and those of the config that this agent can use.
+// Collects the MCP servers of a session: the typed ones, and those of the config that the agent supports.
 
 import type { AgentFeatures, McpServer } from "@parley/acp";
 
@@ -14,8 +14,9 @@ export function sessionMcpServers(
     if (type === "http") return features.mcpHttp;
     return String(type) === "sse" ? features.mcpSse : features.mcpStdio;
   };
-  const left = others.filter((server) => !isUsable(server)).map(({ name }) => String(name));
-  // what was typed for this run is refused by whoever opens the session
-  if (left.length > 0) notice(`this agent cannot use these MCP servers of the config: ${left.join(", ")}`);
+  const unusable = others.filter((server) => !isUsable(server)).map(({ name }) => String(name));
+  // opening the session fails for unsupported servers that were typed
+  if (unusable.length > 0)
+    notice(`the agent does not support these configured MCP servers: ${unusable.join(", ")}`);
   return [...others.filter(isUsable), ...typed];
 }

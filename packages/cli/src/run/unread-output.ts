@@ -1,4 +1,4 @@
-// What an agent wrote and nobody could read, counted while it comes and told once, in two lines at most.
+// Counts output of an agent that was not a readable message, and reports it at the end of the run.
 
 import type { LiveEvent } from "@parley/client";
 import { safeLine } from "../terminal/sanitise.ts";
@@ -16,14 +16,14 @@ export class UnreadOutput {
     if (!this.#first.has(unread.why)) this.#first.set(unread.why, unread);
   }
 
-  /** For the user, when the run is over. */
+  /** The report. */
   get lines(): readonly string[] {
     return [...this.#first.values()].map(({ why, bytes, head }) => {
       const count = this.#counts[why];
       const what =
         why === "noise"
-          ? `wrote ${count === 1 ? "a line" : `${count} lines`} to stdout that ${count === 1 ? "is" : "are"} no message, skipped`
-          : `sent ${count === 1 ? "a message" : `${count} messages`} too large to be read, refused`;
+          ? `wrote ${count === 1 ? "a line" : `${count} lines`} to stdout that ${count === 1 ? "is" : "are"} not a message, skipped`
+          : `sent ${count === 1 ? "a message" : `${count} messages`} above the size limit, rejected`;
       const line = safeLine(head);
       const shown = line.length > shownChars ? `${line.slice(0, shownChars)}…` : line;
       const size = why === "noise" ? "" : ` (${bytes} bytes)`;

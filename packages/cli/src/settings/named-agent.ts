@@ -17,7 +17,7 @@ export interface AgentSettings {
   readonly preferred: string;
 }
 
-export async function readAgents(warn: (text: string) => void = complain): Promise<AgentSettings> {
+export async function readAgents(warn: (text: string) => void = warnOnStderr): Promise<AgentSettings> {
   const [{ readyAgents }, config] = await Promise.all([import("@parley/client"), readConfig(warn)]);
   const ready = readyAgents({ command: launcher, passes: ownVariables(config) });
   const preferred = config.client?.agent ?? "parley";
@@ -74,6 +74,6 @@ async function sharedServers(config: Config): Promise<readonly McpServer[]> {
   return withConfigErrors(() => configuredMcpServers(config));
 }
 
-function complain(text: string): void {
+function warnOnStderr(text: string): void {
   process.stderr.write(`parley: ${text}\n`);
 }

@@ -6,9 +6,9 @@ import type { TraceWriter } from "./trace-writer.ts";
 const newline = 0x0a;
 
 export interface LineLimits {
-  /** A longer line is kept as its beginning and its size. */
+  /** Of a longer line only the beginning and the size are recorded. */
   readonly maxLineBytes: number;
-  /** How much of its beginning. */
+  /** The size of that beginning. */
   readonly headBytes: number;
 }
 
@@ -18,11 +18,11 @@ export class LineRecords {
   readonly #limits: LineLimits;
   readonly #writer: TraceWriter;
   #parts: Buffer[] = [];
-  /** Bytes of the line that is not complete yet; those beyond the limit are counted and not kept. */
+  /** Bytes of the unfinished line, including those beyond the limit. */
   #held = 0;
-  /** Whether what is held ends in a line feed. */
+  /** The held bytes end with a line feed. */
   #complete = false;
-  /** After a gap: what comes up to the next line feed belongs to a line whose beginning is missing. */
+  /** After a gap: skips to the next line feed. */
   #resyncing = false;
 
   constructor(source: string, limits: LineLimits, writer: TraceWriter) {

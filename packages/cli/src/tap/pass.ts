@@ -1,5 +1,4 @@
-// One direction of the tap: chunks go on as they came, and the pipe behind is read no faster than the one in
-// front takes it. What the trace makes of them is no concern of this module.
+// Passes chunks from one stream to another with back-pressure.
 
 import { createWriteStream, fstatSync } from "node:fs";
 import { Socket } from "node:net";
@@ -7,18 +6,18 @@ import type { Readable, Writable } from "node:stream";
 import { isatty, WriteStream } from "node:tty";
 
 export interface Pass {
-  /** When everything has been passed on, or the side in front has gone. */
+  /** Resolves when everything was passed on, or the target closed. */
   readonly done: Promise<void>;
-  /** Chunks so far. */
+  /** The number of chunks so far. */
   count(): number;
-  /** The side in front does not take more for now. */
+  /** The target accepts no more for now. */
   isBlocked(): boolean;
 }
 
 export interface PassOptions {
   /** Called after a chunk has been passed on. */
   readonly seen: (chunk: Buffer) => void;
-  /** Whether the side in front has other writers, who may still have something to say at the end. */
+  /** The target has other writers and is not ended. */
   readonly shared?: boolean;
 }
 
@@ -28,7 +27,7 @@ export function pass(from: Readable, to: Writable, { seen, shared = false }: Pas
   let blocked = false;
   from.on("data", (chunk: Buffer) => {
     chunks += 1;
-    // Not the return value alone: it says false for 64 KiB that the kernel took at once.
+    // write() also returns false for 64 KiB that the kernel took at once
     if (!to.destroyed && !to.write(chunk) && to.writableLength >= to.writableHighWaterMark) {
       blocked = true;
       from.pause();
@@ -47,10 +46,10 @@ export function pass(from: Readable, to: Writable, { seen, shared = false }: Pas
   };
   from.on("end", finish).on("close", finish);
   from.on("error", () => {
-    // a broken pipe is the end of it, and 'close' follows
+    // 'close' follows
   });
   to.on("error", () => {
-    // Whoever was in front has gone; whoever is behind finds out by its next write, as without a tap.
+    // the source finds out by its next write, as without a tap
     from.destroy();
     done.resolve();
   });
@@ -58,10 +57,7 @@ export function pass(from: Readable, to: Writable, { seen, shared = false }: Pas
   return { done: done.promise, count: () => chunks, isBlocked: () => blocked };
 }
 
-/**
- * A descriptor of ours as a stream that never blocks. process.stdout is not: on a pipe it makes the whole process
- * wait for whoever reads it, and the other direction with it.
- */
+/** A descriptor of ours as a stream that never blocks; process.stdout blocks the whole process on pipes. */
 export function openOutput(fd: 1 | 2): Writable {
   const stat = fstatSync(fd);
   if (stat.isFIFO() || stat.isSocket()) return new Socket({ fd, readable: false, writable: true });
