@@ -1,13 +1,12 @@
 // The tables of `parley agent`, the coding agent.
 
-import type { Command, Option } from "../command/command.ts";
+import type { Command } from "../command/command.ts";
+import { flag, option } from "../command/options.ts";
 
-const provider: Option = {
-  type: "string",
-  value: "PROVIDER",
-  summary:
-    "anthropic, openai, google or a provider of the config file (default: that of the configured model)",
-};
+const provider = option(
+  "PROVIDER",
+  "anthropic, openai, google or a provider of the config file (default: that of the configured model)",
+);
 
 export const agentCommands: readonly Command[] = [
   {
@@ -19,34 +18,23 @@ export const agentCommands: readonly Command[] = [
       "these. Sessions are stored in the data directory and can be loaded again. Settings are in parley/config.json in the config " +
       "directory (config/config.json in PARLEY_HOME); options and environment variables override them.",
     options: {
-      mode: {
-        type: "string",
-        value: "MODE",
-        completes: ["ask", "code", "architect", "chat"],
-        summary:
-          "Initial mode: ask, code, architect or chat (default: PARLEY_MODE, then the config file, then ask)",
-      },
-      model: {
-        type: "string",
-        value: "ID",
-        summary:
-          "PROVIDER/NAME, or offline (default: PARLEY_MODEL, then the config file, then the first provider with a key)",
-      },
-      "no-history": {
-        type: "boolean",
-        summary: "Keep sessions in memory only; they end with the process",
-      },
-      login: {
-        type: "string",
-        value: "PROVIDER",
-        summary: "Ask for the provider's key, store it and exit (for editors with terminal logins)",
-      },
-      setup: {
-        type: "string",
-        value: "EDITOR",
+      mode: option(
+        "MODE",
+        "Initial mode: ask, code, architect or chat (default: PARLEY_MODE, then the config file, then ask)",
+        { completes: ["ask", "code", "architect", "chat"] },
+      ),
+      model: option(
+        "ID",
+        "PROVIDER/NAME, or offline (default: PARLEY_MODEL, then the config file, then the first provider with a key)",
+      ),
+      "no-history": flag("Keep sessions in memory only; they end with the process"),
+      login: option(
+        "PROVIDER",
+        "Ask for the provider's key, store it and exit (for editors with terminal logins)",
+      ),
+      setup: option("EDITOR", "Print the settings for zed, jetbrains, neovim, emacs or vscode and exit", {
         completes: ["zed", "jetbrains", "neovim", "emacs", "vscode"],
-        summary: "Print the settings for zed, jetbrains, neovim, emacs or vscode and exit",
-      },
+      }),
     },
     load: () => import("./agent.ts"),
   },
@@ -59,7 +47,7 @@ export const agentCommands: readonly Command[] = [
     positionals: "[PROVIDER]",
     options: {
       provider,
-      check: { type: "boolean", summary: "Verify the key with the provider before storing it" },
+      check: flag("Verify the key with the provider before storing it"),
     },
     json: true,
     load: () => import("./agent-login.ts"),

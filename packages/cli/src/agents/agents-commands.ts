@@ -1,8 +1,9 @@
 // The tables of `parley agents`.
 
-import type { Command, Option } from "../command/command.ts";
+import type { Command } from "../command/command.ts";
+import { flag, option } from "../command/options.ts";
 
-const timeout: Option = { type: "string", value: "SECONDS", summary: "Time limit (default: 60)" };
+const timeout = option("SECONDS", "Time limit (default: 60)");
 
 export const agentsCommands: readonly Command[] = [
   {
@@ -33,28 +34,15 @@ export const agentsCommands: readonly Command[] = [
       "remote agent. Without --pass, the agent gets your whole environment.",
     positionals: "NAME [-- COMMAND [ARGUMENTS]]",
     options: {
-      url: { type: "string", value: "URL", summary: "Address of a remote agent: https:// or wss://" },
-      header: {
-        type: "string",
-        value: "NAME=VALUE",
+      url: option("URL", "Address of a remote agent: https:// or wss://"),
+      header: option("NAME=VALUE", "HTTP header to send to the address", { multiple: true }),
+      env: option("NAME=VALUE", "Environment variable for the agent", { multiple: true }),
+      pass: option("NAME", "Pass only these variables of your environment; NAME_* matches several", {
         multiple: true,
-        summary: "HTTP header to send to the address",
-      },
-      env: {
-        type: "string",
-        value: "NAME=VALUE",
-        multiple: true,
-        summary: "Environment variable for the agent",
-      },
-      pass: {
-        type: "string",
-        value: "NAME",
-        multiple: true,
-        summary: "Pass only these variables of your environment; NAME_* matches several",
-      },
-      title: { type: "string", value: "TEXT", summary: "Display name" },
-      default: { type: "boolean", summary: "Make it the default agent" },
-      force: { type: "boolean", summary: "Replace an agent of the same name, including a built-in one" },
+      }),
+      title: option("TEXT", "Display name"),
+      default: flag("Make it the default agent"),
+      force: flag("Replace an agent of the same name, including a built-in one"),
     },
     json: true,
     load: () => import("./agents-add.ts"),

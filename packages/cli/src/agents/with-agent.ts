@@ -1,7 +1,7 @@
 // Runs an agent for one command that sends no prompt.
 
 import { ConnectionError, RequestError } from "@parley/acp";
-import { type LiveAgent, liveAgent, problemOf } from "@parley/client";
+import { type LiveAgent, type LiveOptions, liveAgent, problemOf } from "@parley/client";
 import { CommandError } from "../command/command-error.ts";
 import { ownVersion } from "../settings/installation.ts";
 import type { ChosenAgent } from "../settings/named-agent.ts";
@@ -11,10 +11,11 @@ import { launchFailure } from "./launch-failure.ts";
 export async function withAgent<Result>(
   { entry, credentials }: Pick<ChosenAgent, "entry" | "credentials">,
   work: (agent: LiveAgent) => Promise<Result>,
+  options: Pick<LiveOptions, "asker"> = {},
 ): Promise<Result> {
   try {
     const client = { name: "parley", version: ownVersion() };
-    const agent = await liveAgent(entry, { client, env: credentials });
+    const agent = await liveAgent(entry, { client, env: credentials, ...options });
     try {
       return await work(agent);
     } finally {

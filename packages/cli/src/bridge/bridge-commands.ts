@@ -1,6 +1,7 @@
 // The tables of `parley bridge` and of the MCP server that it gives to agents.
 
 import type { Command } from "../command/command.ts";
+import { flag, option } from "../command/options.ts";
 
 export const bridgeCommands: readonly Command[] = [
   {
@@ -12,22 +13,13 @@ export const bridgeCommands: readonly Command[] = [
       "conversions.",
     positionals: "-- COMMAND [ARGUMENTS]",
     options: {
-      as: {
-        type: "string",
-        value: "v1|v2",
-        completes: ["v1", "v2"],
-        summary: "Protocol version of the editor",
-      },
-      strict: {
-        type: "boolean",
-        summary: "Omit or reject content that the other version cannot express, instead of approximating it",
-      },
-      log: {
-        type: "string",
-        value: "FILE",
+      as: option("v1|v2", "Protocol version of the editor", { completes: ["v1", "v2"] }),
+      strict: flag(
+        "Omit or reject content that the other version cannot express, instead of approximating it",
+      ),
+      log: option("FILE", "Append a full log to this file; - is stderr (default: only losses, on stderr)", {
         completes: "file",
-        summary: "Append a full log to this file; - is stderr (default: only losses, on stderr)",
-      },
+      }),
     },
     load: () => import("./bridge.ts"),
   },

@@ -69,8 +69,13 @@ export function parseTime(given: string, units: readonly string[], unit?: string
 
 const sizeUnits: Readonly<Record<string, number>> = { "": 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 };
 
-/** Bytes in `4096`, `64k`, `32m` or `1g`; undefined for anything else. */
-export function parseSize(given: unknown): number | undefined {
-  const [, number, unit = ""] = /^([1-9]\d{0,11})([kmg]?)$/i.exec(String(given)) ?? [];
-  return number === undefined ? undefined : Number(number) * (sizeUnits[unit.toLowerCase()] ?? 1);
+/** Bytes in `4096`, `64k`, `32m` or `1g`. */
+export function sizeOption(values: Values, name: string): number {
+  const [, number, unit = ""] = /^([1-9]\d{0,11})([kmg]?)$/i.exec(String(values[name])) ?? [];
+  if (number !== undefined) return Number(number) * (sizeUnits[unit.toLowerCase()] ?? 1);
+  const got = escapedLine(String(values[name]));
+  throw usageError(
+    `--${name}: expected a size such as 4096, 64k, 32m or 1g, got ${got}`,
+    `give a size, or omit --${name}`,
+  );
 }

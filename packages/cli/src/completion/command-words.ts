@@ -35,7 +35,7 @@ export function flagsOf({ options, json }: Command): { readonly flag: string; re
 }
 
 /** Options that take a value, with both spellings. */
-export function valueFlags({
+function valueFlags({
   options,
 }: Command): { readonly flags: readonly string[]; readonly completes: Completion | undefined }[] {
   return Object.entries(options).flatMap(([name, { type, short, completes }]) =>
@@ -43,6 +43,21 @@ export function valueFlags({
       ? [{ flags: [`--${name}`, ...(short === undefined ? [] : [`-${short}`])], completes }]
       : [],
   );
+}
+
+/** The `case` arms that complete values of options. */
+export function valueCases(
+  commands: readonly Command[],
+  reply: (completes: Completion | undefined) => string,
+): string {
+  return commands
+    .flatMap((command) =>
+      valueFlags(command).map(({ flags, completes }) => {
+        const patterns = flags.map((flag) => quoted(`${command.name}:${flag}`)).join("|");
+        return `    ${patterns}) ${reply(completes)} return ;;`;
+      }),
+    )
+    .join("\n");
 }
 
 /** In single quotes, for a POSIX shell. */

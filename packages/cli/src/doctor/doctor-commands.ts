@@ -1,6 +1,7 @@
 // The table of `parley doctor`.
 
 import type { Command } from "../command/command.ts";
+import { option } from "../command/options.ts";
 
 export const doctorCommands: readonly Command[] = [
   {
@@ -11,8 +12,8 @@ export const doctorCommands: readonly Command[] = [
       "servers. Each agent is started and opens a session in a temporary folder; no login and no prompt is sent. Exits with 1 if " +
       "something is broken.",
     options: {
-      agent: { type: "string", short: "a", value: "NAME", summary: "Check only this agent" },
-      timeout: { type: "string", value: "SECONDS", default: "30", summary: "Time limit for each check" },
+      agent: option("NAME", "Check only this agent", { short: "a" }),
+      timeout: option("SECONDS", "Time limit for each check", { default: "30" }),
     },
     json: true,
     load: () => import("./doctor.ts"),

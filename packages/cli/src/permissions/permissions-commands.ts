@@ -1,14 +1,9 @@
 // The tables of `parley permissions`.
 
-import type { Command, Option } from "../command/command.ts";
+import type { Command } from "../command/command.ts";
+import { flag, option } from "../command/options.ts";
 
-const cwd: Option = {
-  type: "string",
-  short: "C",
-  value: "DIR",
-  completes: "directory",
-  summary: "Workspace (default: current directory)",
-};
+const cwd = option("DIR", "Workspace (default: current directory)", { short: "C", completes: "directory" });
 
 const rules =
   "RULE is an operation and its target: read, write or delete with a path (* and ** are wildcards); exec with a command (exactly " +
@@ -35,18 +30,11 @@ export const permissionsCommands: readonly Command[] = [
     completes: ["allow", "ask", "deny"],
     options: {
       cwd,
-      scope: {
-        type: "string",
-        value: "SCOPE",
+      scope: option("SCOPE", "workspace, or always for every directory (only reads and exact commands)", {
         completes: ["workspace", "always"],
         default: "workspace",
-        summary: "workspace, or always for every directory (only reads and exact commands)",
-      },
-      for: {
-        type: "string",
-        value: "TIME",
-        summary: "How long it lasts: 12h, 30d (default: 30d for workspace, 90d for always)",
-      },
+      }),
+      for: option("TIME", "How long it lasts: 12h, 30d (default: 30d for workspace, 90d for always)"),
     },
     json: true,
     load: () => import("./permissions-add.ts"),
@@ -56,7 +44,7 @@ export const permissionsCommands: readonly Command[] = [
     summary: "Revoke remembered rules",
     details: "Takes effect at once, also for running agents.",
     positionals: "ID...",
-    options: { all: { type: "boolean", summary: "Revoke all remembered rules of all directories" } },
+    options: { all: flag("Revoke all remembered rules of all directories") },
     json: true,
     load: () => import("./permissions-revoke.ts"),
   },
@@ -70,21 +58,13 @@ export const permissionsCommands: readonly Command[] = [
     commandAfter: /^(?:claim:|op:)?exec$/,
     options: {
       cwd,
-      "add-dir": {
-        type: "string",
-        value: "DIR",
+      "add-dir": option("DIR", "Assume that the agent may also use this directory", {
         completes: "directory",
         multiple: true,
-        summary: "Assume that the agent may also use this directory",
-      },
-      policy: {
-        type: "string",
-        value: "FILE",
-        completes: "file",
-        summary: "Also use the rules of this file",
-      },
-      allow: { type: "string", value: "RULE", multiple: true, summary: "Assume this rule for a run" },
-      deny: { type: "string", value: "RULE", multiple: true, summary: "Assume this denial for a run" },
+      }),
+      policy: option("FILE", "Also use the rules of this file", { completes: "file" }),
+      allow: option("RULE", "Assume this rule for a run", { multiple: true }),
+      deny: option("RULE", "Assume this denial for a run", { multiple: true }),
     },
     json: true,
     load: () => import("./permissions-check.ts"),
@@ -93,14 +73,8 @@ export const permissionsCommands: readonly Command[] = [
     name: "permissions log",
     summary: "Show what agents were allowed, refused and did",
     options: {
-      limit: {
-        type: "string",
-        short: "n",
-        value: "COUNT",
-        default: "50",
-        summary: "Number of most recent entries",
-      },
-      refused: { type: "boolean", summary: "Only refusals" },
+      limit: option("COUNT", "Number of most recent entries", { short: "n", default: "50" }),
+      refused: flag("Only refusals"),
     },
     json: true,
     load: () => import("./permissions-log.ts"),

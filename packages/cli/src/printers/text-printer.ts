@@ -46,11 +46,7 @@ type Block = "none" | "message" | "thought" | "event";
 
 type AgentMessage = "agent_message" | "agent_thought";
 
-export function textPrinter(options: TextPrinterOptions): RunPrinter {
-  return new TextPrinter(options);
-}
-
-class TextPrinter implements RunPrinter {
+export class TextPrinter implements RunPrinter {
   readonly #options: TextPrinterOptions;
   readonly #view: SessionView = createView({ terminalBytes: 64 * 1024 });
   readonly #shownCalls = new Set<string>();

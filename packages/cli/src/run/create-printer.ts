@@ -5,7 +5,7 @@ import { jsonPrinter } from "../printers/json-printer.ts";
 import { bufferedOutput, StatusLine } from "../printers/output.ts";
 import { quietPrinter } from "../printers/quiet-printer.ts";
 import type { RunPrinter } from "../printers/run-printer.ts";
-import { textPrinter } from "../printers/text-printer.ts";
+import { TextPrinter } from "../printers/text-printer.ts";
 import { painter } from "../terminal/paint.ts";
 import { messageLines } from "../terminal/sanitise.ts";
 import type { RunOptions } from "./run-options.ts";
@@ -24,7 +24,7 @@ export function createPrinter({ format, cwd }: Pick<RunOptions, "format" | "cwd"
     output.flush();
     line?.draw(text);
   };
-  return textPrinter({
+  return new TextPrinter({
     output,
     paint: painter(stdout.isTTY === true),
     warn,

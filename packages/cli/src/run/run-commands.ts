@@ -1,6 +1,7 @@
 // The table of `parley run`.
 
 import type { Command } from "../command/command.ts";
+import { flag, option } from "../command/options.ts";
 
 export const runCommands: readonly Command[] = [
   {
@@ -15,94 +16,41 @@ export const runCommands: readonly Command[] = [
       "start, 6 login needed, 130 cancelled.",
     positionals: "[PROMPT] [-- COMMAND [ARGUMENTS]]",
     options: {
-      agent: {
-        type: "string",
-        short: "a",
-        value: "NAME",
-        completes: "agent",
-        summary: "Agent to use (default: parley)",
-      },
-      cwd: {
-        type: "string",
+      agent: option("NAME", "Agent to use (default: parley)", { short: "a", completes: "agent" }),
+      cwd: option("DIR", "Working directory (default: current directory)", {
         short: "C",
-        value: "DIR",
         completes: "directory",
-        summary: "Working directory (default: current directory)",
-      },
-      "add-dir": {
-        type: "string",
-        value: "DIR",
+      }),
+      "add-dir": option("DIR", "Another directory that the agent may use", {
         completes: "directory",
         multiple: true,
-        summary: "Another directory that the agent may use",
-      },
-      session: {
-        type: "string",
-        short: "s",
-        value: "NAME",
-        completes: "session",
-        summary: "Continue the session with this name or id (also an id of the agent); a new name starts one",
-      },
-      continue: {
-        type: "boolean",
-        short: "c",
-        summary: "Continue the most recent session in this directory",
-      },
-      format: {
-        type: "string",
+      }),
+      session: option(
+        "NAME",
+        "Continue the session with this name or id (also an id of the agent); a new name starts one",
+        { short: "s", completes: "session" },
+      ),
+      continue: flag("Continue the most recent session in this directory", { short: "c" }),
+      format: option("FORMAT", "text, json (one line per event) or quiet (only the last message)", {
         short: "f",
-        value: "FORMAT",
         completes: ["text", "json", "quiet"],
         default: "text",
-        summary: "text, json (one line per event) or quiet (only the last message)",
-      },
-      file: {
-        type: "string",
-        value: "FILE",
+      }),
+      file: option("FILE", "Read the prompt from a file; - is stdin", { completes: "file", multiple: true }),
+      image: option("FILE", "Attach an image", { completes: "file", multiple: true }),
+      policy: option("FILE", "Permission rules for this run", { completes: "file" }),
+      allow: option("RULE", "Allow this without asking; see parley help permissions add", { multiple: true }),
+      deny: option("RULE", "Never allow this", { multiple: true }),
+      mode: option("MODE", "Session mode of the agent"),
+      model: option("MODEL", "Model of the agent"),
+      set: option("OPTION=VALUE", "Set any other config option of the agent", { multiple: true }),
+      timeout: option("TIME", "Stop after 90, 90s, 10m or 1h (default: no limit)"),
+      mcp: option("SERVER", "MCP server: NAME=URL, or a JSON file with mcpServers", {
         completes: "file",
         multiple: true,
-        summary: "Read the prompt from a file; - is stdin",
-      },
-      image: {
-        type: "string",
-        value: "FILE",
-        completes: "file",
-        multiple: true,
-        summary: "Attach an image",
-      },
-      policy: { type: "string", value: "FILE", completes: "file", summary: "Permission rules for this run" },
-      allow: {
-        type: "string",
-        value: "RULE",
-        multiple: true,
-        summary: "Allow this without asking; see parley help permissions add",
-      },
-      deny: { type: "string", value: "RULE", multiple: true, summary: "Never allow this" },
-      mode: { type: "string", value: "MODE", summary: "Session mode of the agent" },
-      model: { type: "string", value: "MODEL", summary: "Model of the agent" },
-      set: {
-        type: "string",
-        value: "OPTION=VALUE",
-        multiple: true,
-        summary: "Set any other config option of the agent",
-      },
-      timeout: {
-        type: "string",
-        value: "TIME",
-        summary: "Stop after 90, 90s, 10m or 1h (default: no limit)",
-      },
-      mcp: {
-        type: "string",
-        value: "SERVER",
-        completes: "file",
-        multiple: true,
-        summary: "MCP server: NAME=URL, or a JSON file with mcpServers",
-      },
-      "no-history": {
-        type: "boolean",
-        summary: "Do not store this session; other agents may still store their own copy",
-      },
-      verbose: { type: "boolean", short: "v", summary: "Show the agent's stderr" },
+      }),
+      "no-history": flag("Do not store this session; other agents may still store their own copy"),
+      verbose: flag("Show the agent's stderr", { short: "v" }),
     },
     json: true,
     load: () => import("./run.ts"),

@@ -1,21 +1,10 @@
 // The tables of `parley sessions`.
 
-import type { Command, Option } from "../command/command.ts";
+import type { Command } from "../command/command.ts";
+import { flag, option } from "../command/options.ts";
 
-const cwd: Option = {
-  type: "string",
-  short: "C",
-  value: "DIR",
-  completes: "directory",
-  summary: "Only sessions in this directory",
-};
-const limit: Option = {
-  type: "string",
-  short: "n",
-  value: "COUNT",
-  default: "20",
-  summary: "Maximum number of results",
-};
+const cwd = option("DIR", "Only sessions in this directory", { short: "C", completes: "directory" });
+const limit = option("COUNT", "Maximum number of results", { short: "n", default: "20" });
 
 export const sessionsCommands: readonly Command[] = [
   {
@@ -27,13 +16,7 @@ export const sessionsCommands: readonly Command[] = [
       "with `parley run --session ID`.",
     positionals: "[-- COMMAND [ARGUMENTS]]",
     options: {
-      agent: {
-        type: "string",
-        short: "a",
-        value: "NAME",
-        completes: "agent",
-        summary: "List this agent's own sessions",
-      },
+      agent: option("NAME", "List this agent's own sessions", { short: "a", completes: "agent" }),
       cwd,
       limit,
     },
@@ -70,22 +53,13 @@ export const sessionsCommands: readonly Command[] = [
     positionals: "SESSION",
     completes: "session",
     options: {
-      format: {
-        type: "string",
+      format: option("FORMAT", "markdown, or json for all details", {
         short: "f",
-        value: "FORMAT",
         completes: ["markdown", "json"],
         default: "markdown",
-        summary: "markdown, or json for all details",
-      },
-      out: {
-        type: "string",
-        short: "o",
-        value: "FILE",
-        completes: "file",
-        summary: "File to write to (default: stdout)",
-      },
-      raw: { type: "boolean", summary: "Do not remove anything" },
+      }),
+      out: option("FILE", "File to write to (default: stdout)", { short: "o", completes: "file" }),
+      raw: flag("Do not remove anything"),
     },
     json: true,
     load: () => import("./sessions-export.ts"),
@@ -99,10 +73,7 @@ export const sessionsCommands: readonly Command[] = [
     positionals: "SESSION...",
     completes: "session",
     options: {
-      "history-only": {
-        type: "boolean",
-        summary: "Delete only from the history; do not start the agent",
-      },
+      "history-only": flag("Delete only from the history; do not start the agent"),
     },
     json: true,
     load: () => import("./sessions-delete.ts"),

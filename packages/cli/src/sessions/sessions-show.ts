@@ -5,7 +5,7 @@ import { separateCalls } from "@parley/client/history";
 import type { Invocation } from "../command/command.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { bufferedOutput } from "../printers/output.ts";
-import { textPrinter } from "../printers/text-printer.ts";
+import { TextPrinter } from "../printers/text-printer.ts";
 import { painter } from "../terminal/paint.ts";
 import { oneSession, sessionNamed, withHistory } from "./open-history.ts";
 import { sessionRedactor } from "./redacted-session.ts";
@@ -30,7 +30,7 @@ export async function run({ positionals, json }: Invocation): Promise<number> {
     const paint = painter(stdout.isTTY === true);
     const output = bufferedOutput(stdout);
     const warn = (text: string) => void stderr.write(`${text}\n`);
-    const printer = textPrinter({
+    const printer = new TextPrinter({
       output,
       paint,
       warn,

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { agentCredentialsPath } from "./agent-credentials.ts";
-import { configText, parsedConfig } from "./config-file.ts";
+import { readConfig } from "./config-file.ts";
 import { credentialsPath } from "./data-folder.ts";
 
 /** From the environment, stored logins, the config file, and `given`: what was typed for this command. */
@@ -12,7 +12,8 @@ export async function knownSecrets(given: object = {}): Promise<string[]> {
     import("@parley/acp/redact"),
     stringsIn(credentialsPath()),
     stringsIn(agentCredentialsPath()),
-    readConfig(),
+    // commands that need the config report why it cannot be read
+    readConfig(() => undefined).catch(() => ({})),
   ]);
   const { env } = process;
   const addresses = Object.values(env).filter((value) => value?.includes("://"));
@@ -50,15 +51,5 @@ async function stringsIn(path: string): Promise<string[]> {
   } catch {
     // no login is stored
     return [];
-  }
-}
-
-/** Commands that need the config report why it cannot be read. */
-async function readConfig(): Promise<object> {
-  try {
-    const text = await configText();
-    return text === "" ? {} : await parsedConfig(text, () => undefined);
-  } catch {
-    return {};
   }
 }

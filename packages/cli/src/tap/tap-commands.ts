@@ -1,6 +1,7 @@
 // The table of `parley tap`.
 
 import type { Command } from "../command/command.ts";
+import { option } from "../command/options.ts";
 
 export const tapCommands: readonly Command[] = [
   {
@@ -12,26 +13,14 @@ export const tapCommands: readonly Command[] = [
       "before you share it.",
     positionals: "-- COMMAND [ARGUMENTS]",
     options: {
-      out: {
-        type: "string",
-        value: "FILE",
-        completes: "file",
-        summary:
-          "Trace file; a number is added if the name is taken (default: a file in the state directory)",
-      },
-      "max-bytes": { type: "string", value: "SIZE", default: "1g", summary: "Maximum size of the trace" },
-      "max-line": {
-        type: "string",
-        value: "SIZE",
-        default: "8m",
-        summary: "Keep only the beginning of messages longer than this",
-      },
-      queue: {
-        type: "string",
-        value: "SIZE",
-        default: "64m",
-        summary: "Drop records when more than this waits for a slow disk",
-      },
+      out: option(
+        "FILE",
+        "Trace file; a number is added if the name is taken (default: a file in the state directory)",
+        { completes: "file" },
+      ),
+      "max-bytes": option("SIZE", "Maximum size of the trace", { default: "1g" }),
+      "max-line": option("SIZE", "Keep only the beginning of messages longer than this", { default: "8m" }),
+      queue: option("SIZE", "Drop records when more than this waits for a slow disk", { default: "64m" }),
     },
     load: () => import("./tap.ts"),
   },

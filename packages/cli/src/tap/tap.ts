@@ -6,8 +6,8 @@ import { resolve } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Invocation } from "../command/command.ts";
-import { type CommandError, usageError } from "../command/command-error.ts";
-import { parseSize } from "../command/option-values.ts";
+import { usageError } from "../command/command-error.ts";
+import { sizeOption, textOption } from "../command/option-values.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { openOutput, type Pass, pass } from "./pass.ts";
 import type { Recorder, StreamName } from "./recorder.ts";
@@ -26,39 +26,20 @@ const flushMs = 30_000;
 export async function run({ values, positionals }: Invocation): Promise<number> {
   const [command, ...args] = positionals;
   const sizes = {
-    maxBytes: parseSize(values["max-bytes"]),
-    maxLineBytes: parseSize(values["max-line"]),
-    queueBytes: parseSize(values.queue),
+    maxBytes: sizeOption(values, "max-bytes"),
+    maxLineBytes: sizeOption(values, "max-line"),
+    queueBytes: sizeOption(values, "queue"),
   };
-  const wrong = Object.entries(sizes).find(([, size]) => size === undefined)?.[0];
-  if (wrong !== undefined) {
-    throw misuse(`--${optionNames[wrong]}: expected a size such as 4096, 64k, 32m or 1g`);
-  }
-  if (command === undefined) throw misuse("expected an agent: parley tap -- COMMAND [ARGUMENTS]");
+  if (command === undefined)
+    throw usageError("expected an agent: parley tap -- COMMAND [ARGUMENTS]", "see parley help tap");
   const stderr = openOutput(2);
   stderr.on("error", () => {
     // a closed stderr is no reason to stop passing bytes
   });
   const notify = (text: string): void => void stderr.write(`parley tap: ${text}\n`);
-  const out = typeof values.out === "string" ? resolve(values.out) : undefined;
-  // as: no size is undefined
-  const recorder = await startRecorder(
-    [command, ...args],
-    out,
-    sizes as Record<keyof typeof sizes, number>,
-    notify,
-  );
+  const out = textOption(values, "out");
+  const recorder = await startRecorder([command, ...args], out, sizes, notify);
   process.exit(await tap([command, ...args], recorder, { stderr, notify }));
-}
-
-const optionNames: Readonly<Record<string, string>> = {
-  maxBytes: "max-bytes",
-  maxLineBytes: "max-line",
-  queueBytes: "queue",
-};
-
-function misuse(message: string): CommandError {
-  return usageError(message, "see parley help tap");
 }
 
 /** Undefined if the trace cannot be created: the agent runs without one. */
@@ -71,7 +52,9 @@ async function startRecorder(
   const { createTrace, defaultTracePath } = await import("../trace/trace-file.ts");
   const now = new Date();
   try {
-    const { fd, path } = createTrace(out ?? defaultTracePath(command[0] ?? "", now));
+    const { fd, path } = createTrace(
+      out === undefined ? defaultTracePath(command[0] ?? "", now) : resolve(out),
+    );
     notify(`recording to ${path}`);
     const { Recorder } = await import("./recorder.ts");
     return new Recorder({

@@ -1,6 +1,7 @@
 // The tables of `parley trace`.
 
 import type { Command } from "../command/command.ts";
+import { flag, option } from "../command/options.ts";
 
 export const traceCommands: readonly Command[] = [
   {
@@ -13,7 +14,7 @@ export const traceCommands: readonly Command[] = [
     positionals: "FILE [RECORD]",
     completes: "file",
     options: {
-      follow: { type: "boolean", short: "f", summary: "Keep printing while a running tap adds records" },
+      follow: flag("Keep printing while a running tap adds records", { short: "f" }),
     },
     json: true,
     load: () => import("./trace-show.ts"),
@@ -28,17 +29,10 @@ export const traceCommands: readonly Command[] = [
     positionals: "FILE",
     completes: "file",
     options: {
-      out: {
-        type: "string",
-        value: "FILE",
-        completes: "file",
-        summary: "File to write the copy to (default: stdout)",
-      },
-      contents: {
-        type: "boolean",
-        summary:
-          "Also hide the text of messages, files and prompts; lengths stay, replayed prompts are blank",
-      },
+      out: option("FILE", "File to write the copy to (default: stdout)", { completes: "file" }),
+      contents: flag(
+        "Also hide the text of messages, files and prompts; lengths stay, replayed prompts are blank",
+      ),
     },
     json: true,
     load: () => import("./trace-redact.ts"),
@@ -53,24 +47,15 @@ export const traceCommands: readonly Command[] = [
     completes: "file",
     positionals: "FILE [-- COMMAND [ARGUMENTS]]",
     options: {
-      as: {
-        type: "string",
-        value: "SIDE",
-        completes: ["agent", "client"],
-        summary: "Side to replay: agent or client",
-      },
-      pace: {
-        type: "string",
-        value: "PACE",
+      as: option("SIDE", "Side to replay: agent or client", { completes: ["agent", "client"] }),
+      pace: option("PACE", "fast, or recorded to keep the recorded pauses", {
         completes: ["fast", "recorded"],
         default: "fast",
-        summary: "fast, or recorded to keep the recorded pauses",
-      },
-      timeout: {
-        type: "string",
-        value: "SECONDS",
-        summary: "How long to wait for the live peer (default: 60 for an agent, no limit for a client)",
-      },
+      }),
+      timeout: option(
+        "SECONDS",
+        "How long to wait for the live peer (default: 60 for an agent, no limit for a client)",
+      ),
     },
     json: true,
     load: () => import("./trace-replay.ts"),

@@ -9,6 +9,7 @@ import { traceHeader, traceRecord } from "@parley/conformance";
 import { exitOnClosedOutput } from "../command/closed-output.ts";
 import type { Invocation } from "../command/command.ts";
 import { usageError } from "../command/command-error.ts";
+import { textOption } from "../command/option-values.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
 import { traceFile, withTraceErrors } from "./trace-errors.ts";
@@ -16,7 +17,7 @@ import { fileLines } from "./trace-lines.ts";
 
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
   const path = traceFile(positionals, "trace redact");
-  const out = typeof values.out === "string" ? values.out : undefined;
+  const out = textOption(values, "out");
   if (json && out === undefined)
     throw usageError("--json needs --out FILE", "without --out, the trace itself is printed to stdout");
   exitOnClosedOutput();

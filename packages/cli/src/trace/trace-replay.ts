@@ -6,6 +6,7 @@ import { spawnTransport, stdioTransport } from "@parley/acp/node";
 import { type Replay, type ReplayReport, readTrace, replayAgent, replayClient } from "@parley/conformance";
 import type { Invocation } from "../command/command.ts";
 import { type CommandError, usageError } from "../command/command-error.ts";
+import { secondsOption } from "../command/option-values.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { traceFile, withTraceErrors } from "./trace-errors.ts";
 
@@ -24,9 +25,7 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
     throw misuse(`--as: expected agent or client, got ${String(side ?? "nothing")}`);
   if (pace !== "fast" && pace !== "recorded")
     throw misuse(`--pace: expected fast or recorded, got ${String(pace)}`);
-  const timeoutMs = values.timeout === undefined ? defaultTimeoutMs[side] : Number(values.timeout) * 1000;
-  if (!(timeoutMs > 0))
-    throw misuse(`--timeout: expected seconds, such as 60 or 0.5, got ${String(values.timeout)}`);
+  const timeoutMs = secondsOption(values, "timeout") ?? defaultTimeoutMs[side];
   if (side === "client" && command === undefined)
     throw misuse("expected an agent: parley trace replay FILE --as client -- COMMAND [ARGUMENTS]");
   if (side === "agent" && command !== undefined)
