@@ -41,7 +41,7 @@ test("an unknown command exits with 2 and says what was meant, not all that ther
     [["session", "list"], /did you mean: parley sessions list;/],
     [
       ["agents", "chekc"],
-      /agents has no chekc; it has list, check, .*\nparley: did you mean: parley agents check\n/,
+      /unknown command agents chekc; expected one of list, check, .*\nparley: did you mean: parley agents check\n/,
     ],
     [["--hlep"], /unknown option --hlep\nparley: did you mean: parley --help\n/],
     [["help", "trace", "shwo"], /did you mean: parley trace show\n/],
@@ -57,7 +57,7 @@ test("an unknown command exits with 2 and says what was meant, not all that ther
 test("half of a command's name exits with 2 and says which commands begin with it; its help lists them", () => {
   const { status, stderr } = parley(["trace"]);
   assert.equal(status, 2);
-  assert.match(stderr, /trace is no command by itself; there are trace show, trace redact, trace replay\n/);
+  assert.match(stderr, /trace needs a subcommand: trace show, trace redact, trace replay\n/);
   for (const argv of [
     ["trace", "--help"],
     ["help", "trace"],
@@ -73,21 +73,21 @@ test("an option without its value is told with what it wants, and nothing about 
   const negative = parley(["run", "--timeout", "-1", "hi"]).stderr;
   assert.match(
     negative,
-    /run: --timeout wants a value, got -1, which looks like an option; .*--timeout=-1\n/,
+    /run: --timeout needs a value, got -1, which looks like an option; .*--timeout=-1\n/,
   );
-  assert.match(parley(["run", "hi", "--format"]).stderr, /run: --format wants a value: --format FORMAT\n/);
+  assert.match(parley(["run", "hi", "--format"]).stderr, /run: --format needs a value: --format FORMAT\n/);
   assert.match(
     parley(["run", "--formta", "x"]).stderr,
     /unknown option '--formta'\nparley: did you mean --format;/,
   );
   const xml = parley(["run", "--json", "--format", "xml", "hi"]);
-  assert.deepEqual([xml.status, /--format takes text, json, quiet, got xml/.test(xml.stdout)], [2, true]);
+  assert.deepEqual([xml.status, /--format: expected text, json, quiet, got xml/.test(xml.stdout)], [2, true]);
 });
 
 test("an unknown option exits with 2 and names the command's help", () => {
   const { status, stderr } = parley(["demo", "--sideways"]);
   assert.equal(status, 2);
-  assert.match(stderr, /demo: unknown option '--sideways'; it has --json/);
+  assert.match(stderr, /demo: unknown option '--sideways'; options: --json/);
   assert.match(stderr, /see parley help demo/);
 });
 

@@ -42,7 +42,7 @@ test("an agent is added to the config and removed again, and what else is there 
   assert.equal(added.status, 0, added.stderr);
   assert.match(readFileSync(configFile(), "utf8"), /\/\/ mine\n/);
   const again = parley(["agents", "add", "mine", "--", "x"]);
-  assert.deepEqual([again.status, /there is an agent mine already/.test(again.stderr)], [2, true]);
+  assert.deepEqual([again.status, /the agent mine already exists/.test(again.stderr)], [2, true]);
   assert.equal(parley(["agents", "check"]).status, 0, "it is the default now");
   assert.equal(parley(["agents", "remove", "mine"]).status, 0);
   assert.doesNotMatch(readFileSync(configFile(), "utf8"), /mine"/);
@@ -87,7 +87,7 @@ test(
   (t) => {
     const { parley } = agentHome(t);
     const refused = parley(["agents", "add", "parley", "--", "x"]);
-    assert.match(refused.stderr, /an agent parley already, which parley knows by itself\nparley: .*--force/);
+    assert.match(refused.stderr, /the agent parley already exists and is built in\nparley: .*--force/);
     assert.equal(parley(["agents", "add", "parley", "--force", "--", "/nowhere/x"]).status, 0);
     const demo = parley(["demo"]);
     assert.equal(demo.status, 0, demo.stderr);
@@ -159,7 +159,7 @@ test("a key is forgotten by a logout also where the agent is gone", patience, (t
   writeFileSync(credentialsFile(), JSON.stringify({ theirs: { THEIR_KEY: "canary-secret" } }));
   const { status, stdout } = parley(["agents", "logout", "theirs"]);
   assert.equal(status, 0);
-  assert.match(stdout, /^theirs itself was not told: .*\nWhat you gave to log in has been forgotten\.\n$/);
+  assert.match(stdout, /^Could not log out of theirs itself: .*\nDeleted its stored credentials\.\n$/);
   assert.equal(existsSync(credentialsFile()), false);
 });
 
@@ -245,5 +245,5 @@ test("a run uses the agent of the config, with its mode, its options and the MCP
     chosen.at(-1)?.map(({ currentValue }: { currentValue: string }) => currentValue),
     ["high", "high"],
   );
-  assert.match(JSON.stringify(lines), /cannot use these MCP servers of the config: web/);
+  assert.match(JSON.stringify(lines), /does not support these configured MCP servers: web/);
 });

@@ -157,7 +157,7 @@ test(
 test("a command that is not there is 127 without an editor, too", deadline, () => {
   const { status, stderr } = bridge("--as", "v1", "--", "/nowhere/agent");
   assert.equal(status, 127);
-  assert.match(stderr, /^parley: could not start "\/nowhere\/agent"/);
+  assert.match(stderr, /^parley: cannot start "\/nowhere\/agent"/);
 });
 
 test("each loss is told once on stderr, and every time in _meta", deadline, async (t) => {

@@ -19,7 +19,7 @@ test("values are set, read and taken away, and comments stay", patience, (t) => 
     v: 1,
     data: { agent: { mode: "code", maxTurnRequests: 7 } },
   });
-  assert.match(parley(["config", "unset", "agent.mode"]).stdout, /^agent\.mode was taken out of /);
+  assert.match(parley(["config", "unset", "agent.mode"]).stdout, /^Removed agent\.mode from /);
   assert.match(
     parley(["config", "unset", "agent.mode"]).stdout,
     /^agent\.mode was not set in .*nothing was changed/,
@@ -39,8 +39,8 @@ test("a value that could not be used is refused, and nothing is written", patien
     [["agents.x.url", "ftp://x"], /agents\.x has a url that is neither/],
     [["client.mcpServers.x.url", "7"], /client\.mcpServers\.x\.url wants a text, got 7/],
     [["agent.mod", "code"], /agent\.mod is not known; there are .*mode/],
-    [["agent..mode", "code"], /is no name of a value/],
-    [["agent.mode"], /wants a name and a value/],
+    [["agent..mode", "code"], /is not the name of a value/],
+    [["agent.mode"], /expected a name and a value/],
   ] as const) {
     const { status, stderr } = parley(["config", "set", ...argv]);
     assert.equal(status, 2, argv.join(" "));

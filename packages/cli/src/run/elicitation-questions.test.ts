@@ -74,7 +74,7 @@ test("C40 a form is seen as a whole before it is sent, and can be changed then",
     "Bob",
     "y",
   ]);
-  assert.match(shown, /1 {2}Your name: Ann\n {2}2 {2}age: 42\n.*send this to an-agent\?/s);
+  assert.match(shown, /1 {2}Your name: Ann\n {2}2 {2}age: 42\n.*Send this to an-agent\?/s);
   assert.deepEqual(answer, {
     action: "accept",
     content: { name: "Bob", age: 42, sure: true, size: "l", tags: ["a", "c"] },
@@ -88,7 +88,7 @@ test("C40 values are checked, and defaults filled in", async () => {
     note: { type: "string" },
   };
   const { answer, shown } = await asked(form(properties, ["port"]), ["http", "0", "", "80", "", "", "y"]);
-  assert.match(shown, /give a whole number.*at least 1\n/s);
+  assert.match(shown, /Enter a whole number.*at least 1\n/s);
   assert.deepEqual(answer, { action: "accept", content: { port: 80, host: "localhost" } });
 });
 
@@ -105,7 +105,7 @@ test("C48 an address can be seen again and given up, for as long as nobody says 
   const again = await asked(visit(address), ["r", "", "what?", "y"]);
   assert.equal(again.shown.split(address).length - 1, 4);
   assert.deepEqual(again.answer, { action: "accept" });
-  assert.match(again.shown, /if it does not go on, Ctrl-C cancels/);
+  assert.match(again.shown, /If the agent does not continue, press Ctrl-C/);
   assert.deepEqual((await asked(visit(address), ["r", "c"])).answer, { action: "cancel" });
   assert.deepEqual((await asked(visit(address), ["r", "n"])).answer, { action: "decline" });
   // it is done: whoever was asked need not answer any more

@@ -54,7 +54,7 @@ for (const [what, bytes] of [
     for (const line of ['run --file binary -- "$@"', 'run "look at this" -- "$@" <binary']) {
       const { status, stderr } = await probe.typed(line, echo);
       assert.equal(status, exitCodes.usage, stderr);
-      assert.match(stderr, /is no text in UTF-8\n.*--image FILE.*@FILE/);
+      assert.match(stderr, /is not UTF-8 text\n.*--image FILE.*@FILE/);
     }
   });
 }

@@ -75,7 +75,7 @@ suite("the prompt", { concurrency: 2 }, () => {
     child.stderr.on("data", (chunk) => said.push(String(chunk)));
     const status = await new Promise((resolve) => child.on("close", resolve));
     assert.equal(status, 0);
-    assert.match(said.join(""), /nothing came.*going on without it/);
+    assert.match(said.join(""), /no data on stdin.*continuing without it/);
     child.stdin.destroy();
   });
 
@@ -106,17 +106,17 @@ suite("the prompt", { concurrency: 2 }, () => {
 
   test("what cannot be run is a usage error that says what to do", patience, async () => {
     for (const [args, words] of [
-      [[], /there is no prompt/],
-      [["x", "--format", "xml"], /--format takes text, json, quiet, got xml/],
-      [["x", "--timeout", "soon"], /--timeout takes a time such as/],
-      [["x", "--set", "mode"], /--set takes OPTION=VALUE/],
+      [[], /expected a prompt/],
+      [["x", "--format", "xml"], /--format: expected text, json, quiet, got xml/],
+      [["x", "--timeout", "soon"], /--timeout: expected a time such as/],
+      [["x", "--set", "mode"], /--set: expected NAME=VALUE/],
       [["x", "--cwd", "nowhere"], /is no directory/],
       [["x", "--file", "nowhere.md"], /--file nowhere\.md cannot be read: ENOENT/],
       [["x", "--image", "nowhere.png"], /nowhere\.png is no file that can be read/],
       [["x", "--image", "notes.txt"], /notes\.txt is no image/],
       [["x", "--mcp", "nowhere.json"], /--mcp nowhere\.json cannot be read/],
       [["x", "--mcp", '{"mcpServers":{"a":{}}}'], /--mcp: the MCP server a wants a command, or a url/],
-      [["x", "--session", "a"], /--session keeps what is said, and --no-history keeps nothing/],
+      [["x", "--session", "a"], /--session stores the session, so it cannot be used with --no-history/],
       [["x", "--allow", "everything"], /a rule begins with/],
       [["x", "--policy", "nowhere"], /there is no file nowhere/],
       [["x", "--agent", "claude"], /are two agents/],
@@ -205,7 +205,7 @@ suite("how it ends", { concurrency: 2 }, () => {
 
   test("a refusal, an error and a limit of the agent's are 1, in words", patience, async () => {
     for (const [step, words] of [
-      [{ end: "refusal" }, /the agent refused to go on/],
+      [{ end: "refusal" }, /the agent refused to continue/],
       [{ end: "max_tokens" }, /limit of tokens/],
       [
         { fail: { code: -32603, message: "boom", data: { details: "the model is gone" } } },
@@ -240,7 +240,7 @@ suite("how it ends", { concurrency: 2 }, () => {
         ...command,
       ]);
       assert.equal(status, 4, stderr);
-      assert.match(stderr, /not done after 3 s/);
+      assert.match(stderr, /did not finish within 3 s/);
     }
   });
 
@@ -369,7 +369,7 @@ test(
     const { stdout } = await probe.parley(["run", "--no-history", "--allow", "exec false", "run false"]);
     assert.match(stdout, /^✗ false\n {4}exit code 1$/m);
     const mute = await probe.run([{ fail: { code: -32603, message: "internal error" } }]);
-    assert.match(mute.stderr, /internal error \(-32603\)\n.*try again with --verbose/);
+    assert.match(mute.stderr, /internal error \(-32603\)\n.*use --verbose to see the agent's stderr/);
   },
 );
 
@@ -481,7 +481,7 @@ for (const [point, steps, shown] of [
     assert.match(ran.stdout, shown);
     assert.match(
       ran.stderr.replace(/^parley: there is no session .*\n/, ""),
-      /^(?:parley: the agent wrote a line .* no message, skipped; it begins: \{"jsonrpc":"2.0","met\n)?parley: the agent has gone: .*SIGKILL.*\nparley: it wrote nothing to stderr; try again\n$/,
+      /^(?:parley: the agent wrote a line .* not a message, skipped; it begins: \{"jsonrpc":"2.0","met\n)?parley: the agent exited: .*SIGKILL.*\nparley: it wrote nothing to stderr; try again\n$/,
     );
     const { stdout } = await probe.parley(["sessions", "show", name]);
     assert.match(stdout, /^> go$/m);

@@ -20,7 +20,7 @@ function typing(...answers: readonly string[]) {
   return probe.atTerminal(200, ["run", "--no-history", "x", "--", ...agent], {
     input: false,
     onOutput(stdout, child) {
-      if (stdout.split("c to cancel: ").length - 1 <= typed) return;
+      if (stdout.split("c = cancel: ").length - 1 <= typed) return;
       const answer = answers[typed++];
       if (answer !== undefined) child.stdin?.write(answer);
     },
