@@ -85,6 +85,11 @@ function columns(rows: readonly (readonly [string, string])[]): string[] {
 function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const paragraph of text.split("\n")) {
+    // keeps the indentation of short lines
+    if (paragraph.length <= width) {
+      lines.push(paragraph);
+      continue;
+    }
     let line = "";
     for (const word of paragraph.split(" ")) {
       if (line !== "" && line.length + 1 + word.length > width) {

@@ -56,15 +56,18 @@ async function runFixedPrompt(options: RunOptions, folder: string): Promise<numb
 
 function nextSteps(): string {
   const parley = commandToType();
-  return `In a project of your own, type:
+  return `Next, in a project of your own:
 
-  ${parley} run "look around"       one prompt, printed as it goes
-  ${parley} run -a claude "fix it"  any other agent that is installed
-  ${parley} agent --setup zed       the same agent in an editor
-  ${parley} --help                  all commands
-
-To see the messages between a client and an agent, record them with
-${parley} tap -- COMMAND and print them with ${parley} trace show FILE.`;
+  # one prompt, printed as it goes
+  ${parley} run "look around"
+  # any other agent that is installed
+  ${parley} run -a claude "fix it"
+  # the same agent in an editor
+  ${parley} agent --setup zed
+  # record the messages between a client and an agent
+  ${parley} tap -- COMMAND
+  # all commands
+  ${parley} --help`;
 }
 
 async function runTypedPrompt(options: RunOptions): Promise<number> {

@@ -4,6 +4,7 @@ import type { Invocation } from "../command/command.ts";
 import { usageError } from "../command/command-error.ts";
 import { secondsOption, textOption } from "../command/option-values.ts";
 import { printAnswer } from "../command/print-answer.ts";
+import { commandToType } from "../settings/installation.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
 import { readAgents } from "../settings/named-agent.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
@@ -52,5 +53,8 @@ export async function run({ values, json }: Invocation): Promise<number> {
 
 function line({ what, state, detail, todo }: Finding): string {
   const text = `${marks[state]}  ${escapedLine(what)}: ${detail.split("\n").map(escapedLine).join("\n           ")}`;
-  return todo === undefined ? text : `${text}\n           → ${escapedLine(todo)}`;
+  if (todo === undefined) return text;
+  // as it can be typed
+  const fix = escapedLine(todo).replaceAll(/\bparley (?=[a-z])/g, `${commandToType()} `);
+  return `${text}\n           → ${fix}`;
 }

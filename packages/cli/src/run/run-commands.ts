@@ -9,11 +9,18 @@ export const runCommands: readonly Command[] = [
     summary: "Send one prompt to an agent and print its output",
     details:
       "The prompt comes from the arguments, --file or stdin; piped text is attached to a typed prompt. @FILE in the prompt attaches that " +
-      "file; if there is no such file, it stays text. The agent is Parley's own unless --agent names another or its command follows --.\n" +
+      "file; if there is no such file, it stays text. The agent is Parley's own unless --agent names another or its command follows --.\n\n" +
       "Permission questions are asked only at a terminal; otherwise everything that no rule allows is refused. Ctrl-C asks the agent to " +
-      "stop, a second Ctrl-C kills it.\n" +
-      "Exit codes: 0 done, 1 the agent failed or refused, 2 usage, 3 a permission was refused by policy, 4 timeout, 5 the agent did not " +
-      "start, 6 login needed, 130 cancelled.",
+      "stop, a second Ctrl-C kills it.\n\n" +
+      "exit codes:\n" +
+      "  0    success\n" +
+      "  1    the agent failed or refused\n" +
+      "  2    wrong usage\n" +
+      "  3    a permission was refused by policy\n" +
+      "  4    timeout\n" +
+      "  5    the agent did not start\n" +
+      "  6    login needed\n" +
+      "  130  cancelled",
     positionals: "[PROMPT] [-- COMMAND [ARGUMENTS]]",
     options: {
       agent: option("NAME", "Agent to use (default: parley)", { short: "a", completes: "agent" }),

@@ -1,7 +1,7 @@
 // Locates the files of this installation: a checkout runs src/, an installed package dist/.
 
 import { readFileSync, realpathSync } from "node:fs";
-import { delimiter, join, relative } from "node:path";
+import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const isSource = import.meta.url.endsWith(".ts");
@@ -23,9 +23,7 @@ export function commandToType(): string {
   const folders = (process.env["PATH"] ?? "").split(delimiter).filter((each) => !each.endsWith("/.bin"));
   const found = folders.map((each) => realPath(join(each, "parley"))).find((each) => each !== undefined);
   if (found === own) return "parley";
-  const path = relative(process.cwd(), own);
-  const shown = path.startsWith("..") ? own : path;
-  return /^[\w./@+-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`;
+  return /^[\w./@+-]+$/.test(own) ? own : `'${own.replaceAll("'", "'\\''")}'`;
 }
 
 function realPath(path: string): string | undefined {
