@@ -94,7 +94,7 @@ test("C40 values are checked, and defaults filled in", async () => {
 
 test("C41 C42 C43 an address is shown with its host and in full, and is left to the person's own browser", async () => {
   const { answer, shown } = await asked(visit("https://example.org/login?x=1"), ["n"]);
-  assert.match(shown, /visit example\.org:\n {2}https:\/\/example\.org\/login\?x=1\n/);
+  assert.match(shown, /open a page on example\.org:\n {2}https:\/\/example\.org\/login\?x=1\n/);
   assert.deepEqual(answer, { action: "decline" });
   assert.deepEqual((await asked(visit("https://example.org/"), ["y"])).answer, { action: "accept" });
   assert.deepEqual((await asked(visit("https://example.org/"), [undefined])).answer, { action: "cancel" });
@@ -111,12 +111,12 @@ test("C48 an address can be seen again and given up, for as long as nobody says 
   // it is done: whoever was asked need not answer any more
   const done = await asked(visit(address, AbortSignal.abort()), [undefined]);
   assert.deepEqual(done.answer, { action: "accept" });
-  assert.match(done.shown, /the agent says that it is done/);
+  assert.match(done.shown, /The agent reports that it is done/);
 });
 
 test("C43 a host that looks like another is warned of", async () => {
   const { shown } = await asked(visit("https://xn--pple-43d.com/"), ["n"]);
-  assert.match(shown, /careful: xn--pple-43d\.com may be shown as аpple\.com/);
+  assert.match(shown, /Warning: xn--pple-43d\.com may be displayed as аpple\.com/);
 });
 
 test("C46 a pattern that never ends holds nobody up, and an unknown format is no reason to refuse", async () => {

@@ -40,7 +40,7 @@ suite("interoperability bugs", { concurrency: 2 }, () => {
     assert.deepEqual([status, stdout], [0, "fine\n"]);
     assert.match(
       stderr,
-      /wrote 5 lines to stdout that are not a message, skipped; the first begins: migrating/,
+      /wrote 5 lines to stdout that are not messages, skipped; the first begins: migrating/,
     );
   });
 

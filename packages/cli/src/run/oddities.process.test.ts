@@ -74,7 +74,7 @@ const expectations: readonly [
   [13, "mode-answered-by-nothing", ends(0), ["--mode", "plan"]],
   [14, "text-after-the-answer", ends(0, "late\n")],
   [15, "refusal-cancels-the-turn", ends(3, /refused/, refused)],
-  [15, "http-status-as-code", ends(1, "", /answered with an error: Bad Request \(400\)/)],
+  [15, "http-status-as-code", ends(1, "", /returned an error: Bad Request \(400\)/)],
   [15, "error-as-text", ends(0, "Error: 400 Bad Request\n")],
   [15, "failure-says-nothing", ends(0, "", "parley: the agent ended its turn without output\n")],
   [15, "start-up-failure", ends(1, "", /codex failed to start \(1001\)/)],
@@ -84,7 +84,7 @@ const expectations: readonly [
   [18, "killed", ends(1, "fine\n", /SIGKILL/)],
   [19, "batch-ends-the-agent", ends(0)],
   [19, "answers-twice", ends(0)],
-  [19, "banner", ends(0, "fine\n", /^parley: the agent wrote 3 lines to stdout that are not a message.*\n$/)],
+  [19, "banner", ends(0, "fine\n", /^parley: the agent wrote 3 lines to stdout that are not messages.*\n$/)],
   [19, "byte-order-mark", ends(0)],
   [19, "blank-lines", ends(0)],
   [

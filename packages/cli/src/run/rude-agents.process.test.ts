@@ -105,7 +105,7 @@ test("what an agent wrote to stdout and nobody could read is told in one line", 
   assert.deepEqual([text.status, text.stdout], [0, "one two\n"]);
   assert.equal(
     text.stderr,
-    "parley: the agent wrote 4 lines to stdout that are not a message, skipped; the first begins: Welcome to my agent!\n",
+    "parley: the agent wrote 4 lines to stdout that are not messages, skipped; the first begins: Welcome to my agent!\n",
   );
   const notices = eventsOf(await probe.run(scenario, ["--json"])).filter(({ type }) => type === "notice");
   assert.match(String(notices[0]?.["message"]), /wrote 4 lines to stdout/);
@@ -120,7 +120,7 @@ test("a message that is too large to be read is told", patience, async () => {
   assert.deepEqual([status, stdout], [0, "small\n"]);
   assert.match(
     stderr,
-    /^parley: the agent sent a message above the size limit, rejected; it begins \(346\d{5} bytes\): \{"jsonrpc"[^\n]{70,90}…\n$/,
+    /^parley: the agent sent a message that is too large, rejected; it begins \(346\d{5} bytes\): \{"jsonrpc"[^\n]{70,90}…\n$/,
   );
 });
 

@@ -481,7 +481,7 @@ for (const [point, steps, shown] of [
     assert.match(ran.stdout, shown);
     assert.match(
       ran.stderr.replace(/^parley: there is no session .*\n/, ""),
-      /^(?:parley: the agent wrote a line .* not a message, skipped; it begins: \{"jsonrpc":"2.0","met\n)?parley: the agent exited: .*SIGKILL.*\nparley: it wrote nothing to stderr; try again\n$/,
+      /^(?:parley: the agent wrote a line .* not a message, skipped; it begins: \{"jsonrpc":"2.0","met\n)?parley: the agent ended unexpectedly: .*SIGKILL.*\nparley: it wrote nothing to stderr; try again\n$/,
     );
     const { stdout } = await probe.parley(["sessions", "show", name]);
     assert.match(stdout, /^> go$/m);

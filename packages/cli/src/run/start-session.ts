@@ -105,7 +105,7 @@ export function runErrorFrom(error: unknown, isStderrShown = false): Error {
     return new RunError(
       exitCodes.agentError,
       isWrong ? "protocol" : "agent_gone",
-      withStderr(`the agent ${isWrong ? "violated the protocol" : "exited"}: ${message}`, stderr),
+      withStderr(`the agent ${isWrong ? "violated the protocol" : "ended unexpectedly"}: ${message}`, stderr),
       isWrong
         ? "record its messages with parley tap -- COMMAND"
         : `${stderr.trim() === "" ? "it wrote nothing to stderr" : "see its stderr above"}; try again`,

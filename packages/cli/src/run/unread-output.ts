@@ -22,8 +22,8 @@ export class UnreadOutput {
       const count = this.#counts[why];
       const what =
         why === "noise"
-          ? `wrote ${count === 1 ? "a line" : `${count} lines`} to stdout that ${count === 1 ? "is" : "are"} not a message, skipped`
-          : `sent ${count === 1 ? "a message" : `${count} messages`} above the size limit, rejected`;
+          ? `wrote ${count === 1 ? "a line" : `${count} lines`} to stdout that ${count === 1 ? "is not a message" : "are not messages"}, skipped`
+          : `sent ${count === 1 ? "a message that is" : `${count} messages that are`} too large, rejected`;
       const line = safeLine(head);
       const shown = line.length > shownChars ? `${line.slice(0, shownChars)}…` : line;
       const size = why === "noise" ? "" : ` (${bytes} bytes)`;

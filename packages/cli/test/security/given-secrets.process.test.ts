@@ -193,7 +193,7 @@ const outputs: Readonly<Record<string, readonly [told: () => Promise<string>, sh
   // its words to the user are on stdout
   "stderr of run": [
     async () => (await run("go", "--", ...command())).stderr,
-    /answered with an error: failed with \[secret/,
+    /returned an error: failed with \[secret/,
   ],
   "stderr of run, where the agent dies": [
     async () => {
