@@ -176,14 +176,14 @@ test(
     keep({ agents: { theirs: { command, args }, plain: { command: plain[0], args: plain.slice(1) } } });
     const { status, stdout, stderr } = parley(["agents", "login", "theirs"]);
     assert.equal(status, 0, stderr);
-    assert.match(stdout, /theirs can be used now/);
+    assert.match(stdout, /Logged in to theirs/);
     assert.ok(existsSync(mark));
     rmSync(mark);
     const typed = parley(["agents", "login", "--", command, ...args]);
     assert.equal(typed.status, 0, typed.stderr);
     assert.ok(existsSync(mark));
     const none = parley(["agents", "login", "plain"]);
-    assert.deepEqual([none.status, /names no way to log in/.test(none.stderr)], [1, true]);
+    assert.deepEqual([none.status, /offers no login method/.test(none.stderr)], [1, true]);
     const ours = parley(["agents", "login", "parley"]);
     assert.deepEqual([ours.status, /with parley agent login\n/.test(ours.stderr)], [1, true]);
   },
@@ -209,7 +209,7 @@ test("an agent that nobody knows is told with those that there are", patience, (
   const { parley } = agentHome(t);
   const { status, stdout } = parley(["agents", "check", "nobody", "--json"]);
   assert.equal(status, 2);
-  assert.match(JSON.parse(stdout).error.message, /there is no agent nobody; there are parley, claude/);
+  assert.match(JSON.parse(stdout).error.message, /unknown agent nobody; known agents: parley, claude/);
 });
 
 test("a run uses the agent of the config, with its mode, its options and the MCP servers", patience, (t) => {

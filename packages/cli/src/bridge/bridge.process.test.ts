@@ -79,10 +79,10 @@ const occurrences = (text: string, part: string): number => text.split(part).len
 test("what is missing is said, with exit code 2 and nothing on stdout", deadline, () => {
   for (const [args, complaint] of [
     [["--", "agent"], /--as: expected the protocol version of the editor, v1 or v2, got nothing/],
-    [["--as", "3", "--", "agent"], /--as .* got 3/],
+    [["--as", "3", "--", "agent"], /--as: .* got 3/],
     [["--as", "v1"], /expected an agent: parley bridge --as v1 -- COMMAND/],
     [["--as", "v1", "--log", "/nowhere/at/all", "--", "agent"], /--log: cannot write there: ENOENT/],
-    [["--as", "v1", "--loud", "--", "agent"], /unknown option '--loud'; it has --as, --strict, --log/],
+    [["--as", "v1", "--loud", "--", "agent"], /unknown option '--loud'; options: --as, --strict, --log/],
   ] as const) {
     const { status, stdout, stderr } = bridge(...args);
     assert.deepEqual([status, stdout], [2, ""]);

@@ -126,8 +126,8 @@ test("a rule for an hour says until which minute, one for a directory says where
 test("what cannot be meant is a usage error that says what was wanted", (t) => {
   const { parley, put } = place(t);
   const wrong: [string[], RegExp][] = [
-    [["add"], /which rule\?/],
-    [["add", "permit", "read", "x"], /begins with allow, ask or deny, got "permit"/],
+    [["add"], /expected a rule/],
+    [["add", "permit", "read", "x"], /expected allow, ask or deny, got "permit"/],
     [["add", "allow", "rewrite", "x"], /a rule begins with read, write/],
     [
       ["add", "allow", "write", "x", "--scope", "always"],
@@ -142,8 +142,8 @@ test("what cannot be meant is a usage error that says what was wanted", (t) => {
     [["check", "paint"], /expected one of read, write.*got paint/],
     [["check", "exec"], /exec needs a target, for example: parley permissions check exec npm test/],
     [["check"], /expected an operation/],
-    [["revoke"], /which rule\?/],
-    [["check", "read", "x", "--policy", "nothing"], /there is no file nothing/],
+    [["revoke"], /expected the id of a rule/],
+    [["check", "read", "x", "--policy", "nothing"], /file not found: nothing/],
   ];
   for (const [args, message] of wrong) {
     const { status, stderr } = parley(...args);

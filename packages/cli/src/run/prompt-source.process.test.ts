@@ -62,5 +62,5 @@ for (const [what, bytes] of [
 test("a source without an end is refused", patience, async () => {
   const { status, stderr } = await probe.parley(["run", "--file", "/dev/zero", "--", ...echo]);
   assert.equal(status, exitCodes.usage);
-  assert.match(stderr, /--file \/dev\/zero has more than 16 MiB/);
+  assert.match(stderr, /--file \/dev\/zero is larger than 16 MiB/);
 });

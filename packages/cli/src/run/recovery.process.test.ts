@@ -33,7 +33,7 @@ suite("recovery", { concurrency: 2 }, () => {
   test("who is at a terminal may send a prompt again that failed", atTerminal, async () => {
     const again = await answered(failsOnce, "y\n");
     assert.equal(again.status, 0, again.stdout);
-    assert.match(again.stdout, /one[\s\S]*the model is down[\s\S]*send the prompt again\?[\s\S]*two/);
+    assert.match(again.stdout, /one[\s\S]*the model is down[\s\S]*Send the prompt again\?[\s\S]*two/);
     const not = await answered(failsOnce, "\n");
     assert.equal(not.status, 1, not.stdout);
     assert.doesNotMatch(not.stdout, /two/);

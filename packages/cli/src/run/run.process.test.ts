@@ -110,16 +110,16 @@ suite("the prompt", { concurrency: 2 }, () => {
       [["x", "--format", "xml"], /--format: expected text, json, quiet, got xml/],
       [["x", "--timeout", "soon"], /--timeout: expected a time such as/],
       [["x", "--set", "mode"], /--set: expected NAME=VALUE/],
-      [["x", "--cwd", "nowhere"], /is no directory/],
-      [["x", "--file", "nowhere.md"], /--file nowhere\.md cannot be read: ENOENT/],
+      [["x", "--cwd", "nowhere"], /is not a directory/],
+      [["x", "--file", "nowhere.md"], /cannot read --file nowhere\.md: ENOENT/],
       [["x", "--image", "nowhere.png"], /nowhere\.png is no file that can be read/],
       [["x", "--image", "notes.txt"], /notes\.txt is no image/],
-      [["x", "--mcp", "nowhere.json"], /--mcp nowhere\.json cannot be read/],
+      [["x", "--mcp", "nowhere.json"], /--mcp nowhere\.json: ENOENT/],
       [["x", "--mcp", '{"mcpServers":{"a":{}}}'], /--mcp: the MCP server a wants a command, or a url/],
       [["x", "--session", "a"], /--session stores the session, so it cannot be used with --no-history/],
       [["x", "--allow", "everything"], /a rule begins with/],
-      [["x", "--policy", "nowhere"], /there is no file nowhere/],
-      [["x", "--agent", "claude"], /are two agents/],
+      [["x", "--policy", "nowhere"], /file not found: nowhere/],
+      [["x", "--agent", "claude"], /expected either --agent or a command after --/],
     ] as const) {
       const { status, stdout, stderr } = await prompted(args);
       assert.equal(status, 2, `${args.join(" ")}: ${stderr}`);
@@ -128,7 +128,7 @@ suite("the prompt", { concurrency: 2 }, () => {
     }
     const named = await probe.parley(["run", "--session", "a b", "x", "--", ...probe.agent(echo)]);
     assert.equal(named.status, 2);
-    assert.match(named.stderr, /--session takes letters/);
+    assert.match(named.stderr, /--session: expected letters/);
   });
 });
 
@@ -206,7 +206,7 @@ suite("how it ends", { concurrency: 2 }, () => {
   test("a refusal, an error and a limit of the agent's are 1, in words", patience, async () => {
     for (const [step, words] of [
       [{ end: "refusal" }, /the agent refused to continue/],
-      [{ end: "max_tokens" }, /limit of tokens/],
+      [{ end: "max_tokens" }, /token limit/],
       [
         { fail: { code: -32603, message: "boom", data: { details: "the model is gone" } } },
         /boom: the model is gone \(-32603\)/,
@@ -409,7 +409,7 @@ test(
     const run = (...args: string[]) => probe.parley(["run", "--json", ...args], { cwd });
     const none = await run("--continue", "go on");
     assert.equal(none.status, 2);
-    assert.match(none.stdout, /there is no session in .*continued to go on with/);
+    assert.match(none.stdout, /no session to continue in .*continued/);
     const ids = [];
     for (const args of [["one"], ["two", "--", launcher, "agent"]])
       ids.push(eventsOf(await run(...args))[0]?.["session"]);
@@ -480,7 +480,7 @@ for (const [point, steps, shown] of [
     assert.equal(ran.status, 1);
     assert.match(ran.stdout, shown);
     assert.match(
-      ran.stderr.replace(/^parley: there is no session .*\n/, ""),
+      ran.stderr.replace(/^parley: no session .*\n/, ""),
       /^(?:parley: the agent wrote a line .* not a message, skipped; it begins: \{"jsonrpc":"2.0","met\n)?parley: the agent ended unexpectedly: .*SIGKILL.*\nparley: it wrote nothing to stderr; try again\n$/,
     );
     const { stdout } = await probe.parley(["sessions", "show", name]);

@@ -26,7 +26,7 @@ test("a session that is not there, one of several and one too many are told apar
   const missing = await probe.parley(["sessions", "show", "nonesuch"]);
   assert.deepEqual(
     [missing.status, missing.stderr.split("\n")[0]],
-    [1, "parley: there is no session nonesuch"],
+    [1, "parley: session nonesuch not found"],
   );
   const here = await probe.parley(["sessions", "show", "same", "--json"]);
   assert.equal(JSON.parse(here.stdout).data.session.cwd, probe.cwd, here.stderr);
