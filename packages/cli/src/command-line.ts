@@ -161,7 +161,7 @@ async function showHelp(topic: string, second: string | undefined, json: boolean
 
 async function showCommand(command: Command, json: boolean): Promise<number> {
   const { commandHelp } = await import("./command/help.ts");
-  const { name, summary, options } = command;
+  const { name, summary, options = {} } = command;
   return answer(commandHelp(command), { name, summary, options }, json);
 }
 
@@ -192,7 +192,7 @@ function withTerminator(argv: readonly string[]): readonly string[] {
   return command.commandAfter.test(argv[first] ?? "") ? argv.toSpliced(second, 0, "--") : argv;
 }
 
-function takesValue({ options }: Command, word: string): boolean {
+function takesValue({ options = {} }: Command, word: string): boolean {
   return Object.entries(options).some(
     ([name, { type, short }]) => type === "string" && (word === `--${name}` || word === `-${short}`),
   );

@@ -26,7 +26,6 @@ export const bridgeCommands: readonly Command[] = [
   {
     name: "bridge-mcp",
     summary: "Serve the editor's tools over MCP, for the agent behind a bridge",
-    options: {},
     internal: true,
     load: () => import("./bridge-mcp.ts"),
   },

@@ -6,7 +6,6 @@ export const cliPageCommands: readonly Command[] = [
   {
     name: "cli-page",
     summary: "Print docs/cli.md",
-    options: {},
     internal: true,
     load: () => import("./cli-page.ts"),
   },

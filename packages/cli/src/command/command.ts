@@ -47,7 +47,7 @@ export interface Command {
   readonly completes?: Completion;
   /** If the first argument matches, the second begins a command of the user, with its own options. */
   readonly commandAfter?: RegExp;
-  readonly options: Readonly<Record<string, Option>>;
+  readonly options?: Readonly<Record<string, Option>>;
   /** Not listed in help: other programs start it. */
   readonly internal?: boolean;
   /** Supports `--json`. */

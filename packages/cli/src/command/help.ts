@@ -41,7 +41,7 @@ export function familyHelp(name: string, family: readonly Command[]): string {
 
 /** `parley help COMMAND`. */
 export function commandHelp(command: Command): string {
-  const rows = Object.entries(command.options).map(([name, option]): [string, string] => [
+  const rows = Object.entries(command.options ?? {}).map(([name, option]): [string, string] => [
     optionLabel(name, option),
     optionSummary(option),
   ]);

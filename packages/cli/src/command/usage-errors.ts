@@ -50,11 +50,12 @@ export function unknownOption(typed: string): CommandError {
 export function badArguments(error: Error, command: Command, args: readonly string[]): CommandError {
   const help = `see parley help ${command.name}`;
   const [, name = ""] = /--([\w-]+)/.exec(error.message) ?? [];
-  const option = command.options[name];
+  const { options = {} } = command;
+  const option = options[name];
   if (option?.type === "string" && !/^Unknown/.test(error.message)) {
     return usageError(`${command.name}: ${missingValue(name, option, args)}`, help);
   }
-  const names = [...Object.keys(command.options), ...(command.json ? ["json"] : [])];
+  const names = [...Object.keys(options), ...(command.json ? ["json"] : [])];
   // the first sentence says what is wrong; Node adds advice about positionals
   const got = escapedLine(error.message.split(/\. |\n/)[0] ?? error.message);
   const near = name === "" ? undefined : nearestWord(name, [...names, "help"]);

@@ -28,21 +28,13 @@ function namesOf(commands: readonly Command[], family: string): string {
 }
 
 /** Options of a command as they are typed, with their summaries. */
-export function flagsOf({ options, json }: Command): { readonly flag: string; readonly summary: string }[] {
+export function flagsOf({
+  options = {},
+  json,
+}: Command): { readonly flag: string; readonly summary: string }[] {
   const flags = Object.entries(options).map(([name, { summary }]) => ({ flag: `--${name}`, summary }));
   const common = [{ flag: "--help", summary: "Show the help of the command" }];
   return [...flags, ...(json ? [{ flag: "--json", summary: "Print JSON" }] : []), ...common];
-}
-
-/** Options that take a value, with both spellings. */
-function valueFlags({
-  options,
-}: Command): { readonly flags: readonly string[]; readonly completes: Completion | undefined }[] {
-  return Object.entries(options).flatMap(([name, { type, short, completes }]) =>
-    type === "string"
-      ? [{ flags: [`--${name}`, ...(short === undefined ? [] : [`-${short}`])], completes }]
-      : [],
-  );
 }
 
 /** The `case` arms that complete values of options. */
@@ -50,14 +42,14 @@ export function valueCases(
   commands: readonly Command[],
   reply: (completes: Completion | undefined) => string,
 ): string {
-  return commands
-    .flatMap((command) =>
-      valueFlags(command).map(({ flags, completes }) => {
-        const patterns = flags.map((flag) => quoted(`${command.name}:${flag}`)).join("|");
-        return `    ${patterns}) ${reply(completes)} return ;;`;
-      }),
-    )
-    .join("\n");
+  const arms = commands.flatMap(({ name, options = {} }) =>
+    Object.entries(options).flatMap(([option, { type, short, completes }]) => {
+      const flags = [`--${option}`, ...(short === undefined ? [] : [`-${short}`])];
+      const patterns = flags.map((each) => quoted(`${name}:${each}`)).join("|");
+      return type === "string" ? [`    ${patterns}) ${reply(completes)} return ;;`] : [];
+    }),
+  );
+  return arms.join("\n");
 }
 
 /** In single quotes, for a POSIX shell. */

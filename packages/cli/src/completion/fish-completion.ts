@@ -38,7 +38,7 @@ ${[...lines, ...commands.flatMap(commandLines)].join("\n")}
 `;
 }
 
-function commandLines({ name, options, json, completes }: Command): string[] {
+function commandLines({ name, options = {}, json, completes }: Command): string[] {
   const when = `complete -c parley -n ${quoted(`__parley_is ${name}`)}`;
   const flags: [string, Option][] = Object.entries(options);
   if (json) flags.push(["json", { type: "boolean", summary: "Print JSON" }]);

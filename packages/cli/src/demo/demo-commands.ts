@@ -8,7 +8,6 @@ export const demoCommands: readonly Command[] = [
     summary: "Watch Parley's own agent work offline in a temporary folder",
     details:
       "`npm start` runs this command. At a terminal it asks for a task; otherwise it shows one complete turn.",
-    options: {},
     json: true,
     load: () => import("./demo.ts"),
   },

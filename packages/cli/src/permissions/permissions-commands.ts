@@ -88,7 +88,6 @@ export const permissionsCommands: readonly Command[] = [
       "this is reported and is not an error.",
     positionals: "[FILE...]",
     completes: "file",
-    options: {},
     json: true,
     load: () => import("./permissions-verify.ts"),
   },

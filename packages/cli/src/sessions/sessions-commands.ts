@@ -29,7 +29,6 @@ export const sessionsCommands: readonly Command[] = [
     details: "SESSION is an id, the beginning of an id, or a name.",
     positionals: "SESSION",
     completes: "session",
-    options: {},
     json: true,
     load: () => import("./sessions-show.ts"),
   },
