@@ -47,6 +47,6 @@ test("npm start prints what README.md shows of it", { timeout: 120_000 }, async 
   const [, sample = ""] = /^```\n(> [\s\S]*?)^```$/m.exec(read("README.md")) ?? [];
   assert.ok(sample.length > 100);
   const env = { PATH: process.env["PATH"], HOME: home, PARLEY_HOME: home };
-  const { stdout } = await run(join(root, "packages/cli/bin/parley"), ["tour"], { env });
+  const { stdout } = await run(join(root, "packages/cli/bin/parley"), ["demo"], { env });
   assert.ok(stdout.includes(sample), stdout);
 });

@@ -160,5 +160,5 @@ test("the installed parley starts directly, through npx, and from another folder
 
 test("the MCP server of an installed parley loads, and says what it needs", () => {
   const main = join(project, "node_modules/@parley/cli/dist/main.js");
-  assert.throws(() => run(process.execPath, [main, "bridge-mcp"]), /bridge-mcp is started by an agent/);
+  assert.throws(() => run(process.execPath, [main, "bridge-mcp"]), /bridge-mcp is started by agents/);
 });

@@ -1,14 +1,12 @@
-// What was typed: picks a command, parses its arguments by its table, runs it. Nothing
-// is imported statically but the tables, so that a command costs only what it uses itself.
+// Picks a command, parses its arguments by its table and runs it. Code is imported when it is needed, to start fast.
 
 import type { Command, Invocation } from "./command/command.ts";
 import { CommandError, usageError } from "./command/command-error.ts";
-import { jsonText } from "./command/json-text.ts";
 import { printAnswer } from "./command/print-answer.ts";
 import { commands } from "./commands.ts";
-import { saidLines } from "./terminal/safe-text.ts";
+import { escapedJson, messageLines } from "./terminal/sanitise.ts";
 
-/** Gives the exit code. */
+/** Returns the exit code. */
 export async function runCommandLine(given: readonly string[]): Promise<number> {
   const argv = withTerminator(given);
   const flags = beforeTerminator(argv);
@@ -18,11 +16,11 @@ export async function runCommandLine(given: readonly string[]): Promise<number> 
     return (await dispatch(argv, json)) ?? 0;
   } catch (error) {
     const { withoutSecrets } = await import("./settings/known-secrets.ts");
-    const { exitCode, ...told } = await withoutSecrets(failureOf(error, json), argv);
-    // the last line of a run is its end, however early that comes
-    const end = { v: 1, type: "end", exitCode, text: "", error: told, durationMs: 0 };
-    if (json) process.stdout.write(`${jsonText(isRun ? end : { v: 1, error: told })}\n`);
-    else process.stderr.write(saidLines(told.message) + (told.hint ? saidLines(told.hint) : ""));
+    const { exitCode, ...shown } = await withoutSecrets(failureOf(error, json), argv);
+    // the last line of a run is always its end
+    const end = { v: 1, type: "end", exitCode, text: "", error: shown, durationMs: 0 };
+    if (json) process.stdout.write(`${escapedJson(isRun ? end : { v: 1, error: shown })}\n`);
+    else process.stderr.write(messageLines(shown.message) + (shown.hint ? messageLines(shown.hint) : ""));
     return exitCode;
   }
 }
@@ -41,10 +39,10 @@ function failureOf(error: unknown, json: boolean): Failure {
   }
   const refused = systemFailure(error) ?? storeFailure(error);
   if (refused !== undefined) return refused;
-  // A bug or a failure that the command did not foresee; the stack is what a report needs.
+  // a bug: a report needs the stack
   const { message, stack = message } = error instanceof Error ? error : new Error(String(error));
   return json
-    ? { code: "internal", message, hint: "run it again without JSON to see the stack", exitCode: 1 }
+    ? { code: "internal", message, hint: "run it again without --json to see the stack", exitCode: 1 }
     : { code: "internal", message: stack, hint: "", exitCode: 1 };
 }
 
@@ -55,24 +53,24 @@ function wantsEvents(flags: readonly string[]): boolean {
   );
 }
 
-/** What a disk, a directory or its owner does not let us do is nobody's bug. */
+/** A file or directory that cannot be used is not a bug. */
 function systemFailure(error: unknown): Failure | undefined {
   const { code = "", path } = (error ?? {}) as NodeJS.ErrnoException; // checked next
   const isOurs = ["EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT", "ENOTDIR"].includes(code);
   if (!isOurs || typeof path !== "string") return undefined;
   return {
     code: "system",
-    message: `${path} cannot be used: ${code}`,
-    hint: "make it writable, or move what Parley keeps with PARLEY_HOME; parley doctor looks at it",
+    message: `cannot use ${path}: ${code}`,
+    hint: "make it writable, or set PARLEY_HOME to another folder; parley doctor checks it",
     exitCode: 1,
   };
 }
 
-/** Of the history: a file that is damaged or cannot be opened, a session that somebody else is in. Both say what it is. */
+/** The history is damaged or cannot be opened, or another process uses the session. */
 function storeFailure(error: unknown): Failure | undefined {
   const { name, message } = error instanceof Error ? error : { name: "", message: "" };
   if (name === "StoreError") {
-    const hint = "parley doctor looks at it; PARLEY_HOME moves what Parley keeps";
+    const hint = "run parley doctor, or set PARLEY_HOME to another folder";
     return { code: "history", message, hint, exitCode: 1 };
   }
   if (name !== "RequestError") return undefined;
@@ -89,11 +87,11 @@ async function dispatch(argv: readonly string[], json: boolean): Promise<number 
       .filter((argument) => !argument.startsWith("-"));
     return topic === undefined || topic === "help" ? showOverview(json) : showHelp(topic, part, json);
   }
-  if (name.startsWith("-")) throw (await import("./command/mistyped.ts")).unknownOption(name);
+  if (name.startsWith("-")) throw (await import("./command/usage-errors.ts")).unknownOption(name);
   const command = find(name, second);
   if (command === undefined) {
     if (wantsHelp(beforeTerminator(argv))) return showHelp(name, undefined, json);
-    throw (await import("./command/mistyped.ts")).unknownCommand(name, second, commands);
+    throw (await import("./command/usage-errors.ts")).unknownCommand(name, second, commands);
   }
   const rest = [...argv];
   for (const word of command.name.split(" ")) rest.splice(rest.indexOf(word), 1);
@@ -103,7 +101,7 @@ async function dispatch(argv: readonly string[], json: boolean): Promise<number 
   return run(invocation, commands);
 }
 
-/** `second` is the word after it, which belongs to the name of some commands. */
+/** `second` is the next word, which belongs to the name of some commands. */
 function find(name: string, second: string | undefined): Command | undefined {
   const named = (wanted: string) => commands.find((candidate) => candidate.name === wanted);
   // `agent login` before `agent`
@@ -116,7 +114,7 @@ function wantsHelp(flags: readonly string[]): boolean {
 
 async function parse(command: Command, args: string[], json: boolean): Promise<Invocation> {
   const help = `see parley help ${command.name}`;
-  if (json && !command.json) throw usageError(`${command.name} has no --json`, help);
+  if (json && !command.json) throw usageError(`${command.name} does not support --json`, help);
   const { parseArgs } = await import("node:util");
   try {
     const parsed = parseArgs({
@@ -126,14 +124,16 @@ async function parse(command: Command, args: string[], json: boolean): Promise<I
     });
     const extra = parsed.positionals[0];
     if (command.positionals === undefined && extra !== undefined) {
-      throw usageError(`${command.name} takes no argument, got ${extra}`, help);
+      throw usageError(`${command.name} takes no arguments, got ${extra}`, help);
     }
     const end = args.indexOf("--");
     const argv = end < 0 ? [] : args.slice(end + 1);
-    return { values: parsed.values, positionals: parsed.positionals, argv, json };
+    const { values, positionals } = parsed;
+    const words = positionals.slice(0, positionals.length - argv.length);
+    return { values, positionals, words, argv, json };
   } catch (error) {
     if (!isParseArgsError(error)) throw error;
-    throw (await import("./command/mistyped.ts")).badArguments(error, command, args);
+    throw (await import("./command/usage-errors.ts")).badArguments(error, command, args);
   }
 }
 
@@ -147,11 +147,11 @@ async function showOverview(json: boolean): Promise<number> {
   return answer(overview(commands), { commands: names }, json);
 }
 
-/** Of a command, or of all that begin with this word. */
+/** The help of a command, or of all commands that begin with this word. */
 async function showHelp(topic: string, second: string | undefined, json: boolean): Promise<number> {
   const command = find(topic, second);
   if (command !== undefined) return showCommand(command, json);
-  const { familyOf, unknownCommand } = await import("./command/mistyped.ts");
+  const { familyOf, unknownCommand } = await import("./command/usage-errors.ts");
   const family = familyOf(topic, commands);
   if (family.length === 0 || second !== undefined) throw unknownCommand(topic, second, commands);
   const { familyHelp } = await import("./command/help.ts");
@@ -161,7 +161,7 @@ async function showHelp(topic: string, second: string | undefined, json: boolean
 
 async function showCommand(command: Command, json: boolean): Promise<number> {
   const { commandHelp } = await import("./command/help.ts");
-  const { name, summary, options } = command;
+  const { name, summary, options = {} } = command;
   return answer(commandHelp(command), { name, summary, options }, json);
 }
 
@@ -176,7 +176,7 @@ function answer(text: string, data: object, json: boolean): number {
   return 0;
 }
 
-/** Puts a `--` before a command of the user's, where the table says that one follows. */
+/** Puts a `--` before a command of the user, if the table says that one follows. */
 function withTerminator(argv: readonly string[]): readonly string[] {
   const name = argv.find((argument) => argument !== "--json") ?? "";
   const at = argv.indexOf(name);
@@ -192,13 +192,13 @@ function withTerminator(argv: readonly string[]): readonly string[] {
   return command.commandAfter.test(argv[first] ?? "") ? argv.toSpliced(second, 0, "--") : argv;
 }
 
-function takesValue({ options }: Command, word: string): boolean {
+function takesValue({ options = {} }: Command, word: string): boolean {
   return Object.entries(options).some(
     ([name, { type, short }]) => type === "string" && (word === `--${name}` || word === `-${short}`),
   );
 }
 
-/** What follows `--` belongs to the command. */
+/** Arguments after `--` belong to another program. */
 function beforeTerminator(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf("--");
   return end < 0 ? argv : argv.slice(0, end);

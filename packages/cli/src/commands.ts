@@ -1,24 +1,33 @@
-// The commands of `parley`, one table each: help, argument parsing, completion and docs/cli.md all come from here.
-// A command's code is loaded only when it runs.
+// Lists all commands. Help, argument parsing, completion and docs/cli.md are derived from these tables.
 
 import { agentCommands } from "./agent/agent-commands.ts";
 import { agentsCommands } from "./agents/agents-commands.ts";
-import { wireCommands } from "./bridge/wire-commands.ts";
+import { bridgeCommands } from "./bridge/bridge-commands.ts";
+import { cliPageCommands } from "./command/cli-page-commands.ts";
 import type { Command } from "./command/command.ts";
-import { shellCommands } from "./completion/shell-commands.ts";
+import { completionCommands } from "./completion/completion-commands.ts";
 import { configCommands } from "./config/config-commands.ts";
-import { permissionCommands } from "./permissions/permission-commands.ts";
+import { demoCommands } from "./demo/demo-commands.ts";
+import { doctorCommands } from "./doctor/doctor-commands.ts";
+import { permissionsCommands } from "./permissions/permissions-commands.ts";
 import { runCommands } from "./run/run-commands.ts";
-import { sessionCommands } from "./sessions/session-commands.ts";
+import { sessionsCommands } from "./sessions/sessions-commands.ts";
+import { tapCommands } from "./tap/tap-commands.ts";
+import { traceCommands } from "./trace/trace-commands.ts";
 
 /** In the order in which help lists them. */
 export const commands: readonly Command[] = [
   ...runCommands,
-  ...sessionCommands,
-  ...permissionCommands,
+  ...demoCommands,
+  ...sessionsCommands,
+  ...permissionsCommands,
   ...agentsCommands,
   ...agentCommands,
   ...configCommands,
-  ...wireCommands,
-  ...shellCommands,
+  ...doctorCommands,
+  ...tapCommands,
+  ...traceCommands,
+  ...bridgeCommands,
+  ...completionCommands,
+  ...cliPageCommands,
 ];

@@ -1,68 +1,60 @@
-// The coding agent.
+// The tables of `parley agent`, the coding agent.
 
-import type { Command, Option } from "../command/command.ts";
+import type { Command } from "../command/command.ts";
+import { flag, option } from "../command/options.ts";
 
-const provider: Option = {
-  type: "string",
-  value: "PROVIDER",
-  summary: "anthropic, openai, google or one of the config (default: that of the configured model)",
-};
+const provider = option(
+  "PROVIDER",
+  "anthropic, openai, google or a provider of the config file (default: that of the configured model)",
+);
 
 export const agentCommands: readonly Command[] = [
   {
     name: "agent",
-    summary: "serve a coding agent on stdin and stdout, for any ACP editor",
+    summary: "Serve Parley's coding agent on stdin and stdout, for any ACP editor",
     details:
-      "It is meant to be started by an editor: --setup prints what to paste there. Without a model that is\n" +
-      'configured it works offline, by fixed rules: say look around, read FILE, replace "a" with "b" in FILE,\n' +
-      "run the tests, or several of them as a list. Sessions are kept in the data directory, and can be loaded.\n" +
-      "parley/config.json in the config directory (or config/config.json in PARLEY_HOME) has settings; flags and\n" +
-      "the environment count for more.",
+      "Editors start this command; --setup prints the settings to paste into yours. Without a configured model the agent works " +
+      'offline and follows fixed rules: "look around", "read FILE", "replace "a" with "b" in FILE", "run the tests", or a list of ' +
+      "these. Sessions are stored in the data directory and can be loaded again. Settings are in parley/config.json in the config " +
+      "directory (config/config.json in PARLEY_HOME); options and environment variables override them.",
     options: {
-      mode: {
-        type: "string",
-        value: "MODE",
-        completes: ["ask", "code", "architect", "chat"],
-        summary: "how sessions begin: ask, code, architect or chat (default: PARLEY_MODE, the config, ask)",
-      },
-      model: {
-        type: "string",
-        value: "ID",
-        summary:
-          "provider/name, or offline (default: PARLEY_MODEL, the config, the first provider with a key)",
-      },
-      "no-history": { type: "boolean", summary: "keep sessions in memory only; they end with the process" },
-      login: {
-        type: "string",
-        value: "PROVIDER",
-        summary: "ask for the provider's key, store it, and exit: for editors that log in in a terminal",
-      },
-      setup: {
-        type: "string",
-        value: "EDITOR",
+      mode: option(
+        "MODE",
+        "Initial mode: ask, code, architect or chat (default: PARLEY_MODE, then the config file, then ask)",
+        { completes: ["ask", "code", "architect", "chat"] },
+      ),
+      model: option(
+        "ID",
+        "PROVIDER/NAME, or offline (default: PARLEY_MODEL, then the config file, then the first provider with a key)",
+      ),
+      "no-history": flag("Keep sessions in memory only; they end with the process"),
+      login: option(
+        "PROVIDER",
+        "Ask for the provider's key, store it and exit (for editors with terminal logins)",
+      ),
+      setup: option("EDITOR", "Print the settings for zed, jetbrains, neovim, emacs or vscode and exit", {
         completes: ["zed", "jetbrains", "neovim", "emacs", "vscode"],
-        summary: "print the settings of zed, jetbrains, neovim, emacs or vscode, and exit",
-      },
+      }),
     },
     load: () => import("./agent.ts"),
   },
   {
     name: "agent login",
-    summary: "store a provider's key for the coding agent",
+    summary: "Store a provider's API key for the coding agent",
     details:
-      "Asks for the key without showing it, or takes the first line of a pipe. It is stored in the data directory,\n" +
-      "readable for you only, and counts at once, also for an agent that runs.",
+      "Asks for the key without showing it, or reads the first line of a pipe. The key is stored in the data directory, readable only " +
+      "by you. Running agents use it at once.",
     positionals: "[PROVIDER]",
     options: {
       provider,
-      check: { type: "boolean", summary: "ask the provider whether it takes the key before it is stored" },
+      check: flag("Verify the key with the provider before storing it"),
     },
     json: true,
     load: () => import("./agent-login.ts"),
   },
   {
     name: "agent logout",
-    summary: "forget a key that was stored by a login",
+    summary: "Delete a stored API key",
     positionals: "[PROVIDER]",
     options: { provider },
     json: true,

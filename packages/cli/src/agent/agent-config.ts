@@ -1,36 +1,43 @@
-// What the coding agent is told by flags, by the environment and by the config file, in this order.
+// Reads the settings of the coding agent: options override the environment, which overrides the config file.
 
 import type { AgentConfig } from "@parley/agent";
 import type { Invocation } from "../command/command.ts";
-import { CommandError } from "../command/command-error.ts";
+import { CommandError, usageError } from "../command/command-error.ts";
 import { readConfig } from "../settings/config-file.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 
 const modes = ["ask", "code", "architect", "chat"] as const;
 
-/** What was typed, set or written cannot be used; the message says what is wanted. */
-export class SettingError extends Error {}
-
-/** The section `agent` of the config file; one that is not there says nothing. Warnings go to stderr. */
+/** The section `agent` of the config file. Warnings go to stderr. */
 export async function readAgentConfig(): Promise<AgentConfig> {
-  try {
-    const { agent } = await readConfig((warning) => process.stderr.write(`parley: ${warning}\n`));
-    return agent ?? {};
-  } catch (error) {
-    if (error instanceof CommandError) throw new SettingError(error.message);
-    throw error;
-  }
+  const { agent } = await readConfig((warning) => process.stderr.write(`parley: ${warning}\n`));
+  return agent ?? {};
 }
 
-/** Flags before the environment before the file. */
-export function withFlags(config: AgentConfig, values: Invocation["values"]): AgentConfig {
+export function withMode(config: AgentConfig, values: Invocation["values"]): AgentConfig {
   const { PARLEY_MODE: set } = process.env;
   const [name, given] =
     typeof values["mode"] === "string" ? ["--mode", values["mode"]] : ["PARLEY_MODE", set?.trim()];
   if (given === undefined || given === "") return config;
   const mode = modes.find((each) => each === given);
-  if (mode === undefined) {
-    throw new SettingError(`${name} takes one of ${modes.join(", ")}, got ${printable(given)}`);
+  if (mode !== undefined) return { ...config, mode };
+  throw usageError(
+    `${name}: expected one of ${modes.join(", ")}, got ${escapedLine(given)}`,
+    "see parley help agent",
+  );
+}
+
+/** Throws a CommandError with exit code 2 for a model or provider that cannot be used. */
+export async function withModelErrors<Result>(command: string, work: () => Result): Promise<Result> {
+  const { ModelError } = await import("@parley/agent");
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof ModelError) throw agentError(command, error.message);
+    throw error;
   }
-  return { ...config, mode };
+}
+
+export function agentError(command: string, message: string): CommandError {
+  return new CommandError(command.split(" ").at(-1) ?? command, message, `see parley help ${command}`, 2);
 }

@@ -1,7 +1,4 @@
-// The handshake, answered at once. What `initialize` is answered follows from the request, the code, the settings and the
-// environment alone; the answer is kept in the cache, and while all of these are the same it is given before the agent
-// is loaded, which reads the same request then and has its own answer, the same one, left out. Editors start an agent
-// with every window, and wait for this.
+// Answers `initialize` from a cache before the agent is loaded, if request, code, settings and environment are the same.
 
 import {
   fstatSync,
@@ -16,38 +13,36 @@ import {
 import { dirname } from "node:path";
 import { cachePath, configPath, credentialsPath } from "../settings/data-folder.ts";
 
-/** What was read of the wire already, and what it was answered. */
+/** The bytes that were already read, and the request that was already answered. */
 export interface Greeting {
   readonly alreadyRead: Uint8Array | undefined;
-  /** The id of the request that has its answer. */
   readonly answered: { readonly id: unknown; readonly result: string } | undefined;
-  /** Keeps the answer for the next start. */
+  /** Caches the answer for the next start. */
   keep(params: unknown, result: unknown, files: readonly string[]): void;
 }
 
 interface Kept {
   readonly version: 1;
-  /** Of the code, by path: time and size. */
+  /** Path, time and size of each code file. */
   readonly files: readonly (readonly [path: string, mtimeMs: number, size: number])[];
-  /** Of settings and environment. */
+  /** A hash of settings and environment. */
   readonly facts: string;
-  /** By the request. */
+  /** Results by the hash of the request. */
   readonly answers: Readonly<Record<string, string>>;
 }
 
 const maxAnswers = 8;
 const firstReadBytes = 64 * 1024;
-/** An editor that says nothing for so long is waited for while the agent is loaded. */
+/** After this time the agent is loaded while waiting for the editor. */
 const silenceMs = 50;
 
 type Begun = Greeting & {
-  /** What is being read; undefined where nothing is. */
   readonly reading: Promise<Uint8Array | undefined>;
 };
 
 let begun: Begun | undefined;
 
-/** Resolves when the client has its answer, or when only the agent itself has one. */
+/** Resolves when the client has its answer, or when the agent itself must answer. */
 export async function beginGreeting(argv: readonly string[]): Promise<void> {
   const facts = factsOf(argv);
   const kept = readKept();
@@ -61,7 +56,6 @@ export async function beginGreeting(argv: readonly string[]): Promise<void> {
   begun = { alreadyRead: bytes, answered, reading, keep: (...what) => keep(facts, ...what) };
 }
 
-/** What has happened on the wire so far. */
 export async function greeting(): Promise<Greeting> {
   if (begun === undefined) return { alreadyRead: undefined, answered: undefined, keep: () => undefined };
   return { ...begun, alreadyRead: begun.alreadyRead ?? (await begun.reading) };
@@ -77,7 +71,7 @@ function answer(bytes: Uint8Array, kept: Kept): Greeting["answered"] {
   return { id: request.id, result };
 }
 
-/** The handshake, where it is the whole first line and nothing about it is out of the ordinary. */
+/** The request, if the first line is a plain `initialize`. */
 function requestIn(bytes: Uint8Array): { readonly id: unknown; readonly params: unknown } | undefined {
   const end = bytes.indexOf(0x0a);
   if (end < 0) return undefined;
@@ -87,12 +81,12 @@ function requestIn(bytes: Uint8Array): { readonly id: unknown; readonly params: 
     const isPlain = typeof id === "string" ? id.length < 100 : Number.isSafeInteger(id);
     return jsonrpc === "2.0" && method === "initialize" && isPlain ? { id, params } : undefined;
   } catch {
-    // whatever it is, the agent has an answer to it
+    // the agent answers it
     return undefined;
   }
 }
 
-/** A pipe as editors make it: nothing else can be read and then given on. */
+/** Only bytes from a pipe can be read here and passed on. */
 function isPipe(): boolean {
   const stat = fstatSync(0);
   return stat.isFIFO() || stat.isSocket();
@@ -101,14 +95,14 @@ function isPipe(): boolean {
 function firstBytes(): Promise<Uint8Array | undefined> {
   const buffer = new Uint8Array(firstReadBytes);
   return new Promise((resolve) => {
-    // at the end of the input, and where it cannot be read like this, the agent will find out
+    // the agent handles the end of the input and errors
     read(0, buffer, 0, buffer.length, null, (error, length) =>
       resolve(error !== null || length === 0 ? undefined : buffer.subarray(0, length)),
     );
   });
 }
 
-/** Everything beside the request and the code that an answer may follow from. */
+/** Everything besides the request and the code that affects the answer. */
 function factsOf(argv: readonly string[]): string {
   const config = textOf(configPath());
   const names = Object.keys(process.env).filter((name) => isOurs.test(name) || config.includes(name));
@@ -126,7 +120,6 @@ function readKept(): Kept | undefined {
       ? kept
       : undefined;
   } catch {
-    // none yet, or not ours
     return undefined;
   }
 }
@@ -143,11 +136,11 @@ function keep(facts: string, params: unknown, result: unknown, files: readonly s
   const path = cachePath("handshake.json");
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // never half a file
+    // never leaves half a file
     writeFileSync(`${path}.${process.pid}`, JSON.stringify(kept), { mode: 0o600 });
     renameSync(`${path}.${process.pid}`, path);
   } catch {
-    // a cache that cannot be written costs time and nothing else
+    // a cache is optional
   }
 }
 
@@ -173,7 +166,7 @@ function textOf(path: string): string {
   }
 }
 
-/** Two halves of 32 bits. Not secret, and cheaper than loading node:crypto; keys of the environment are only in it. */
+/** Not cryptographic; cheaper than loading node:crypto. */
 function hash(text: string): string {
   let a = 0xdeadbeef;
   let b = 0x41c6ce57;

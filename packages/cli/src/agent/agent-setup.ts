@@ -1,5 +1,4 @@
-// What to paste into an editor so that it offers this agent. The path is absolute: an editor that was started from a
-// menu has another PATH than a shell.
+// Settings to paste into editors. The path is absolute: an editor started from a menu has another PATH than a shell.
 
 interface Setup {
   /** Where the block goes. */
@@ -62,7 +61,7 @@ const setups: Readonly<Record<string, Setup>> = {
 
 export const editors: readonly string[] = Object.keys(setups);
 
-/** Where it goes, and what; nothing for an editor that is not known. */
+/** Undefined for an unknown editor. */
 export function setupFor(editor: string, launcher: string): { where: string; block: string } | undefined {
   const setup = Object.hasOwn(setups, editor) ? setups[editor] : undefined;
   return setup === undefined ? undefined : { where: setup.where, block: setup.block(launcher) };

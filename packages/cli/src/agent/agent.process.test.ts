@@ -164,8 +164,8 @@ for (const editor of ["zed", "jetbrains", "vscode", "neovim", "emacs"]) {
 
 test("what cannot be understood is refused with what is wanted", patience, () => {
   for (const [args, wanted] of [
-    [["--mode", "yolo"], /--mode takes one of ask, code, architect, chat, got yolo/],
-    [["--setup", "ed"], /--setup takes one of zed, jetbrains, neovim, emacs, vscode, got ed/],
+    [["--mode", "yolo"], /--mode: expected one of ask, code, architect, chat, got yolo/],
+    [["--setup", "ed"], /--setup: expected one of zed, jetbrains, neovim, emacs, vscode, got ed/],
     [["--model", "none"], /The model "none" has an unknown provider/],
   ] as const) {
     const { status, stdout, stderr } = parley(...args);
@@ -174,3 +174,32 @@ test("what cannot be understood is refused with what is wanted", patience, () =>
     assert.match(stderr, wanted);
   }
 });
+
+test(
+  "what is written to the agent's descriptor 1 past all guards does not reach the wire (T3, G9)",
+  patience,
+  () => {
+    const stray = join(temporary, "stray.mjs");
+    // before the agent has opened anything, and while it serves
+    writeFileSync(
+      stray,
+      `import { writeSync } from "node:fs";
+     writeSync(1, "stray print at the start\\n");
+     setImmediate(() => writeSync(1, "stray print later\\n"));`,
+    );
+    const initialize = { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: 1 } };
+    const { status, stdout, stderr } = spawnSync(launcher, ["agent", "--no-history"], {
+      encoding: "utf8",
+      input: `${JSON.stringify(initialize)}\n`,
+      env: { ...process.env, ...home("stray").env, NODE_OPTIONS: `--import=${stray}` },
+    });
+    assert.equal(status, 0, stderr);
+    assert.partialDeepStrictEqual(JSON.parse(stdout), {
+      jsonrpc: "2.0",
+      id: 1,
+      result: { protocolVersion: 1 },
+    });
+    assert.equal(stdout.indexOf("\n"), stdout.length - 1);
+    assert.match(stderr, /stray print at the start\n.*stray print later/s);
+  },
+);

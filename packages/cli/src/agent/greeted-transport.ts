@@ -1,5 +1,4 @@
-// The wire of an agent whose client may have its answer to `initialize` already: that answer is not sent twice. One that
-// has been given by the agent itself is kept for the next start.
+// Drops the agent's response to `initialize` if it was already sent from the cache; otherwise caches it.
 
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -25,12 +24,12 @@ export function afterGreeting(transport: Transport, { answered, keep }: Greeting
     if (method !== undefined || id !== request.id) return transport.send(message, text);
     isOver = true;
     if (answered === undefined) {
-      // an error is given anew each time
+      // errors are not cached
       if (result !== undefined) setImmediate(keep, request.params, result, codeFiles());
       return transport.send(message, text);
     }
     if (JSON.stringify(result) !== answered.result) {
-      console.error("parley agent: the handshake was answered from the cache, and wrongly; it is forgotten");
+      console.error("parley agent: the cached handshake was wrong and is replaced");
       keep(request.params, result, codeFiles());
     }
     return true;
@@ -51,7 +50,7 @@ export function afterGreeting(transport: Transport, { answered, keep }: Greeting
   });
 }
 
-/** All of which the answer may follow from: where one of them changes, it is asked for again. */
+/** The files that affect the answer. */
 function codeFiles(): string[] {
   const folders = ["@parley/acp", "@parley/agent"].map((name) =>
     dirname(fileURLToPath(import.meta.resolve(name))),

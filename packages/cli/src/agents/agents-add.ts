@@ -1,36 +1,38 @@
-// `parley agents add` and `remove`: agents of one's own, in the config file.
+// `parley agents add`: adds an agent to the config file.
 
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { plainTextProblem } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import type { Invocation } from "../command/command.ts";
 import { usageError } from "../command/command-error.ts";
+import { assignment, listOption, textOption } from "../command/option-values.ts";
 import { printAnswer } from "../command/print-answer.ts";
-import { changeConfig } from "../config/change-config.ts";
+import { changeConfig } from "../settings/change-config.ts";
+import { commandToType } from "../settings/installation.ts";
 import { readAgents } from "../settings/named-agent.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 
-export async function run({ positionals, argv, values, json }: Invocation): Promise<number> {
-  const [name, extra] = positionals.slice(0, positionals.length - argv.length);
-  const { url, title } = values;
+export async function run({ words, argv, values, json }: Invocation): Promise<number> {
+  const [name, extra] = words;
+  const [url, title] = [textOption(values, "url"), textOption(values, "title")];
   if (name === undefined || extra !== undefined) {
-    throw usageError("agents add wants one name", "such as parley agents add mine -- /opt/mine/agent --acp");
+    throw usageError(
+      `agents add: expected one name, got ${words.length}`,
+      "for example: parley agents add mine -- /opt/mine/agent --acp",
+    );
   }
-  if (argv.length > 0 === (typeof url === "string")) {
-    throw usageError("agents add wants a command after --, or --url", "give one of the two");
-  }
-  if (typeof url === "string") checkAddress(url);
-  const [command, ...args] = argv.map(fromAnywhere);
+  if (argv.length > 0 === (url !== undefined))
+    throw usageError("agents add: expected either a command after -- or --url", "give one of the two");
+  if (url !== undefined) checkAddress(url);
+  const [command, ...args] = argv.map(absolutePath);
+  const pairs = (option: string) =>
+    Object.fromEntries(listOption(values, option).map((each) => assignment(option, each)));
   const section = {
-    ...(typeof title === "string" ? { title } : {}),
-    ...(typeof url === "string"
-      ? {
-          transport: /^http/i.test(url) ? "http" : "websocket",
-          url,
-          headers: pairs(values["header"], "header"),
-        }
-      : { command, args, env: pairs(values["env"], "env") }),
-    ...(values["pass"] === undefined ? {} : { pass: values["pass"] }),
+    ...optional({ title, pass: values["pass"] }),
+    ...(url === undefined
+      ? { command, args, env: pairs("env") }
+      : { transport: /^http/i.test(url) ? "http" : "websocket", url, headers: pairs("header") }),
   };
   const written = Object.fromEntries(
     Object.entries(section).filter(([, value]) => typeof value !== "object" || Object.keys(value).length > 0),
@@ -38,52 +40,40 @@ export async function run({ positionals, argv, values, json }: Invocation): Prom
   const { agents } = await readAgents();
   const known = agents.get(name);
   if (known !== undefined && values["force"] !== true) {
-    const whose = known.entry.origin === "config" ? "" : ", which parley knows by itself";
+    const origin = known.entry.origin === "config" ? "" : " and is built in";
     throw usageError(
-      `there is an agent ${name} already${whose}`,
-      "give it another name, or say --force to replace it",
+      `the agent ${name} already exists${origin}`,
+      "choose another name, or replace it with --force",
     );
   }
   const file = await changeConfig([
     [["agents", name], written],
     ...(values["default"] === true ? [[["client", "agent"], name] as const] : []),
   ]);
-  const isDefault = values["default"] === true ? " It is the default now." : "";
-  const text = `${name} is in ${file}.${isDefault} Look at it: parley agents check ${name}`;
+  const isDefault = values["default"] === true ? " It is now the default agent." : "";
+  const text = `Added ${name} to ${file}.${isDefault} Check it with: ${commandToType()} agents check ${name}`;
   printAnswer(text, { agent: name, file }, json);
   return 0;
 }
 
-/** What is written here is not asked about again, so it is what is safe. */
+/** Only safe addresses: nobody is asked about them again. */
 function checkAddress(url: string): void {
   if (!/^(?:wss?|https?):\/\//i.test(url) || !URL.canParse(url)) {
-    const wanted = "https:// or wss://, and http:// or ws:// on this machine";
-    throw usageError(`--url takes ${wanted}, got ${printable(url)}`, "see parley help agents add");
+    const expected = "https:// or wss:// (on this machine also http:// or ws://)";
+    throw usageError(
+      `--url: expected an address with ${expected}, got ${escapedLine(url)}`,
+      "see parley help agents add",
+    );
   }
   const problem = plainTextProblem(url);
   if (problem === undefined) return;
-  const hint = 'use that, or write the agent into the config file yourself, with "allowPlainText": true';
+  const hint = 'use that, or add the agent to the config file by hand with "allowPlainText": true';
   throw usageError(`--url: ${problem}`, hint);
 }
 
-/**
- * Files are kept by their full path: the agent is started from other folders too. A bare word stays what it is,
- * also where a file happens to have its name.
- */
-function fromAnywhere(word: string, at: number): string {
+/** File paths become absolute, since the agent is started from other folders too. A bare word stays as it is. */
+function absolutePath(word: string, at: number): string {
   if (at === 0) return /[\\/]/.test(word) ? resolve(word) : word;
   const isPath = !word.startsWith("-") && /[\\/]|\.\w+$/.test(word);
   return isPath && statSync(word, { throwIfNoEntry: false })?.isFile() ? resolve(word) : word;
-}
-
-/** `NAME=VALUE`, several times. */
-function pairs(given: Invocation["values"][string], option: string): Record<string, string> {
-  const list = Array.isArray(given) ? given : [];
-  return Object.fromEntries(
-    list.map((each) => {
-      const at = String(each).indexOf("=");
-      if (at < 1) throw usageError(`--${option} takes NAME=VALUE`, "see parley help agents add");
-      return [String(each).slice(0, at), String(each).slice(at + 1)];
-    }),
-  );
 }

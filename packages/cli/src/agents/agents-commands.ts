@@ -1,24 +1,24 @@
-// Other agents, by name.
+// The tables of `parley agents`.
 
-import type { Command, Option } from "../command/command.ts";
+import type { Command } from "../command/command.ts";
+import { flag, option } from "../command/options.ts";
 
-const timeout: Option = { type: "string", value: "SECONDS", summary: "how long it may take (default: 60)" };
+const timeout = option("SECONDS", "Time limit (default: 60)");
 
 export const agentsCommands: readonly Command[] = [
   {
     name: "agents list",
-    summary: "list the agents that can be named, and whether they are installed",
-    details: "The one with the star is used when none is named; client.agent in the config chooses it.",
-    options: {},
+    summary: "List known agents and whether they are installed",
+    details: "A star marks the default agent. To change it, set client.agent in the config file.",
     json: true,
     load: () => import("./agents-list.ts"),
   },
   {
     name: "agents check",
-    summary: "start an agent and say who it is, what it offers, and whether it wants a login",
+    summary: "Start an agent and print its name, features and login state",
     details:
-      "Nobody is logged in and no prompt is sent. Exits with 5 when it does not start, with 6 when it wants a login, and\n" +
-      "with 1 when it opens no session for another reason.",
+      "No login and no prompt is sent. Exits with 5 if the agent does not start, with 6 if it needs a login, and with 1 if it opens no " +
+      "session for another reason.",
     positionals: "[NAME] [-- COMMAND [ARGUMENTS]]",
     completes: "agent",
     options: { timeout },
@@ -27,55 +27,49 @@ export const agentsCommands: readonly Command[] = [
   },
   {
     name: "agents add",
-    summary: "keep an agent of your own under a name",
+    summary: "Add an agent to the config file",
     details:
-      "It goes into the config file. The command is a program and its arguments, never a shell line; files in it\n" +
-      "are kept by their full path. --url is for an agent that runs elsewhere. Without --pass the agent gets all of your environment.",
+      "COMMAND is a program and its arguments, not a shell line; file paths in it are stored as absolute paths. Use --url for a " +
+      "remote agent. Without --pass, the agent gets your whole environment.",
     positionals: "NAME [-- COMMAND [ARGUMENTS]]",
     options: {
-      url: { type: "string", value: "URL", summary: "where it is: https:// or wss://" },
-      header: { type: "string", value: "NAME=VALUE", multiple: true, summary: "sent to that address" },
-      env: { type: "string", value: "NAME=VALUE", multiple: true, summary: "added to its environment" },
-      pass: {
-        type: "string",
-        value: "NAME",
+      url: option("URL", "Address of a remote agent: https:// or wss://"),
+      header: option("NAME=VALUE", "HTTP header to send to the address", { multiple: true }),
+      env: option("NAME=VALUE", "Environment variable for the agent", { multiple: true }),
+      pass: option("NAME", "Pass only these variables of your environment; NAME_* matches several", {
         multiple: true,
-        summary: "give it this variable, and only such; NAME_* are several",
-      },
-      title: { type: "string", value: "TEXT", summary: "what it is called" },
-      default: { type: "boolean", summary: "use it when no agent is named" },
-      force: { type: "boolean", summary: "replace one of this name, a known one too" },
+      }),
+      title: option("TEXT", "Display name"),
+      default: flag("Make it the default agent"),
+      force: flag("Replace an agent of the same name, including a built-in one"),
     },
     json: true,
     load: () => import("./agents-add.ts"),
   },
   {
     name: "agents remove",
-    summary: "forget an agent of your own",
+    summary: "Remove an agent from the config file",
     positionals: "NAME",
     completes: "agent",
-    options: {},
     json: true,
     load: () => import("./agents-remove.ts"),
   },
   {
     name: "agents login",
-    summary: "log in to an agent in one of its own ways",
+    summary: "Log in to an agent with one of its login methods",
     details:
-      "The agent says which ways there are; you choose one, or name it. A login in a terminal gets this one; what it asks\n" +
-      "for is not shown, and kept for you only. Our own agent: parley agent login.",
+      "The agent lists its login methods. Choose one when asked, or name it. A terminal login runs in this terminal. Secrets that you " +
+      "type are not shown, and are stored so that only you can read them. For Parley's own agent, use `parley agent login`.",
     positionals: "NAME [METHOD] | [METHOD] -- COMMAND [ARGUMENTS]",
     completes: "agent",
-    options: {},
     json: true,
     load: () => import("./agents-login.ts"),
   },
   {
     name: "agents logout",
-    summary: "log out of an agent, and forget what was given to log in",
+    summary: "Log out of an agent and delete its stored credentials",
     positionals: "NAME",
     completes: "agent",
-    options: {},
     json: true,
     load: () => import("./agents-logout.ts"),
   },

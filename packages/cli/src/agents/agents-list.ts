@@ -1,11 +1,12 @@
-// `parley agents list`: every agent that can be named, and whether it is here.
+// `parley agents list`: lists known agents and whether they are installed.
 
+import { optional } from "@parley/acp/internal";
 import { type AgentEntry, findProgram } from "@parley/client";
 import type { Invocation } from "../command/command.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { readAgents } from "../settings/named-agent.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 
 export async function run({ json }: Invocation): Promise<number> {
   const { agents, preferred } = await readAgents();
@@ -17,7 +18,7 @@ export async function run({ json }: Invocation): Promise<number> {
     ({ name, isDefault, state }) => `${isDefault ? "*" : " "} ${name.padEnd(width)}  ${state}`,
   );
   const data = listed.map(({ state: _state, ...rest }) => rest);
-  printAnswer(lines.map(printable).join("\n"), { agents: data }, json);
+  printAnswer(lines.map(escapedLine).join("\n"), { agents: data }, json);
   return 0;
 }
 
@@ -37,8 +38,7 @@ function facts(entry: AgentEntry) {
     transport,
     command: [command, ...args],
     installed: isInstalled,
-    ...(isInstalled ? { path: found.path } : {}),
-    ...(install === undefined ? {} : { install }),
+    ...optional({ path: isInstalled ? found.path : undefined, install }),
     state: isInstalled ? `${title}, ${found.path}` : `${title}, not installed${hint}`,
   };
 }

@@ -1,16 +1,16 @@
-// `parley agents logout`: logs out of an agent, and forgets what was given to log in to it.
+// `parley agents logout`: logs out of an agent and deletes its stored credentials.
 
 import type { Invocation } from "../command/command.ts";
 import { CommandError, usageError } from "../command/command-error.ts";
 import { printAnswer } from "../command/print-answer.ts";
-import { forgetCredentials } from "../settings/agent-credentials.ts";
+import { deleteCredentials } from "../settings/agent-credentials.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
 import { withAgent } from "./with-agent.ts";
 
 export async function run({ positionals, json }: Invocation): Promise<number> {
   const [name] = positionals;
   if (name === undefined)
-    throw usageError("agents logout wants the name of an agent", "see parley agents list");
+    throw usageError("agents logout: expected the name of an agent", "see parley agents list");
   const chosen = await chooseAgent(name, []);
   let failure: CommandError | undefined;
   const isOut = await withAgent(chosen, async (agent) => {
@@ -22,14 +22,14 @@ export async function run({ positionals, json }: Invocation): Promise<number> {
     failure = error;
     return false;
   });
-  // also where the agent is gone: whoever logs out wants no key to stay
-  const isForgotten = forgetCredentials(name);
-  if (failure !== undefined && !isForgotten) throw failure;
-  const told = isOut ? `Logged out of ${name}.` : `${name} offers no logout; use its own command.`;
+  // also if the agent does not start
+  const isDeleted = deleteCredentials(name);
+  if (failure !== undefined && !isDeleted) throw failure;
+  const result = isOut ? `Logged out of ${name}.` : `${name} offers no logout; use its own command.`;
   const text = [
-    failure === undefined ? told : `${name} itself was not told: ${failure.message}`,
-    ...(isForgotten ? ["What you gave to log in has been forgotten."] : []),
+    failure === undefined ? result : `Could not log out of ${name} itself: ${failure.message}`,
+    ...(isDeleted ? ["Deleted its stored credentials."] : []),
   ].join("\n");
-  printAnswer(text, { agent: name, loggedOut: isOut, forgotten: isForgotten }, json);
-  return isOut || isForgotten ? 0 : 1;
+  printAnswer(text, { agent: name, loggedOut: isOut, forgotten: isDeleted }, json);
+  return isOut || isDeleted ? 0 : 1;
 }

@@ -1,11 +1,11 @@
-// `parley agents remove`: takes an agent of one's own out of the config file.
+// `parley agents remove`: removes an agent from the config file.
 
 import type { Invocation } from "../command/command.ts";
 import { usageError } from "../command/command-error.ts";
 import { printAnswer } from "../command/print-answer.ts";
-import { changeConfig } from "../config/change-config.ts";
+import { changeConfig } from "../settings/change-config.ts";
 import { readAgents } from "../settings/named-agent.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 
 export async function run({ positionals, json }: Invocation): Promise<number> {
   const [name = ""] = positionals;
@@ -13,7 +13,7 @@ export async function run({ positionals, json }: Invocation): Promise<number> {
   if (!Object.hasOwn(config.agents ?? {}, name)) {
     const own = Object.keys(config.agents ?? {}).join(", ");
     throw usageError(
-      `there is no agent ${printable(name)} in the config; there are: ${own || "none"}`,
+      `unknown agent ${escapedLine(name)}; agents in the config file: ${own || "none"}`,
       "see parley agents list",
     );
   }
@@ -21,6 +21,6 @@ export async function run({ positionals, json }: Invocation): Promise<number> {
     [["agents", name], undefined],
     ...(config.client?.agent === name ? [[["client", "agent"], undefined] as const] : []),
   ]);
-  printAnswer(`${name} is no longer in ${file}.`, { agent: name, file }, json);
+  printAnswer(`Removed ${name} from ${file}.`, { agent: name, file }, json);
   return 0;
 }

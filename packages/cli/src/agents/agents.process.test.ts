@@ -42,7 +42,7 @@ test("an agent is added to the config and removed again, and what else is there 
   assert.equal(added.status, 0, added.stderr);
   assert.match(readFileSync(configFile(), "utf8"), /\/\/ mine\n/);
   const again = parley(["agents", "add", "mine", "--", "x"]);
-  assert.deepEqual([again.status, /there is an agent mine already/.test(again.stderr)], [2, true]);
+  assert.deepEqual([again.status, /the agent mine already exists/.test(again.stderr)], [2, true]);
   assert.equal(parley(["agents", "check"]).status, 0, "it is the default now");
   assert.equal(parley(["agents", "remove", "mine"]).status, 0);
   assert.doesNotMatch(readFileSync(configFile(), "utf8"), /mine"/);
@@ -82,16 +82,16 @@ test(
 );
 
 test(
-  "a name that parley knows by itself is replaced only by force, and the tour is still ours",
+  "a name that parley knows by itself is replaced only by force, and the demo still shows our agent",
   patience,
   (t) => {
     const { parley } = agentHome(t);
     const refused = parley(["agents", "add", "parley", "--", "x"]);
-    assert.match(refused.stderr, /an agent parley already, which parley knows by itself\nparley: .*--force/);
+    assert.match(refused.stderr, /the agent parley already exists and is built in\nparley: .*--force/);
     assert.equal(parley(["agents", "add", "parley", "--force", "--", "/nowhere/x"]).status, 0);
-    const tour = parley(["tour"]);
-    assert.equal(tour.status, 0, tour.stderr);
-    assert.match(tour.stdout, /two loaves of bread/);
+    const demo = parley(["demo"]);
+    assert.equal(demo.status, 0, demo.stderr);
+    assert.match(demo.stdout, /two loaves of bread/);
   },
 );
 
@@ -159,7 +159,7 @@ test("a key is forgotten by a logout also where the agent is gone", patience, (t
   writeFileSync(credentialsFile(), JSON.stringify({ theirs: { THEIR_KEY: "canary-secret" } }));
   const { status, stdout } = parley(["agents", "logout", "theirs"]);
   assert.equal(status, 0);
-  assert.match(stdout, /^theirs itself was not told: .*\nWhat you gave to log in has been forgotten\.\n$/);
+  assert.match(stdout, /^Could not log out of theirs itself: .*\nDeleted its stored credentials\.\n$/);
   assert.equal(existsSync(credentialsFile()), false);
 });
 
@@ -176,14 +176,14 @@ test(
     keep({ agents: { theirs: { command, args }, plain: { command: plain[0], args: plain.slice(1) } } });
     const { status, stdout, stderr } = parley(["agents", "login", "theirs"]);
     assert.equal(status, 0, stderr);
-    assert.match(stdout, /theirs can be used now/);
+    assert.match(stdout, /Logged in to theirs/);
     assert.ok(existsSync(mark));
     rmSync(mark);
     const typed = parley(["agents", "login", "--", command, ...args]);
     assert.equal(typed.status, 0, typed.stderr);
     assert.ok(existsSync(mark));
     const none = parley(["agents", "login", "plain"]);
-    assert.deepEqual([none.status, /names no way to log in/.test(none.stderr)], [1, true]);
+    assert.deepEqual([none.status, /offers no login method/.test(none.stderr)], [1, true]);
     const ours = parley(["agents", "login", "parley"]);
     assert.deepEqual([ours.status, /with parley agent login\n/.test(ours.stderr)], [1, true]);
   },
@@ -209,7 +209,7 @@ test("an agent that nobody knows is told with those that there are", patience, (
   const { parley } = agentHome(t);
   const { status, stdout } = parley(["agents", "check", "nobody", "--json"]);
   assert.equal(status, 2);
-  assert.match(JSON.parse(stdout).error.message, /there is no agent nobody; there are parley, claude/);
+  assert.match(JSON.parse(stdout).error.message, /unknown agent nobody; known agents: parley, claude/);
 });
 
 test("a run uses the agent of the config, with its mode, its options and the MCP servers", patience, (t) => {
@@ -245,5 +245,5 @@ test("a run uses the agent of the config, with its mode, its options and the MCP
     chosen.at(-1)?.map(({ currentValue }: { currentValue: string }) => currentValue),
     ["high", "high"],
   );
-  assert.match(JSON.stringify(lines), /cannot use these MCP servers of the config: web/);
+  assert.match(JSON.stringify(lines), /does not support these configured MCP servers: web/);
 });

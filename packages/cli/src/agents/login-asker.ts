@@ -1,9 +1,9 @@
-// The person at the terminal: chooses a login, types what it wants, and lets an agent's own login have the terminal.
+// Logs in at a terminal: asks for the method and its credentials, and runs terminal logins.
 
 import { spawn } from "node:child_process";
 import type { Asker, LoginCommand, LoginMethod } from "@parley/client";
 import { askLine } from "../terminal/ask-line.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 import { askSecret } from "../terminal/secret-input.ts";
 
 export function loginAsker(): Required<Pick<Asker, "chooseLogin" | "credential" | "terminalLogin">> {
@@ -15,27 +15,26 @@ async function chooseLogin(methods: readonly LoginMethod[], agent: string): Prom
   if (methods.length === 1) return only?.id;
   const lines = methods.map(
     ({ name, description }, index) =>
-      `  ${index + 1}  ${printable(name)}${description === undefined ? "" : `: ${printable(description)}`}`,
+      `  ${index + 1}  ${escapedLine(name)}${description === undefined ? "" : `: ${escapedLine(description)}`}`,
   );
-  process.stderr.write(`${printable(agent)} can be logged in to in these ways:\n${lines.join("\n")}\n`);
-  const answer = (await askLine(`Which one (1-${methods.length})? `))?.trim();
+  process.stderr.write(`Login methods of ${escapedLine(agent)}:\n${lines.join("\n")}\n`);
+  const answer = (await askLine(`Choose 1-${methods.length}: `))?.trim();
   return methods[Number(answer) - 1]?.id ?? methods.find(({ id }) => id === answer)?.id;
 }
 
 function credential(variable: { name: string; label: string; isSecret: boolean; isOptional: boolean }) {
   const { name, label, isSecret, isOptional } = variable;
-  const what = label === name ? name : `${printable(label)} (${name})`;
-  const question = `${what}${isOptional ? ", may be left empty" : ""}${isSecret ? " (it is not shown)" : ""}: `;
+  const what = label === name ? name : `${escapedLine(label)} (${name})`;
+  const question = `${what}${isOptional ? " (optional)" : ""}${isSecret ? " (not shown)" : ""}: `;
   return isSecret ? askSecret(question) : askLine(question);
 }
 
 function terminalLogin({ command, args, env, cwd }: LoginCommand): Promise<number> {
-  process.stderr.write(`Running ${[command, ...args].map(printable).join(" ")}\n`);
-  // the launcher's own wire is no business of a program that has the terminal
+  process.stderr.write(`Running ${[command, ...args].map(escapedLine).join(" ")}\n`);
   const child = spawn(command, args, { cwd, env, stdio: "inherit" });
   return new Promise((resolve) => {
     child.once("error", (error) => {
-      process.stderr.write(`parley: it could not be started: ${error.message}\n`);
+      process.stderr.write(`parley: cannot start ${escapedLine(command)}: ${error.message}\n`);
       resolve(127);
     });
     child.once("exit", (code, signal) => resolve(code ?? (signal === null ? 1 : 130)));

@@ -1,10 +1,10 @@
-// Starts an agent to look at it: who it is, how long it takes, whether it wants a login. Nothing is logged in to and no
-// prompt is sent; the session that is opened lives in a throw-away folder.
+// Starts an agent and opens a session in a temporary folder to learn its name, features and login state.
 
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ClientSession, type ConnectedAgent, errorCodes, RequestError } from "@parley/acp";
+import { optional, withTimeout } from "@parley/acp/internal";
 import { type AgentEntry, launchAgent, problemOf } from "@parley/client";
 import { agentCredentials } from "../settings/agent-credentials.ts";
 import { ownVersion } from "../settings/installation.ts";
@@ -17,17 +17,17 @@ export interface AgentFacts extends SessionFacts {
   readonly protocol: number;
   readonly handshakeMs: number;
   readonly offers: readonly string[];
-  /** Whether it opens a session as things are, or in its own words why not. */
+  /** Whether it opens a session, or why not. */
   readonly session: "ok" | "login_needed" | { readonly error: string };
   readonly loginMethods: readonly { readonly id: string; readonly name: string }[];
-  /** Variables that look like keys and that it was given: whose account is used must not be a surprise. */
+  /** Variables that look like keys and were passed to it: they decide whose account is used. */
   readonly keys: readonly string[];
 }
 
 export interface ProbeOptions {
   readonly handshakeTimeoutMs?: number;
   readonly sessionTimeoutMs?: number;
-  /** How long it may take to name its commands. Default 0: it is not waited for. */
+  /** How long to wait for its commands. Default 0. */
   readonly commandsTimeoutMs?: number;
 }
 
@@ -38,9 +38,9 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
   let keys: readonly string[] = [];
   const launched = await launchAgent(entry, {
     definition: { name: "parley", version: ownVersion() },
-    // started here, as a run does: its command may name files of this folder
+    // started in this folder, like a run: its command may name files here
     env: agentCredentials(entry.name),
-    ...(handshakeTimeoutMs === undefined ? {} : { handshakeTimeoutMs }),
+    ...optional({ handshakeTimeoutMs }),
     onProgress: (event) => {
       if (event.kind === "starting") ({ keys } = event);
     },
@@ -50,11 +50,11 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
   });
   try {
     const { agent, handshakeMs } = launched;
-    const { session, facts } = await opened(agent, folder, options);
+    const { session, facts } = await probeSession(agent, folder, options);
     return {
       name: agent.info?.name ?? entry.name,
       title: agent.info?.title ?? agent.info?.name ?? entry.title ?? entry.name,
-      ...(agent.info === undefined ? {} : { version: agent.info.version }),
+      ...optional({ version: agent.info?.version }),
       protocol: agent.version,
       handshakeMs: Math.round(handshakeMs),
       offers: Object.entries(agent.features).flatMap(([name, has]) => (has ? [name] : [])),
@@ -72,37 +72,31 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
   }
 }
 
-/** A session that nobody uses: it is deleted again where the agent can. */
-async function opened(
+/** The session is deleted again if the agent can. */
+async function probeSession(
   agent: ConnectedAgent,
   cwd: string,
   { sessionTimeoutMs: timeoutMs = 30_000, commandsTimeoutMs = 0 }: ProbeOptions,
 ): Promise<{ session: AgentFacts["session"]; facts: SessionFacts }> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs, undefined);
-  });
   try {
-    const session = await Promise.race([agent.open({ cwd }), late]);
+    const session = await withTimeout(timeoutMs, agent.open({ cwd }));
     if (session === undefined) {
       return { session: { error: `no session was opened within ${timeoutMs} ms` }, facts: noSession };
     }
     const facts = await sessionFacts(session, commandsTimeoutMs);
-    await removed(agent, session);
+    await removeSession(agent, session);
     return { session: "ok", facts };
   } catch (error) {
     if (error instanceof RequestError && error.code === errorCodes.authRequired) {
       return { session: "login_needed", facts: noSession };
     }
     return { session: { error: problemOf(error).message }, facts: noSession };
-  } finally {
-    clearTimeout(timer);
   }
 }
 
-async function removed(agent: ConnectedAgent, session: ClientSession): Promise<void> {
+async function removeSession(agent: ConnectedAgent, session: ClientSession): Promise<void> {
   const { sessionId } = session;
-  // an agent that does not want to let go of it is no worse for that
+  // a failure here says nothing about the agent
   await session.close().catch(() => undefined);
   if (agent.features.delete) await agent.delete(sessionId).catch(() => undefined);
 }

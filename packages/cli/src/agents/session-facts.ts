@@ -1,7 +1,8 @@
-// What a session offers: options with their choices, and commands; as data, and in words that can be typed.
+// Describes the config options and commands of a session, as data and as text.
 
 import type { ClientSession, SessionConfigOption } from "@parley/acp";
-import { safeLine } from "../terminal/safe-text.ts";
+import { optional } from "@parley/acp/internal";
+import { safeLine } from "../terminal/sanitise.ts";
 
 export interface OptionChoice {
   readonly value: string;
@@ -16,14 +17,14 @@ export interface OptionFacts {
   readonly description?: string;
   readonly category?: string;
   readonly value: unknown;
-  /** Of an option that is one of several. */
+  /** The values of a select option. */
   readonly choices?: readonly OptionChoice[];
 }
 
 export interface CommandFacts {
   readonly name: string;
   readonly description: string;
-  /** What may be typed behind it. */
+  /** A hint for the arguments. */
   readonly hint?: string;
 }
 
@@ -34,7 +35,7 @@ export interface SessionFacts {
 
 export const noSession: SessionFacts = { options: [], commands: [] };
 
-/** Many agents name their commands when they have answered: they get so long for it. */
+/** Many agents announce their commands after the session is open; waits for them up to `commandsMs`. */
 export async function sessionFacts(session: ClientSession, commandsMs: number): Promise<SessionFacts> {
   if (session.commands.length === 0 && commandsMs > 0) await firstCommands(session, commandsMs);
   return { options: session.options.map(optionFacts), commands: session.commands.map(commandFacts) };
@@ -54,20 +55,18 @@ function firstCommands(session: ClientSession, ms: number): Promise<void> {
 
 function optionFacts(option: SessionConfigOption): OptionFacts {
   const { configId, name, description, category } = option;
-  const choices = choicesOf(option);
   return {
     id: configId,
     name,
-    ...(description == null ? {} : { description }),
-    ...(category == null ? {} : { category }),
+    ...optional({ description: description ?? undefined, category: category ?? undefined }),
     value: "currentValue" in option ? option.currentValue : undefined,
-    ...(choices === undefined ? {} : { choices }),
+    ...optional({ choices: choicesOf(option) }),
   };
 }
 
 function choicesOf(option: SessionConfigOption): readonly OptionChoice[] | undefined {
   if (option.type !== "select") return undefined;
-  // as: the tag says so; an option of a kind that we do not know has another
+  // as: the tag says so
   const { options } = option as Extract<SessionConfigOption, { type: "select"; options: unknown }>;
   return options.flatMap((choice) =>
     "groupId" in choice
@@ -80,12 +79,7 @@ function choiceFacts(
   { value, name, description }: { value: string; name: string; description?: string | null },
   group?: string,
 ): OptionChoice {
-  return {
-    value,
-    name,
-    ...(description == null ? {} : { description }),
-    ...(group === undefined ? {} : { group }),
-  };
+  return { value, name, ...optional({ description: description ?? undefined, group }) };
 }
 
 function commandFacts({ name, description, input }: ClientSession["commands"][number]): CommandFacts {
@@ -93,13 +87,13 @@ function commandFacts({ name, description, input }: ClientSession["commands"][nu
   return {
     name: String(name),
     description: String(description),
-    ...(typeof hint === "string" ? { hint } : {}),
+    ...optional({ hint: typeof hint === "string" ? hint : undefined }),
   };
 }
 
 const longestList = 20;
 
-/** How each is chosen, and what it can be. */
+/** The option of `parley run` that sets each, and its values. */
 export function optionLines(options: readonly OptionFacts[]): string[] {
   return options.map(({ id, category, value, choices }) => {
     const flag = category === "mode" || category === "model" ? `--${category} ` : `--set ${id}=`;

@@ -1,20 +1,21 @@
-// An agent for the length of one command, which asks it something and sends no prompt.
+// Runs an agent for one command that sends no prompt.
 
 import { ConnectionError, RequestError } from "@parley/acp";
-import { type LiveAgent, liveAgent, problemOf } from "@parley/client";
+import { type LiveAgent, type LiveOptions, liveAgent, problemOf } from "@parley/client";
 import { CommandError } from "../command/command-error.ts";
 import { ownVersion } from "../settings/installation.ts";
 import type { ChosenAgent } from "../settings/named-agent.ts";
 import { launchFailure } from "./launch-failure.ts";
 
-/** It is ended when the work is done. What keeps it from starting is a CommandError. */
+/** Ends the agent when the work is done. Rejects with a CommandError if it does not start. */
 export async function withAgent<Result>(
   { entry, credentials }: Pick<ChosenAgent, "entry" | "credentials">,
   work: (agent: LiveAgent) => Promise<Result>,
+  options: Pick<LiveOptions, "asker"> = {},
 ): Promise<Result> {
   try {
     const client = { name: "parley", version: ownVersion() };
-    const agent = await liveAgent(entry, { client, env: credentials });
+    const agent = await liveAgent(entry, { client, env: credentials, ...options });
     try {
       return await work(agent);
     } finally {
@@ -22,7 +23,7 @@ export async function withAgent<Result>(
     }
   } catch (error) {
     if (error instanceof RequestError || error instanceof ConnectionError) {
-      const hint = `see what it is: parley agents check ${entry.name}`;
+      const hint = `check the agent with parley agents check ${entry.name}`;
       throw new CommandError("agent_error", `${entry.name}: ${problemOf(error).message}`, hint);
     }
     throw launchFailure(error);

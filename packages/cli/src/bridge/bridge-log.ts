@@ -1,29 +1,29 @@
-// What a bridge tells the person who runs it: by default what got lost on the way, each loss once, and
-// failures; with --log everything, with times.
+// The log of a bridge: losses (once each) and failures on stderr, or everything with --log.
 
 import { createWriteStream, openSync } from "node:fs";
 import type { Log } from "@parley/acp";
+import { escapedLine } from "../terminal/sanitise.ts";
 
 export interface BridgeLog {
-  readonly happened: Log;
+  readonly log: Log;
   /** Resolves when everything is written. */
   close(): Promise<void>;
 }
 
-/** How many different losses are remembered, so that each is shown once. */
+/** How many different losses are reported. */
 const maxRemembered = 1_000;
 
 /** `-` is stderr. Throws when the file cannot be opened. */
 export function openBridgeLog(target: string | undefined): BridgeLog {
-  if (target === undefined) return { happened: onlyLosses(), close: () => Promise.resolve() };
+  if (target === undefined) return { log: onlyLosses(), close: () => Promise.resolve() };
   if (target === "-") {
-    return { happened: everything((line) => process.stderr.write(line)), close: () => Promise.resolve() };
+    return { log: everything((line) => process.stderr.write(line)), close: () => Promise.resolve() };
   }
-  // only for its owner: what is lost may quote what was said
+  // readable only by the user: losses may quote the conversation
   const file = createWriteStream("", { fd: openSync(target, "a", 0o600) });
   file.on("error", (error) => process.stderr.write(`parley: --log: ${error.message}\n`));
   return {
-    happened: everything((line) => file.write(line)),
+    log: everything((line) => file.write(line)),
     close: () => new Promise((resolve) => void file.end(() => resolve())),
   };
 }
@@ -33,13 +33,13 @@ function onlyLosses(): Log {
   return (level, message, details) => {
     const lost = lossesIn(details);
     if (lost.length === 0) {
-      if (level === "error") process.stderr.write(`parley: ${oneLine(message + rest(details))}\n`);
+      if (level === "error") process.stderr.write(`parley: ${escapedLine(message + rest(details))}\n`);
       return;
     }
     for (const what of lost) {
       if (shown.has(what) || shown.size >= maxRemembered) continue;
       shown.add(what);
-      process.stderr.write(`parley: ${oneLine(`${message}: ${what}`)}\n`);
+      process.stderr.write(`parley: ${escapedLine(`${message}: ${what}`)}\n`);
     }
   };
 }
@@ -48,13 +48,8 @@ function everything(write: (line: string) => void): Log {
   return (level, message, details) => {
     const lost = lossesIn(details);
     const what = lost.length === 0 ? "" : `: ${lost.join("; ")}`;
-    write(`${new Date().toISOString()} ${level} ${oneLine(message + what + rest(details))}\n`);
+    write(`${new Date().toISOString()} ${level} ${escapedLine(message + what + rest(details))}\n`);
   };
-}
-
-/** What an agent said is shown to a person: no line of its making, and nothing that a terminal would obey. */
-function oneLine(text: string): string {
-  return text.replace(/\p{Cc}/gu, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 function lossesIn(details: unknown): readonly string[] {

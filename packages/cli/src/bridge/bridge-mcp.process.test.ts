@@ -164,7 +164,7 @@ test("commands run in the editor, in the background too, and end with the agent"
   )) as [string, string, { error: string }];
   assert.match(killed, /its output can still be read/);
   assert.match(waited, /\[(?:ended by SIG\w+|exit code \d+)\]$/);
-  assert.match(gone.error, /there is no terminal \S+; those still there: none/);
+  assert.match(gone.error, /unknown terminal \S+; known terminals: none/);
 });
 
 test("an editor that offers nothing gives the agent nothing", deadline, async (t) => {

@@ -1,5 +1,4 @@
-// The MCP server that a bridge gives to an agent of version 2, started by that agent: the editor's files and
-// terminals as tools. It does nothing itself but ask the bridge, and it goes when either of the two goes.
+// The MCP server that a v2 agent starts to reach the editor's tools through the bridge.
 
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -7,13 +6,13 @@ import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { byteTransport, Connection } from "@parley/acp";
 import { nodePlatform, streamChannel } from "@parley/acp/node";
-import { type ClientTool, clientTools } from "./bridge-mcp-tools.ts";
+import { type ClientTool, clientTools } from "./tool-definitions.ts";
 
 export async function run(): Promise<number> {
   const { PARLEY_BRIDGE_SOCKET: path, PARLEY_BRIDGE_TOKEN: token } = process.env;
   if (path === undefined || token === undefined) {
     process.stderr.write(
-      "parley: bridge-mcp is started by an agent that parley bridge has told how; there is no PARLEY_BRIDGE_SOCKET here\n",
+      "parley: bridge-mcp is started by agents behind parley bridge; PARLEY_BRIDGE_SOCKET is not set\n",
     );
     return 2;
   }
@@ -23,7 +22,7 @@ export async function run(): Promise<number> {
     bridge = await reach(path);
     ({ tools: offered } = await bridge.request<{ tools: string[] }>("hello", { token }));
   } catch (error) {
-    process.stderr.write(`parley: the bridge cannot be reached: ${(error as Error).message}\n`);
+    process.stderr.write(`parley: cannot connect to the bridge: ${(error as Error).message}\n`);
     return 1;
   }
   const over = Promise.race([bridge.closed, once(process.stdin, "close"), once(process.stdin, "end")]);
@@ -55,7 +54,7 @@ function register(server: McpServer, bridge: Connection, tool: ClientTool): void
   const { name, description, isReadOnly, inputSchema } = tool;
   const config = {
     description,
-    inputSchema: fromJsonSchema<object>(inputSchema as never), // a literal of the shape that it wants
+    inputSchema: fromJsonSchema<object>(inputSchema as never), // as: a literal of the expected shape
     annotations: { readOnlyHint: isReadOnly },
   };
   server.registerTool(name, config, async (args, { mcpReq }) => {

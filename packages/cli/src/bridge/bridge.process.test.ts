@@ -78,11 +78,11 @@ const occurrences = (text: string, part: string): number => text.split(part).len
 
 test("what is missing is said, with exit code 2 and nothing on stdout", deadline, () => {
   for (const [args, complaint] of [
-    [["--", "agent"], /--as takes the version that the editor speaks, v1 or v2, got nothing/],
-    [["--as", "3", "--", "agent"], /--as .* got 3/],
-    [["--as", "v1"], /there is no agent to start: put its command after --/],
+    [["--", "agent"], /--as: expected the protocol version of the editor, v1 or v2, got nothing/],
+    [["--as", "3", "--", "agent"], /--as: .* got 3/],
+    [["--as", "v1"], /expected an agent: parley bridge --as v1 -- COMMAND/],
     [["--as", "v1", "--log", "/nowhere/at/all", "--", "agent"], /--log: cannot write there: ENOENT/],
-    [["--as", "v1", "--loud", "--", "agent"], /unknown option '--loud'; it has --as, --strict, --log/],
+    [["--as", "v1", "--loud", "--", "agent"], /unknown option '--loud'; options: --as, --strict, --log/],
   ] as const) {
     const { status, stdout, stderr } = bridge(...args);
     assert.deepEqual([status, stdout], [2, ""]);
@@ -157,7 +157,7 @@ test(
 test("a command that is not there is 127 without an editor, too", deadline, () => {
   const { status, stderr } = bridge("--as", "v1", "--", "/nowhere/agent");
   assert.equal(status, 127);
-  assert.match(stderr, /^parley: could not start "\/nowhere\/agent"/);
+  assert.match(stderr, /^parley: cannot start "\/nowhere\/agent"/);
 });
 
 test("each loss is told once on stderr, and every time in _meta", deadline, async (t) => {

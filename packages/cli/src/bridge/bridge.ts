@@ -1,11 +1,11 @@
-// An agent of one version for an editor of the other: `parley bridge --as v1 -- COMMAND` is what the editor
-// starts instead of the agent. Where both speak the same version it only passes on what they say.
+// `parley bridge --as v1 -- COMMAND`: connects an editor and an agent of different protocol versions.
 
 import { type ByteChannel, byteTransport, type ClientToolServices, relay } from "@parley/acp";
 import { nodePlatform, type ProcessExit, spawnTransport, stdioChannel } from "@parley/acp/node";
 import type { Invocation } from "../command/command.ts";
-import { readTextBelow } from "./bridge-file.ts";
+import { type CommandError, usageError } from "../command/command-error.ts";
 import { type BridgeLog, openBridgeLog } from "./bridge-log.ts";
+import { readWorkspaceText } from "./workspace-text.ts";
 
 const signals = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 } as const;
 
@@ -14,14 +14,14 @@ export async function run({ values, positionals }: Invocation): Promise<number> 
   const [command, ...args] = positionals;
   if (as !== "v1" && as !== "v2") {
     const got = as === undefined ? "nothing" : String(as).slice(0, 40);
-    return refuse(`--as takes the version that the editor speaks, v1 or v2, got ${got}`);
+    throw misuse(`--as: expected the protocol version of the editor, v1 or v2, got ${got}`);
   }
-  if (command === undefined) return refuse("there is no agent to start: put its command after --");
+  if (command === undefined) throw misuse("expected an agent: parley bridge --as v1 -- COMMAND [ARGUMENTS]");
   let log: BridgeLog;
   try {
     log = openBridgeLog(logTo === undefined ? undefined : String(logTo));
   } catch (error) {
-    return refuse(`--log: cannot write there: ${(error as Error).message}`);
+    throw misuse(`--log: cannot write there: ${(error as Error).message}`);
   }
   return serve({ version: as === "v1" ? 1 : 2, isStrict: strict === true, command, args, log });
 }
@@ -35,47 +35,46 @@ interface Bridge {
 }
 
 async function serve({ version, isStrict, command, args, log }: Bridge): Promise<number> {
-  let editorHasGone = false;
-  // whoever ended us is not told by the exit of an agent that we then end ourselves
+  let isEditorGone = false;
   const editor = watched(stdioChannel({ exitOnEnd: false }), () => {
-    editorHasGone = true;
+    isEditorGone = true;
   });
   const agent = spawnTransport(command, args, { onStderr: (text) => void process.stderr.write(text) });
-  log.happened("info", `the agent is ${[command, ...args].join(" ")}`, { pid: agent.process.pid });
+  log.log("info", `the agent is ${[command, ...args].join(" ")}`, { pid: agent.process.pid });
   const between = relay(byteTransport(editor, { platform: nodePlatform }), agent.transport, {
     as: version,
     losses: isStrict ? "strict" : "lossy",
-    log: log.happened,
-    readText: readTextBelow,
+    log: log.log,
+    readText: readWorkspaceText,
     clientTools: async (services: ClientToolServices) => {
-      const { offerClientTools } = await import("./bridge-mcp-link.ts");
-      return offerClientTools(services, log.happened);
+      const { offerClientTools } = await import("./tool-socket.ts");
+      return offerClientTools(services, log.log);
     },
   });
   let signal: keyof typeof signals | undefined;
   const stop = (got: NodeJS.Signals): void => {
-    signal = got as keyof typeof signals; // only these are listened to
-    // it never rejects, and `closed` tells
+    signal = got as keyof typeof signals; // as: only these have a listener
+    // `closed` resolves then
     void between.close();
   };
   for (const name of Object.keys(signals)) process.on(name, stop);
   const reason = await between.closed;
   for (const name of Object.keys(signals)) process.off(name, stop);
-  log.happened("info", `ended: ${reason}`, {});
+  log.log("info", `ended: ${reason}`, {});
   const exit = await agent.process.exited;
   await log.close();
   if (signal !== undefined) return 128 + signals[signal];
   if (agent.process.pid === undefined) {
-    // an editor that left first is told as well: whoever tries the command by hand has no input to give
-    const why = editorHasGone
-      ? `could not start ${JSON.stringify(command)}: there is no such command, or it is not executable; check the name, or give the full path`
+    // in a shell without input the editor side ends first
+    const message = isEditorGone
+      ? `cannot start ${JSON.stringify(command)}: command not found or not executable; check the name, or give the full path`
       : reason;
-    process.stderr.write(`parley: ${why}\n`);
-  } else if (editorHasGone) return 0;
+    process.stderr.write(`parley: ${message}\n`);
+  } else if (isEditorGone) return 0;
   return exitCodeOf(exit);
 }
 
-/** As a shell has it: 128 and more for a signal, 127 for what could not be started. */
+/** As shells do: 128 plus the signal, 127 if it did not start. */
 function exitCodeOf({ exitCode, signal }: ProcessExit): number {
   if (exitCode !== undefined) return exitCode;
   if (signal === undefined) return 127;
@@ -83,8 +82,8 @@ function exitCodeOf({ exitCode, signal }: ProcessExit): number {
   return 128 + (constants.signals[signal as NodeJS.Signals] ?? 0);
 }
 
-/** Tells when the other side ends it; a close of our own does not count. */
-function watched(channel: ByteChannel, left: () => void): ByteChannel {
+/** Calls `ended` when the other side closes the channel. */
+function watched(channel: ByteChannel, ended: () => void): ByteChannel {
   let isOurs = false;
   return {
     open: (receiver) =>
@@ -92,7 +91,7 @@ function watched(channel: ByteChannel, left: () => void): ByteChannel {
         bytes: (chunk) => receiver.bytes(chunk),
         drained: () => receiver.drained(),
         ended: (reason) => {
-          if (!isOurs) left();
+          if (!isOurs) ended();
           receiver.ended(reason);
         },
       }),
@@ -107,7 +106,6 @@ function watched(channel: ByteChannel, left: () => void): ByteChannel {
   };
 }
 
-function refuse(message: string): number {
-  process.stderr.write(`parley: ${message}\nparley: see parley help bridge\n`);
-  return 2;
+function misuse(message: string): CommandError {
+  return usageError(message, "see parley help bridge");
 }

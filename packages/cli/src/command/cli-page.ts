@@ -1,4 +1,4 @@
-// docs/cli.md: every command, from the tables, so that the page cannot disagree with the parser. npm run generate writes it.
+// Prints docs/cli.md from the command tables, for `npm run generate`.
 
 import type { Command, Invocation } from "./command.ts";
 import { commandHelp, overview } from "./help.ts";

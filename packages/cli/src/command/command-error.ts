@@ -1,6 +1,6 @@
-// How commands fail where they foresaw it: thrown, and told by the entry point in prose or in JSON.
+// The error that commands throw; the entry point prints it as text or JSON.
 
-/** What went wrong, and what to do about it. */
+/** Says what went wrong and what to do about it. */
 export class CommandError extends Error {
   /** For scripts: one or two words, with underscores. */
   readonly code: string;
@@ -15,7 +15,7 @@ export class CommandError extends Error {
   }
 }
 
-/** What the user typed cannot be run. Exit code 2. */
+/** The arguments are wrong. Exit code 2. */
 export function usageError(message: string, hint: string): CommandError {
   return new CommandError("usage", message, hint, 2);
 }

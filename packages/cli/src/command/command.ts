@@ -1,10 +1,9 @@
-// What the table of a command is made of, and what a command is given. Types only: the tables are loaded by every
-// command.
+// Types of command tables and of what a command is given.
 
-/** What a shell may complete a value with: files, directories, names of agents or sessions, or one of these words. */
+/** How a shell completes a value: with files, directories, names of agents or sessions, or one of these words. */
 export type Completion = "file" | "directory" | "agent" | "session" | readonly string[];
 
-/** One option of a command, as `node:util` parseArgs takes it, plus what help says about it. */
+/** One option of a command, as `node:util` parseArgs takes it, plus its help text. */
 export interface Option {
   readonly type: "boolean" | "string";
   readonly short?: string;
@@ -16,18 +15,20 @@ export interface Option {
   readonly summary: string;
 }
 
-/** What a command gets: its arguments, parsed by its own table. */
+/** The arguments of a command, parsed by its table. */
 export interface Invocation {
   readonly values: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
-  /** All of them, those after `--` too. */
+  /** All positional arguments, including those after `--`. */
   readonly positionals: readonly string[];
-  /** What follows `--`: the argv of another program. It is the end of `positionals`. */
+  /** The positional arguments before `--`. */
+  readonly words: readonly string[];
+  /** The arguments after `--`: the argv of another program. */
   readonly argv: readonly string[];
-  /** The user asked for `{"v":1,"data":…}` on stdout instead of prose. */
+  /** Print `{"v":1,"data":…}` instead of text. */
   readonly json: boolean;
 }
 
-/** Runs a command; the number is the exit code, nothing means 0. `tables` are those of all commands. */
+/** Runs a command; returns the exit code (default 0). `tables` are those of all commands. */
 export type Run = (
   invocation: Invocation,
   tables: readonly Command[],
@@ -37,19 +38,19 @@ export type Run = (
 export interface Command {
   /** One word, or two: `trace show`. */
   readonly name: string;
-  /** One line, no full stop. */
+  /** One line: imperative, capitalised, without a full stop. */
   readonly summary: string;
-  /** Longer text for `parley help NAME`. */
+  /** Longer text for `parley help NAME`; help wraps its lines. */
   readonly details?: string;
   /** The positional arguments as help shows them, `FILE...`. Absent: the command takes none. */
   readonly positionals?: string;
   readonly completes?: Completion;
-  /** Where the first argument is one of these words, the second begins a command of the user's, with options of its own. */
+  /** If the first argument matches, the second begins a command of the user, with its own options. */
   readonly commandAfter?: RegExp;
-  readonly options: Readonly<Record<string, Option>>;
-  /** Started by other commands and not by people: help does not list it. */
+  readonly options?: Readonly<Record<string, Option>>;
+  /** Not listed in help: other programs start it. */
   readonly internal?: boolean;
-  /** Whether the command can answer in JSON; `--json` is refused otherwise. */
+  /** Supports `--json`. */
   readonly json?: boolean;
   readonly load: () => Promise<{ readonly run: Run }>;
 }

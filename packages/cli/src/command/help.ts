@@ -1,6 +1,8 @@
-// The text of help, written from the command tables so that it cannot disagree with the parser.
+// Writes help texts from the command tables.
 
 import type { Command, Option } from "./command.ts";
+
+const lineWidth = 100;
 
 /** `parley --help`. */
 export function overview(commands: readonly Command[]): string {
@@ -16,12 +18,12 @@ export function overview(commands: readonly Command[]): string {
     "",
     "options:",
     ...columns([
-      ["-h, --help", "show this text, or the help of a command"],
-      ["-V, --version", "show the version"],
-      ["--json", "answer in JSON, where a command can"],
+      ["-h, --help", "Show this help, or the help of a command"],
+      ["-V, --version", "Show the version"],
+      ["--json", "Print JSON, if the command supports it"],
     ]),
     "",
-    "help for one command: parley help COMMAND",
+    "See parley help COMMAND for one command.",
   ].join("\n");
 }
 
@@ -33,24 +35,24 @@ export function familyHelp(name: string, family: readonly Command[]): string {
     "commands:",
     ...columns(family.map((command): [string, string] => [command.name, command.summary])),
     "",
-    `help for one of them: parley help ${name} COMMAND`,
+    `See parley help ${name} COMMAND for one of them.`,
   ].join("\n");
 }
 
 /** `parley help COMMAND`. */
 export function commandHelp(command: Command): string {
-  const rows = Object.entries(command.options).map(([name, option]): [string, string] => [
+  const rows = Object.entries(command.options ?? {}).map(([name, option]): [string, string] => [
     optionLabel(name, option),
     optionSummary(option),
   ]);
-  if (command.json) rows.push(["--json", "answer in JSON"]);
-  rows.push(["-h, --help", "show this text"]);
+  if (command.json) rows.push(["--json", "Print JSON"]);
+  rows.push(["-h, --help", "Show this help"]);
   const positionals = command.positionals === undefined ? "" : ` ${command.positionals}`;
   return [
     `parley ${command.name}: ${command.summary}`,
     "",
     `usage: parley ${command.name} [OPTIONS]${positionals}`,
-    ...(command.details === undefined ? [] : ["", command.details]),
+    ...(command.details === undefined ? [] : ["", ...wrapped(command.details, lineWidth)]),
     "",
     "options:",
     ...columns(rows),
@@ -72,5 +74,30 @@ function optionSummary(option: Option): string {
 
 function columns(rows: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(...rows.map(([label]) => label.length));
-  return rows.map(([label, text]) => `  ${label.padEnd(width)}  ${text}`);
+  return rows.flatMap(([label, text]) =>
+    wrapped(text, lineWidth - width - 4).map(
+      (line, at) => `  ${(at === 0 ? label : "").padEnd(width)}  ${line}`,
+    ),
+  );
+}
+
+/** Line breaks of the text stay; further ones are put between words. */
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const paragraph of text.split("\n")) {
+    // keeps the indentation of short lines
+    if (paragraph.length <= width) {
+      lines.push(paragraph);
+      continue;
+    }
+    let line = "";
+    for (const word of paragraph.split(" ")) {
+      if (line !== "" && line.length + 1 + word.length > width) {
+        lines.push(line);
+        line = word;
+      } else line = line === "" ? word : `${line} ${word}`;
+    }
+    lines.push(line);
+  }
+  return lines;
 }

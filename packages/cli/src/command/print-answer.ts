@@ -1,10 +1,9 @@
-// How commands answer: prose for people, `{"v":1,"data":…}` for scripts.
+// Prints the result of a command: text for people, `{"v":1,"data":…}` for scripts.
 
-import { jsonText } from "./json-text.ts";
-import { leaveWithReader } from "./reader-gone.ts";
+import { escapedJson } from "../terminal/sanitise.ts";
+import { exitOnClosedOutput } from "./closed-output.ts";
 
-/** Prints one of the two, as a whole. */
 export function printAnswer(text: string, data: unknown, json: boolean): void {
-  leaveWithReader();
-  process.stdout.write(`${json ? jsonText({ v: 1, data }) : text}\n`);
+  exitOnClosedOutput();
+  process.stdout.write(`${json ? escapedJson({ v: 1, data }) : text}\n`);
 }

@@ -1,7 +1,7 @@
-// Completion for bash, 3.2 and newer: no dependency on the bash-completion package.
+// Writes the completion script for bash 3.2 and newer, without the bash-completion package.
 
 import type { Command, Completion } from "../command/command.ts";
-import { commandWords, flagsOf, quoted, valueFlags } from "./command-words.ts";
+import { commandWords, flagsOf, quoted, valueCases } from "./command-words.ts";
 
 export function bashCompletion(commands: readonly Command[]): string {
   const { first, second } = commandWords(commands);
@@ -48,7 +48,7 @@ ${families.join("\n")}
     done
   fi
   case "$command:$previous" in
-${commands.flatMap(valueArms).join("\n")}
+${valueCases(commands, reply)}
   esac
   case $command in
 ${commands.map(commandArm).join("\n")}
@@ -56,13 +56,6 @@ ${commands.map(commandArm).join("\n")}
 }
 complete -F _parley parley
 `;
-}
-
-function valueArms(command: Command): string[] {
-  return valueFlags(command).map(({ flags, completes }) => {
-    const patterns = flags.map((flag) => quoted(`${command.name}:${flag}`)).join("|");
-    return `    ${patterns}) ${reply(completes)} return ;;`;
-  });
 }
 
 function commandArm(command: Command): string {

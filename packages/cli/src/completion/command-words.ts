@@ -1,8 +1,8 @@
-// What the scripts for all shells need of the tables.
+// Extracts words and options from the command tables, for the completion scripts.
 
 import type { Command, Completion } from "../command/command.ts";
 
-/** The words that may follow `parley`, and those that may follow a word of two: each with what it says. */
+/** The first and second words of commands, each with its summary. */
 export function commandWords(commands: readonly Command[]): {
   readonly first: ReadonlyMap<string, string>;
   readonly second: ReadonlyMap<string, ReadonlyMap<string, string>>;
@@ -17,7 +17,7 @@ export function commandWords(commands: readonly Command[]): {
       second.set(family, (second.get(family) ?? new Map()).set(word, summary));
     }
   }
-  first.set("help", "show the help of a command");
+  first.set("help", "Show the help of a command");
   return { first, second };
 }
 
@@ -27,25 +27,32 @@ function namesOf(commands: readonly Command[], family: string): string {
     .join(", ");
 }
 
-/** Flags of a command as they are typed, with what they say. */
-export function flagsOf({ options, json }: Command): { readonly flag: string; readonly summary: string }[] {
+/** Options of a command as they are typed, with their summaries. */
+export function flagsOf({
+  options = {},
+  json,
+}: Command): { readonly flag: string; readonly summary: string }[] {
   const flags = Object.entries(options).map(([name, { summary }]) => ({ flag: `--${name}`, summary }));
-  const common = [{ flag: "--help", summary: "show the help of the command" }];
-  return [...flags, ...(json ? [{ flag: "--json", summary: "answer in JSON" }] : []), ...common];
+  const common = [{ flag: "--help", summary: "Show the help of the command" }];
+  return [...flags, ...(json ? [{ flag: "--json", summary: "Print JSON" }] : []), ...common];
 }
 
-/** Flags that take a value, with both spellings. */
-export function valueFlags({
-  options,
-}: Command): { readonly flags: readonly string[]; readonly completes: Completion | undefined }[] {
-  return Object.entries(options).flatMap(([name, { type, short, completes }]) =>
-    type === "string"
-      ? [{ flags: [`--${name}`, ...(short === undefined ? [] : [`-${short}`])], completes }]
-      : [],
+/** The `case` arms that complete values of options. */
+export function valueCases(
+  commands: readonly Command[],
+  reply: (completes: Completion | undefined) => string,
+): string {
+  const arms = commands.flatMap(({ name, options = {} }) =>
+    Object.entries(options).flatMap(([option, { type, short, completes }]) => {
+      const flags = [`--${option}`, ...(short === undefined ? [] : [`-${short}`])];
+      const patterns = flags.map((each) => quoted(`${name}:${each}`)).join("|");
+      return type === "string" ? [`    ${patterns}) ${reply(completes)} return ;;`] : [];
+    }),
   );
+  return arms.join("\n");
 }
 
-/** For single quotes of a POSIX shell. */
+/** In single quotes, for a POSIX shell. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,10 +1,10 @@
-// The names that a shell completes. It never fails: a shell that is told nothing completes nothing.
+// Prints the names of agents or sessions for completion scripts; prints nothing if they cannot be read.
 
 import type { Invocation } from "../command/command.ts";
-import { withHistory } from "../sessions/opened-history.ts";
+import { withHistory } from "../sessions/open-history.ts";
 import { readAgents } from "../settings/named-agent.ts";
 
-/** The ids of the newest; nobody looks for an old one by its id. */
+/** Only the most recent: old ones are not looked for by id. */
 const maxSessions = 20;
 
 export async function run({ positionals }: Invocation): Promise<number> {

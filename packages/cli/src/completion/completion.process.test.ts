@@ -65,5 +65,5 @@ test("every shell gets every command and option", () => {
 test("a shell that nobody knows exits with 2 and says which there are", () => {
   const { status, stderr } = parley("completion", "tcsh");
   assert.equal(status, 2);
-  assert.match(stderr, /completion takes a shell, bash, zsh, fish, got tcsh/);
+  assert.match(stderr, /expected a shell \(bash, zsh, fish\), got tcsh/);
 });

@@ -1,8 +1,8 @@
-// `parley completion SHELL`.
+// `parley completion SHELL`: prints a completion script.
 
 import type { Command, Invocation } from "../command/command.ts";
 import { usageError } from "../command/command-error.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 import { bashCompletion } from "./bash-completion.ts";
 import { fishCompletion } from "./fish-completion.ts";
 import { zshCompletion } from "./zsh-completion.ts";
@@ -14,7 +14,7 @@ export function run({ positionals }: Invocation, tables: readonly Command[]): nu
   if (!isShell(shell)) {
     const names = Object.keys(shells).join(", ");
     throw usageError(
-      `completion takes a shell, ${names}, got ${printable(shell) || "none"}`,
+      `expected a shell (${names}), got ${escapedLine(shell) || "none"}`,
       "see parley help completion",
     );
   }

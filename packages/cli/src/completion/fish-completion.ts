@@ -1,4 +1,4 @@
-// Completion for fish.
+// Writes the completion script for fish.
 
 import type { Command, Completion, Option } from "../command/command.ts";
 import { commandWords } from "./command-words.ts";
@@ -38,10 +38,10 @@ ${[...lines, ...commands.flatMap(commandLines)].join("\n")}
 `;
 }
 
-function commandLines({ name, options, json, completes }: Command): string[] {
+function commandLines({ name, options = {}, json, completes }: Command): string[] {
   const when = `complete -c parley -n ${quoted(`__parley_is ${name}`)}`;
   const flags: [string, Option][] = Object.entries(options);
-  if (json) flags.push(["json", { type: "boolean", summary: "answer in JSON" }]);
+  if (json) flags.push(["json", { type: "boolean", summary: "Print JSON" }]);
   return [
     ...flags.map(([flag, { short, type, summary, completes: values }]) => {
       const spelling = `-l ${flag}${short === undefined ? "" : ` -s ${short}`}`;

@@ -1,7 +1,7 @@
-// Completion for zsh: descriptions beside the words, files and directories by zsh itself.
+// Writes the completion script for zsh.
 
 import type { Command, Completion } from "../command/command.ts";
-import { commandWords, flagsOf, quoted, valueFlags } from "./command-words.ts";
+import { commandWords, flagsOf, quoted, valueCases } from "./command-words.ts";
 
 export function zshCompletion(commands: readonly Command[]): string {
   const { first, second } = commandWords(commands);
@@ -26,7 +26,7 @@ ${families.join("\n")}
     [[ -n \${subcommands[(r)\${words[3]}:*]} ]] && command="$command \${words[3]}"
   fi
   case "$command:$previous" in
-${commands.flatMap(valueArms).join("\n")}
+${valueCases(commands, reply)}
   esac
   case $command in
 ${commands.map(commandArm).join("\n")}
@@ -38,13 +38,6 @@ compdef _parley parley
 
 function described(words: readonly (readonly [string, string])[]): string {
   return words.map(([word, summary]) => quoted(`${word.replaceAll(":", "\\:")}:${summary}`)).join(" ");
-}
-
-function valueArms(command: Command): string[] {
-  return valueFlags(command).map(({ flags, completes }) => {
-    const patterns = flags.map((flag) => quoted(`${command.name}:${flag}`)).join("|");
-    return `    ${patterns}) ${reply(completes)}return ;;`;
-  });
 }
 
 function commandArm(command: Command): string {

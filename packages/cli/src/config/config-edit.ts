@@ -1,4 +1,4 @@
-// `parley config edit`: opens the config file in the user's editor, and checks it afterwards.
+// `parley config edit`: opens the config file in the user's editor and validates it afterwards.
 
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -15,13 +15,13 @@ export async function run(invocation: Invocation): Promise<number> {
   const { VISUAL: visual, EDITOR: editor } = process.env;
   const [command, ...args] = (visual || editor || "").split(/\s+/).filter((word) => word !== "");
   if (command === undefined) {
-    const hint = `set EDITOR, or open ${configPath()} yourself and run parley config check`;
+    const hint = `set EDITOR, or edit ${configPath()} yourself and run parley config check`;
     throw new CommandError("no_editor", "neither VISUAL nor EDITOR is set", hint, 2);
   }
   const file = configPath();
   if (!existsSync(file)) {
     await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, beginning(), { mode: 0o600 });
+    await writeFile(file, emptyConfig(), { mode: 0o600 });
   }
   const code = await new Promise<number>((resolve, reject) => {
     const child = spawn(command, [...args, file], { stdio: "inherit" });
@@ -30,7 +30,7 @@ export async function run(invocation: Invocation): Promise<number> {
   }).catch((error: unknown) => {
     throw new CommandError(
       "no_editor",
-      `${command} could not be started: ${(error as Error).message}`,
+      `cannot start ${command}: ${(error as Error).message}`,
       "set EDITOR",
       1,
     );
@@ -38,7 +38,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return code === 0 ? check(invocation) : code;
 }
 
-/** Editors complete and check by the schema beside the command. */
-function beginning(): string {
+/** With the schema that editors complete and validate by. */
+function emptyConfig(): string {
   return `{\n  "$schema": "${pathToFileURL(configSchemaFile).href}"\n}\n`;
 }

@@ -1,7 +1,7 @@
-// How one value of the config is named on the command line: `agent.mode`, `agents."my agent".command`.
+// Parses names of config values: `agent.mode`, `agents."my agent".command`.
 
 import { usageError } from "../command/command-error.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 
 const part = /(?:"((?:[^"\\]|\\.)*)"|([^."]+))(?:\.(?=.)|$)/y;
 
@@ -16,12 +16,11 @@ export function configKey(given: string | undefined): readonly string[] {
     if (part.lastIndex === text.length) return names;
   }
   throw usageError(
-    text === "" ? "the name of a value is wanted" : `${printable(text)} is no name of a value`,
-    'names are joined by dots, such as agent.mode, and quoted where they have some themselves: agents."a.b".command',
+    text === "" ? "expected the name of a value" : `${escapedLine(text)} is not the name of a value`,
+    'join names with dots, as in agent.mode; quote names that contain dots: agents."a.b".command',
   );
 }
 
-/** What stands there. */
 export function valueAt(config: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (value, name) =>

@@ -1,4 +1,4 @@
-// `parley config show`, `get`, `path` and `check`: what the config file says.
+// `parley config show`, `get`, `path` and `check`: prints and validates the config file.
 
 import type { Invocation } from "../command/command.ts";
 import { CommandError } from "../command/command-error.ts";
@@ -7,34 +7,32 @@ import { checkedConfig, configText, parsedConfig } from "../settings/config-file
 import { configPath } from "../settings/data-folder.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { configKey, valueAt } from "./config-key.ts";
-import { hidingSecrets } from "./hidden-secrets.ts";
+import { hideSecrets } from "./hide-secrets.ts";
 
-/** Everything, or one value. */
+/** Prints everything, or one value. */
 export async function run({ positionals, json }: Invocation): Promise<number> {
   const path = positionals.length === 0 ? [] : configKey(positionals[0]);
   const config = await parsedConfig(await configText(), (text) => process.stderr.write(`parley: ${text}\n`));
-  // by its place, and by its value: one word of many may be asked for
-  const value = await withoutSecrets(hidingSecrets(valueAt(config, path), path));
+  // secrets are hidden by position and by value
+  const value = await withoutSecrets(hideSecrets(valueAt(config, path), path));
   if (value === undefined) {
-    const hint = "parley config show prints what there is; docs/config.md has the settings";
+    const hint = "parley config show prints all values; docs/config.md lists the settings";
     throw new CommandError("not_set", `${positionals[0] ?? ""} is not set`, hint, 1);
   }
   printAnswer(typeof value === "string" ? value : JSON.stringify(value, null, 2), value, json);
   return 0;
 }
 
-/** Where the file is, whether or not it is there. */
 export function showPath({ json }: Invocation): number {
   printAnswer(configPath(), { path: configPath() }, json);
   return 0;
 }
 
-/** Exits with 2, and every reason, where the file cannot be used. */
 export async function check({ json }: Invocation): Promise<number> {
   const warnings: string[] = [];
   const text = await configText();
   await checkedConfig(text, (warning) => warnings.push(warning));
-  const state = text === "" ? "there is no file, which is no mistake" : "it can be used";
+  const state = text === "" ? "does not exist (this is fine)" : "valid";
   printAnswer([`${configPath()}: ${state}`, ...warnings].join("\n"), { path: configPath(), warnings }, json);
   return 0;
 }

@@ -19,10 +19,10 @@ test("values are set, read and taken away, and comments stay", patience, (t) => 
     v: 1,
     data: { agent: { mode: "code", maxTurnRequests: 7 } },
   });
-  assert.match(parley(["config", "unset", "agent.mode"]).stdout, /^agent\.mode was taken out of /);
+  assert.match(parley(["config", "unset", "agent.mode"]).stdout, /^Removed agent\.mode from /);
   assert.match(
     parley(["config", "unset", "agent.mode"]).stdout,
-    /^agent\.mode was not set in .*nothing was changed/,
+    /^agent\.mode was not set in .*nothing changed/,
   );
   assert.equal(parley(["config", "get", "agent.mode"]).status, 1);
   assert.match(readFileSync(configFile(), "utf8"), /^\/\/ mine\n/);
@@ -39,8 +39,8 @@ test("a value that could not be used is refused, and nothing is written", patien
     [["agents.x.url", "ftp://x"], /agents\.x has a url that is neither/],
     [["client.mcpServers.x.url", "7"], /client\.mcpServers\.x\.url wants a text, got 7/],
     [["agent.mod", "code"], /agent\.mod is not known; there are .*mode/],
-    [["agent..mode", "code"], /is no name of a value/],
-    [["agent.mode"], /wants a name and a value/],
+    [["agent..mode", "code"], /is not the name of a value/],
+    [["agent.mode"], /expected a name and a value/],
   ] as const) {
     const { status, stderr } = parley(["config", "set", ...argv]);
     assert.equal(status, 2, argv.join(" "));
@@ -79,7 +79,7 @@ test("secrets are not shown", patience, (t) => {
 
 test("a check tells everything that is wrong, and names that are not known", patience, (t) => {
   const { parley, configFile, keep } = agentHome(t);
-  assert.match(parley(["config", "check"]).stdout, /there is no file, which is no mistake/);
+  assert.match(parley(["config", "check"]).stdout, /does not exist \(this is fine\)/);
   keep({ agent: { colour: "red" } });
   const fine = parley(["config", "check"]);
   assert.deepEqual([fine.status, /agent\.colour is not known/.test(fine.stdout)], [0, true]);

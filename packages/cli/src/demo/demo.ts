@@ -1,179 +1,98 @@
-// The wire at work: this process is the client, a second one is the agent, and every message that crosses
-// between them is shown.
+// `parley demo`, which `npm start` runs: shows Parley's own agent at work, offline, in a temporary folder.
 
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ConnectionError, RequestError } from "@parley/acp";
-import { spawnTransport } from "@parley/acp/node";
-import { type ClientPeer, clientPeer } from "@parley/acp/v1";
 import type { Invocation } from "../command/command.ts";
-import { launcher } from "../settings/installation.ts";
-import { printable } from "../terminal/printable.ts";
-import { WirePrinter } from "../trace/wire-printer.ts";
+import { runPrompt } from "../run/run.ts";
+import { exitCodes } from "../run/run-ending.ts";
+import { type RunOptions, runOptions } from "../run/run-options.ts";
+import { commandToType, launcher } from "../settings/installation.ts";
 
-/** Where the demo's lines go: prose for people, one JSON object per line for scripts. */
-interface Output {
-  heading(text: string): void;
-  message(from: "client" | "agent", text: string): void;
-  end(exitCode: number | undefined): void;
-}
+const prompt = 'read notes.txt, then replace "bread" with "two loaves of bread" in notes.txt';
+const files = {
+  "notes.txt": "Shopping\n\n- milk\n- bread\n- a bicycle bell\n",
+  "README.md": "# A small project\n\nIt has notes, and nothing else.\n",
+};
 
-export async function run({ values, json }: Invocation): Promise<number> {
-  const pace = String(values.pace ?? "0");
-  if (!/^\d{1,5}$/.test(pace)) {
-    process.stderr.write(`parley: --pace takes milliseconds from 0 to 99999, got ${printable(pace)}\n`);
-    return 2;
-  }
-  const output = json ? jsonOutput() : proseOutput();
-  const workspace = await mkdtemp(join(tmpdir(), "parley-demo-"));
+export async function run(invocation: Invocation): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), "parley-demo-"));
   try {
-    await writeFile(join(workspace, "notes.txt"), "milk\nbread\na bicycle bell\n");
-    return await play(workspace, output, pace);
+    const cwd = join(folder, "project");
+    await mkdir(cwd);
+    for (const [name, text] of Object.entries(files)) await writeFile(join(cwd, name), text);
+    const options = {
+      ...(await runOptions(invocation)),
+      // our own agent, even if the config prefers another or replaces `parley`
+      agent: undefined,
+      command: [launcher, "agent"],
+      cwd,
+      isCwdGiven: true,
+      keepsHistory: false,
+    };
+    return process.stdin.isTTY && process.stdout.isTTY && !invocation.json
+      ? await runTypedPrompt(options)
+      : await runFixedPrompt(options, folder);
   } finally {
-    await rm(workspace, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function play(workspace: string, output: Output, pace: string): Promise<number> {
-  const { transport, process: agentProcess } = spawnTransport(launcher, ["demo-agent", "--pace", pace], {
-    onStderr: (text) => process.stderr.write(text),
+/** One complete turn, independent of the user's settings. */
+async function runFixedPrompt(options: RunOptions, folder: string): Promise<number> {
+  const print = (text: string) => {
+    if (options.format === "text") process.stdout.write(`${text}\n`);
+  };
+  print(`An agent at work, offline, in a temporary folder.\n\n> ${prompt}\n`);
+  const exitCode = await runPrompt({
+    ...options,
+    prompt: { words: [prompt], files: [], isAlone: true },
+    mode: "code",
+    env: { PARLEY_HOME: join(folder, "home"), PARLEY_MODEL: "offline" },
   });
-  output.heading(
-    `client: this process, pid ${process.pid}; agent: pid ${agentProcess.pid}; between them: stdio`,
+  print(`\n${nextSteps()}`);
+  return exitCode;
+}
+
+function nextSteps(): string {
+  const parley = commandToType();
+  return `Next, in a project of your own:
+
+  # one prompt, printed as it goes
+  ${parley} run "look around"
+  # any other agent that is installed
+  ${parley} run -a claude "fix it"
+  # the same agent in an editor
+  ${parley} agent --setup zed
+  # record the messages between a client and an agent
+  ${parley} tap -- COMMAND
+  # all commands
+  ${parley} --help`;
+}
+
+async function runTypedPrompt(options: RunOptions): Promise<number> {
+  process.stdout.write(
+    `This is a temporary folder with ${Object.keys(files).join(" and ")}. Type one task, for example:
+look around; read notes.txt; replace "bread" with "cake" in notes.txt; run ls -l
+`,
   );
-  const agent = connect(transport, workspace, output);
-  let readerHasGone = false;
-  // whoever reads us may stop early, such as head: the rest is not wanted, and nothing is left behind
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    readerHasGone = true;
-    // it never rejects, and ends the conversation below
-    void agent.close();
+  const { createInterface } = await import("node:readline/promises");
+  const input = createInterface({ input: process.stdin, output: process.stdout });
+  const closed = new Promise<undefined>((resolve) => input.once("close", () => resolve(undefined)));
+  let isInterrupted = false;
+  input.once("SIGINT", () => {
+    isInterrupted = true;
+    input.close();
   });
-  try {
-    await converse(agent, transport, workspace, output);
-  } catch (error) {
-    if (readerHasGone) return 128 + 13;
-    if (!(error instanceof ConnectionError)) throw error;
-    process.stderr.write(`parley: the agent went away: ${error.message}\n${error.stderr ?? ""}`);
-    return 1;
-  } finally {
-    await agent.close();
-  }
-  const { exitCode } = await agentProcess.exited;
-  if (readerHasGone) return 128 + 13;
-  output.end(exitCode);
-  return exitCode === 0 ? 0 : 1;
-}
-
-function connect(transport: Parameters<typeof clientPeer>[0], workspace: string, output: Output): ClientPeer {
-  let cancelled = false;
-  const agent: ClientPeer = clientPeer(transport, {
-    tap: (direction, text) => output.message(direction === "out" ? "client" : "agent", text),
-    requests: {
-      // the demo's workspace is a throw-away folder with two known files
-      "fs/read_text_file": async ({ path }) => ({
-        content: await readFile(inWorkspace(workspace, path), "utf8"),
-      }),
-      "fs/write_text_file": async ({ path, content }) => writeFile(inWorkspace(workspace, path), content),
-      "session/request_permission": ({ options }) => {
-        const yes = options.find((option) => option.kind === "allow_once");
-        if (yes === undefined) return { outcome: { outcome: "cancelled" } };
-        return { outcome: { outcome: "selected", optionId: yes.optionId } };
-      },
-    },
-    notifications: {
-      "session/update": ({ sessionId, update }) => {
-        const waits =
-          update.sessionUpdate === "agent_thought_chunk" && JSON.stringify(update).includes("wait");
-        if (!waits || cancelled) return;
-        cancelled = true;
-        // one small message: there is nothing to wait for when the agent is slow to read it
-        void agent.notify("session/cancel", { sessionId });
-      },
-    },
-  });
-  return agent;
-}
-
-function inWorkspace(workspace: string, path: string): string {
-  const known = ["notes.txt", "summary.txt"].map((name) => join(workspace, name));
-  if (known.includes(path)) return path;
-  throw new RequestError(-32002, `no such file in the demo: ${path}`, { reason: "not_found" });
-}
-
-async function converse(
-  agent: ClientPeer,
-  transport: Parameters<typeof clientPeer>[0],
-  workspace: string,
-  output: Output,
-): Promise<void> {
-  output.heading("the handshake, and a session");
-  await agent.request("initialize", {
-    protocolVersion: 1,
-    clientInfo: { name: "parley-demo", version: "0.1.0" },
-    clientCapabilities: { fs: { readTextFile: true, writeTextFile: true } },
-  });
-  const { sessionId } = await agent.request("session/new", { cwd: workspace, mcpServers: [] });
-
-  output.heading("a turn: plan, thought, tool call, file, permission, answer");
-  const text = "Summarise my notes";
-  await agent.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
-
-  output.heading("a turn that is cancelled");
-  await agent.request("session/prompt", { sessionId, prompt: [{ type: "text", text: "Please wait" }] });
-
-  output.heading("bad input: each gets its error, and the connection stays usable");
-  const garbage = "this line is not JSON";
-  output.message("client", garbage);
-  transport.send({}, garbage);
-  await agent.requestExtension("_parley.demo/unknown", { hello: true }).catch(expectRequestError);
-  await agent.request("session/new", { cwd: workspace, mcpServers: [] });
-}
-
-function expectRequestError(error: unknown): void {
-  if (!(error instanceof RequestError)) throw error;
-}
-
-function proseOutput(): Output {
-  const colour = process.stdout.isTTY === true && process.env.NO_COLOR === undefined;
-  const printer = new WirePrinter({ columns: process.stdout.columns ?? 120, colour });
-  const clock = startClock();
-  let messages = 0;
-  const print = (line: string) => process.stdout.write(`${line}\n`);
-  return {
-    heading: (text) => void print(`\n# ${text}`),
-    message(from, text) {
-      messages++;
-      print(printer.line({ from, text, ms: clock() }));
-    },
-    end(exitCode) {
-      print(
-        `\n${messages} messages crossed; the agent's stdin was closed and it left with exit code ${exitCode}.`,
-      );
-      print(
-        "Slower: parley demo --pace 300. For scripts: parley demo --json. Your own peers: see README.md.",
-      );
-    },
-  };
-}
-
-function jsonOutput(): Output {
-  const clock = startClock();
-  let messages = 0;
-  const print = (fields: object) => void process.stdout.write(`${JSON.stringify({ v: 1, ...fields })}\n`);
-  return {
-    heading: () => undefined,
-    message(from, text) {
-      messages++;
-      print({ type: "message", from, ms: Number(clock().toFixed(1)), text });
-    },
-    end: (exitCode) => print({ type: "end", messages, exitCode }),
-  };
-}
-
-function startClock(): () => number {
-  const started = performance.now();
-  return () => performance.now() - started;
+  const answer = await Promise.race([input.question("> ").catch(() => undefined), closed]);
+  input.close();
+  // after Ctrl-C or Ctrl-D the cursor is still behind the prompt
+  if (answer === undefined) process.stdout.write("\n");
+  if (isInterrupted) return exitCodes.cancelled;
+  const isEmpty = answer === undefined || answer.trim() === "";
+  const exitCode = isEmpty
+    ? 0
+    : await runPrompt({ ...options, prompt: { words: [answer], files: [], isAlone: true } });
+  process.stdout.write(`\n${nextSteps()}\n`);
+  return exitCode;
 }

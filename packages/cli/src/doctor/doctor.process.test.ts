@@ -24,13 +24,13 @@ test("a machine on which everything works is told so, and what could be there", 
   assert.match(stdout, /^ok +agent parley: Parley .*protocol 2, handshake \d+ ms, opens sessions$/m);
   assert.match(stdout, /^- +model: offline: no provider has a key\n +→ /m);
   assert.match(stdout, /^- +other agents: not installed: claude, /m);
-  assert.match(stdout, /Everything that is needed is there\.\n$/);
+  assert.match(stdout, /No problems found\.\n$/);
 });
 
 test("an agent that does not exist is a usage error, before anything is looked at", patience, (t) => {
   const { status, stdout, stderr } = agentHome(t).parley(["doctor", "--agent", "nope"]);
   assert.deepEqual([status, stdout], [2, ""]);
-  assert.match(stderr, /there is no agent nope\n/);
+  assert.match(stderr, /unknown agent nope\n/);
 });
 
 test("what is broken is told with what to do: agents, logins, the model", patience, (t) => {
@@ -137,8 +137,8 @@ test(
     assert.equal(detail["MCP server pipe"], "ok stdio-yes 1, MCP 2025-06-18");
     assert.equal(detail["MCP server web"], "ok named 2, MCP 2025-06-18");
     assert.equal(detail["MCP server stream"], "ok http 2, MCP 2025-06-18");
-    assert.equal(detail["MCP server locked"], "broken it wants a login (401)");
-    assert.equal(detail["MCP server gone"], "broken /nowhere/mcp was not found");
+    assert.equal(detail["MCP server locked"], "broken login required (401)");
+    assert.equal(detail["MCP server gone"], "broken command not found: /nowhere/mcp");
     assert.match(detail["MCP server dying"] ?? "", /^broken .*no port$/);
   },
 );

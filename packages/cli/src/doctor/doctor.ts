@@ -1,11 +1,13 @@
-// `parley doctor`: whether everything is as it should be, and what to do where it is not.
+// `parley doctor`: diagnoses the installation and suggests fixes.
 
 import type { Invocation } from "../command/command.ts";
 import { usageError } from "../command/command-error.ts";
+import { secondsOption, textOption } from "../command/option-values.ts";
 import { printAnswer } from "../command/print-answer.ts";
+import { commandToType } from "../settings/installation.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
 import { readAgents } from "../settings/named-agent.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 import { examineAgents } from "./examine-agents.ts";
 import { examineConfig, examineFolders, examineModel, examineNode } from "./examine-machine.ts";
 import { examineServers } from "./examine-mcp.ts";
@@ -14,13 +16,12 @@ import type { Finding } from "./finding.ts";
 const marks = { ok: "ok     ", missing: "-      ", warning: "warning", broken: "BROKEN " } as const;
 
 export async function run({ values, json }: Invocation): Promise<number> {
-  const { agent: only } = values;
-  const timeoutMs = secondsOf(values["timeout"]) * 1000;
-  const name = typeof only === "string" ? only : undefined;
+  const timeoutMs = secondsOption(values, "timeout") ?? 30_000;
+  const name = textOption(values, "agent");
   const { finding, config } = await examineConfig();
   const agents = finding.state === "broken" ? undefined : (await readAgents(() => undefined)).agents;
   if (name !== undefined && agents?.has(name) === false) {
-    throw usageError(`there is no agent ${printable(name)}`, "see parley agents list");
+    throw usageError(`unknown agent ${escapedLine(name)}`, "see parley agents list");
   }
   const findings: Finding[] = [];
   const { StreamRedactor } = await import("@parley/acp/redact");
@@ -28,7 +29,7 @@ export async function run({ values, json }: Invocation): Promise<number> {
   const found = (unsafe: Finding) => {
     const finding = redactor.value(unsafe);
     findings.push(finding);
-    // as they come: an agent may take a minute
+    // printed at once: an agent may take a minute
     if (!json) process.stdout.write(`${line(finding)}\n`);
   };
   found(examineNode());
@@ -42,19 +43,18 @@ export async function run({ values, json }: Invocation): Promise<number> {
   }
   const broken = findings.filter(({ state }) => state === "broken").length;
   const summary =
-    broken === 0 ? "Everything that is needed is there." : `${broken} to be mended; the arrows say how.`;
+    broken === 0
+      ? "No problems found."
+      : `${broken} ${broken === 1 ? "problem" : "problems"} found; see the arrows for fixes.`;
   if (json) printAnswer("", { findings, broken }, true);
   else process.stdout.write(`\n${summary}\n`);
   return broken === 0 ? 0 : 1;
 }
 
 function line({ what, state, detail, todo }: Finding): string {
-  const text = `${marks[state]}  ${printable(what)}: ${detail.split("\n").map(printable).join("\n           ")}`;
-  return todo === undefined ? text : `${text}\n           → ${printable(todo)}`;
-}
-
-function secondsOf(given: Invocation["values"][string]): number {
-  const seconds = Number(given);
-  if (seconds > 0) return seconds;
-  throw usageError(`--timeout takes seconds, got ${String(given)}`, "such as --timeout 60");
+  const text = `${marks[state]}  ${escapedLine(what)}: ${detail.split("\n").map(escapedLine).join("\n           ")}`;
+  if (todo === undefined) return text;
+  // as it can be typed
+  const fix = escapedLine(todo).replaceAll(/\bparley (?=[a-z])/g, `${commandToType()} `);
+  return `${text}\n           → ${fix}`;
 }

@@ -1,4 +1,4 @@
-// Node, the folders, the config, and the model of our own agent.
+// Checks Node, the folders, the config file and the model of our own agent.
 
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
@@ -17,7 +17,7 @@ export function examineNode(): Finding {
     : { what: "node", state: "broken", detail, todo: "install Node 22.18 or newer" };
 }
 
-/** Folders are made when they are needed; one that cannot be written to is a problem before that. */
+/** Folders are created on demand, so an existing parent must be writable. */
 export function examineFolders(): readonly Finding[] {
   const folders = { data: dataFolder(), state: stateFolder(), config: dirname(configPath()) };
   return Object.entries(folders).map(([name, folder]) => {
@@ -25,12 +25,12 @@ export function examineFolders(): readonly Finding[] {
     const what = `${name} folder`;
     try {
       accessSync(nearest, constants.W_OK);
-      return { what, state: "ok", detail: nearest === folder ? folder : `${folder}, made when it is needed` };
+      return { what, state: "ok", detail: nearest === folder ? folder : `${folder}, created on demand` };
     } catch {
       return {
         what,
         state: "broken",
-        detail: `${nearest} cannot be written to`,
+        detail: `${nearest} is not writable`,
         todo: "make it writable, or set PARLEY_HOME to another folder",
       };
     }
@@ -50,12 +50,15 @@ export async function examineConfig(): Promise<{ readonly finding: Finding; read
     const config = await checkedConfig(text, (warning) => warnings.push(warning));
     const [first] = warnings;
     if (first === undefined) {
-      return { config, finding: { what, state: "ok", detail: text === "" ? `${file}, not there` : file } };
+      return {
+        config,
+        finding: { what, state: "ok", detail: text === "" ? `${file}, does not exist` : file },
+      };
     }
     const detail = warnings.join("; ");
     return {
       config,
-      finding: { what, state: "warning", detail, todo: "correct the names: parley config edit" },
+      finding: { what, state: "warning", detail, todo: "fix the names: parley config edit" },
     };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
@@ -66,7 +69,7 @@ export async function examineConfig(): Promise<{ readonly finding: Finding; read
   }
 }
 
-/** Which model our own agent would use, and whether it has its key. */
+/** The model that our own agent would use, and whether it has a key. */
 export async function examineModel({ agent = {} }: Config): Promise<Finding> {
   const { credentialsFile, ModelError, openAccount } = await import("@parley/agent");
   const what = "model";
@@ -84,6 +87,6 @@ export async function examineModel({ agent = {} }: Config): Promise<Finding> {
       : { what, state: "broken", detail: `${chosen} has no key`, todo: "parley agent login" };
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;
-    return { what, state: "broken", detail: error.message, todo: "correct it: parley config edit" };
+    return { what, state: "broken", detail: error.message, todo: "fix it: parley config edit" };
   }
 }

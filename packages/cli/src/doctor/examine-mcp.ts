@@ -1,19 +1,19 @@
-// The MCP servers of the config, each asked who it is.
+// Connects to each configured MCP server and asks for its name.
 
 import { Connection, type McpServer, RequestError } from "@parley/acp";
 import { spawnTransport } from "@parley/acp/node";
 import { agentEnvironment, findProgram } from "@parley/client";
 import { ownVersion } from "../settings/installation.ts";
-import { safeLine } from "../terminal/safe-text.ts";
+import { safeLine } from "../terminal/sanitise.ts";
 import type { Finding } from "./finding.ts";
 
-/** What MCP calls its newest version that all know; a server answers with the one that it speaks. */
+/** A widely supported MCP version; a server answers with its own. */
 const protocolVersion = "2025-06-18";
 
-/** A server that asks something is refused. */
-const nobody = {
+/** Requests of a server are refused. */
+const noHandlers = {
   request() {
-    throw new RequestError(-32601, "nothing is offered here");
+    throw new RequestError(-32601, "method not supported");
   },
   notification: () => undefined,
 };
@@ -31,52 +31,51 @@ export async function examineServers(
     servers.map(async (server) => {
       const what = `MCP server ${String(server.name)}`;
       try {
-        return { what, state: "ok" as const, detail: safeLine(await asked(server, hello, timeoutMs)) };
+        return { what, state: "ok" as const, detail: safeLine(await serverName(server, hello, timeoutMs)) };
       } catch (error) {
         const detail = safeLine(error instanceof Error ? error.message : String(error));
-        return { what, state: "broken" as const, detail, todo: "correct it: parley config edit" };
+        return { what, state: "broken" as const, detail, todo: "fix it: parley config edit" };
       }
     }),
   );
 }
 
-function asked(server: McpServer, hello: object, timeoutMs: number): Promise<string> {
-  if (server.type === "stdio") return ofProgram(server as Stdio, hello, timeoutMs);
-  return ofAddress(server as Http, hello, timeoutMs);
+function serverName(server: McpServer, hello: object, timeoutMs: number): Promise<string> {
+  if (server.type === "stdio") return nameOverStdio(server as Stdio, hello, timeoutMs);
+  return nameOverHttp(server as Http, hello, timeoutMs);
 }
 
 type Stdio = Extract<McpServer, { type: "stdio"; command: string }>;
 type Http = Extract<McpServer, { type: "http"; url: string }>;
 
-/** Lines of JSON-RPC, as ACP has them. */
-async function ofProgram(
+async function nameOverStdio(
   { command, args = [], env = [] }: Stdio,
   hello: object,
   timeoutMs: number,
 ): Promise<string> {
   const found = findProgram(command, process.env, process.cwd());
-  if (!("path" in found)) throw new Error(`${command} was not found`);
+  if (!("path" in found)) throw new Error(`command not found: ${command}`);
   const declared = Object.fromEntries(env.map(({ name, value }) => [name, value]));
-  // what it has of our environment it has by name
+  // nothing of our environment is inherited
   const none = Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined]));
   const { transport, process: child } = spawnTransport(found.path, args, {
     env: { ...none, ...agentEnvironment({ env: declared, passes: [] }, process.env) },
     graceMs: 500,
   });
-  const connection = new Connection(transport, { noise: "skip", handlers: nobody });
+  const connection = new Connection(transport, { noise: "skip", handlers: noHandlers });
   try {
     return described(await connection.request("initialize", hello, { timeoutMs }));
   } catch (error) {
-    const said = child.stderrTail().trim().split("\n").at(-1) ?? "";
-    const why = error instanceof RequestError ? `it refused: ${error.message}` : (error as Error).message; // what request rejects with
-    throw new Error(said === "" ? why : `${why}: ${said}`);
+    const lastLine = child.stderrTail().trim().split("\n").at(-1) ?? "";
+    const reason = error instanceof RequestError ? `it refused: ${error.message}` : (error as Error).message; // request rejects with errors
+    throw new Error(lastLine === "" ? reason : `${reason}: ${lastLine}`);
   } finally {
     await connection.close();
   }
 }
 
-/** Its answer may be JSON, or one event of a stream. */
-async function ofAddress(
+/** The response may be JSON or an event stream. */
+async function nameOverHttp(
   { url, headers = [], type }: Http,
   hello: object,
   timeoutMs: number,
@@ -94,15 +93,13 @@ async function ofAddress(
       : { body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: hello }) }),
     signal: AbortSignal.timeout(timeoutMs),
   }).catch((error: Error) => {
-    throw new Error(
-      error.name === "TimeoutError" ? `no answer within ${timeoutMs} ms` : "it cannot be reached",
-    );
+    throw new Error(error.name === "TimeoutError" ? `no response within ${timeoutMs} ms` : "cannot connect");
   });
   try {
     if (response.status === 401 || response.status === 403)
-      throw new Error(`it wants a login (${response.status})`);
-    if (!response.ok) throw new Error(`it answers ${response.status}`);
-    return isOld ? "it listens" : described(await firstAnswer(response));
+      throw new Error(`login required (${response.status})`);
+    if (!response.ok) throw new Error(`HTTP status ${response.status}`);
+    return isOld ? "reachable" : described(await firstAnswer(response));
   } finally {
     await response.body?.cancel().catch(() => undefined);
   }
@@ -112,13 +109,13 @@ async function firstAnswer(response: Response): Promise<unknown> {
   let text = "";
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();
-  if (reader === undefined) throw new Error("it answers nothing");
+  if (reader === undefined) throw new Error("empty response");
   try {
     for (let read = await reader.read(); ; read = await reader.read()) {
       text += decoder.decode(read.value, { stream: !read.done });
       const answer = answerIn(text);
       if (answer !== undefined) return answer;
-      if (read.done || text.length > 1_000_000) throw new Error("it answers something else than MCP");
+      if (read.done || text.length > 1_000_000) throw new Error("the response is not MCP");
     }
   } finally {
     reader.releaseLock();
@@ -140,7 +137,7 @@ function answerIn(text: string): unknown {
       if (message.result !== undefined) return message.result;
     } catch (error) {
       if (error instanceof RequestError) throw error;
-      // not all of it is here yet
+      // incomplete JSON
     }
   }
   return undefined;
@@ -151,6 +148,6 @@ function described(result: unknown): string {
     serverInfo?: { name?: unknown; version?: unknown };
     protocolVersion?: unknown;
   };
-  if (typeof spoken !== "string") throw new Error("it answers something else than MCP");
-  return `${String(serverInfo?.name ?? "a server without a name")} ${String(serverInfo?.version ?? "")}, MCP ${spoken}`;
+  if (typeof spoken !== "string") throw new Error("the response is not MCP");
+  return `${String(serverInfo?.name ?? "unnamed server")} ${String(serverInfo?.version ?? "")}, MCP ${spoken}`;
 }

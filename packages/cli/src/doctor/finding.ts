@@ -1,11 +1,11 @@
-// What the doctor finds.
+// The type of a check result.
 
 export interface Finding {
-  /** What it is about: `node`, `config`, `agent claude`. */
+  /** What was checked: `node`, `config`, `agent claude`. */
   readonly what: string;
-  /** `missing` is no illness: something that could be there and is not. */
+  /** `missing` is optional and not a problem. */
   readonly state: "ok" | "missing" | "warning" | "broken";
   readonly detail: string;
-  /** What to do, where something is to be done. */
+  /** How to fix it. */
   readonly todo?: string;
 }

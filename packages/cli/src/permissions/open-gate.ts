@@ -1,8 +1,8 @@
-// The gate of a command that talks to agents: with the rules of this machine, of this user and of this run, with
-// what was remembered, and with a log of what is done.
+// Opens the permission gate with the rules of the machine, the user and the run, remembered answers and an audit log.
 
 import { accessSync, constants, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { optional } from "@parley/acp/internal";
 import {
   auditLog,
   describeRule,
@@ -25,19 +25,19 @@ import { configuredRules, type RunRules, workspacePolicyOf } from "./policy-rule
 export interface OpenGateOptions
   extends RunRules,
     Pick<GateOptions, "asker" | "agent" | "extraRoots" | "environment"> {
-  /** What must not be in the log. */
+  /** Kept out of the log. */
   readonly secrets?: Iterable<string>;
-  /** What of a workspace's rules was left out. */
+  /** Called for ignored rules of a workspace. */
   warn?(message: string): void;
 }
 
 export interface OpenedGate {
   readonly gate: Gate;
-  /** Ends the log. */
+  /** Closes the log. */
   close(): void;
 }
 
-/** Throws a usage error where a rule cannot be meant. */
+/** Throws a usage error for an invalid rule. */
 export function openGate(options: OpenGateOptions): OpenedGate {
   const { asker, agent, extraRoots, environment, warn } = options;
   warnOfReadOnly(auditFolder(), warn);
@@ -46,7 +46,7 @@ export function openGate(options: OpenGateOptions): OpenedGate {
   const everything = rules.find(({ effect, operation }) => effect === "allow" && operation === "*");
   if (everything !== undefined) {
     refuseForRoot(everything);
-    warn?.("everything is allowed for this run, except what is always asked");
+    warn?.("everything is allowed for this run, except what always requires a question");
   }
   const known = new Map<string, readonly Rule[]>();
   const gate = permissionGate({
@@ -62,15 +62,12 @@ export function openGate(options: OpenGateOptions): OpenedGate {
     remembered: rememberedRules(permissionsPath()),
     audit,
     own: [dirname(configPath()), dataFolder(), stateFolder()],
-    ...(asker === undefined ? {} : { asker }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(extraRoots === undefined ? {} : { extraRoots }),
-    ...(environment === undefined ? {} : { environment }),
+    ...optional({ asker, agent, extraRoots, environment }),
   });
   return { gate, close: () => audit.close() };
 }
 
-/** What cannot be written down is not done: better to hear that before every tool of an agent fails by it. */
+/** Without an audit log everything that needs a permission fails, so the user is warned first. */
 function warnOfReadOnly(folder: string, warn: OpenGateOptions["warn"]): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -78,16 +75,16 @@ function warnOfReadOnly(folder: string, warn: OpenGateOptions["warn"]): void {
   } catch (error) {
     const { code = "unknown" } = error as NodeJS.ErrnoException; // of fs, which has no other errors
     warn?.(
-      `${folder} cannot be written (${code}), so whatever needs a permission will be refused; PARLEY_HOME moves it`,
+      `cannot write to ${folder} (${code}): everything that needs a permission will be refused; set PARLEY_HOME to another folder`,
     );
   }
 }
 
-/** An agent that may do everything may then do it to the whole machine. Windows has no such user. */
+/** As root, an agent that may do everything could damage the whole machine. */
 function refuseForRoot(rule: Rule): void {
   if (process.getuid?.() !== 0 || process.env["PARLEY_SANDBOX"] === "1") return;
   throw usageError(
-    `${describeRule(rule)} is refused for root: it would let an agent do everything to this machine`,
-    "be another user, allow what is needed only, or set PARLEY_SANDBOX=1 where nothing is lost with the machine",
+    `${describeRule(rule)} is refused for root: it would give an agent full control of this machine`,
+    "use another user, allow only what is needed, or set PARLEY_SANDBOX=1 on a disposable machine",
   );
 }

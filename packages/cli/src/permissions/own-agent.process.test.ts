@@ -86,7 +86,7 @@ test("what a workspace wants asked is not done where nobody can be asked", patie
   writeFileSync(at("secret.txt"), "zebra");
   const { status, stderr } = await own('replace "one" with "two" in n.txt', "--mode", "code");
   assert.equal(status, 3, stderr);
-  assert.match(stderr, /nobody is there to ask|no --allow is for that/);
+  assert.match(stderr, /nobody is there to ask|no rule can allow this/);
   assert.equal(readFileSync(at("n.txt"), "utf8"), "one\n");
   const read = await own("read secret.txt");
   assert.equal(read.status, 3);
@@ -115,7 +115,7 @@ test("what an agent did by itself against a rule is told, and is exit code 3", p
     assert.equal(text.status, 3, text.stderr);
     assert.match(
       text.stderr,
-      /the agent did by itself what a rule forbids: read .*x\.txt \(deny any:read x\.txt \(--deny\)\)\n {2}run rm x\.txt .*\n.*cannot stop what an agent does by itself: run it in a sandbox/,
+      /the agent did what a rule forbids, without asking: read .*x\.txt \(deny any:read x\.txt \(--deny\)\)\n {2}run rm x\.txt .*\n.*cannot stop what an agent does itself: run it in a sandbox/,
     );
     const events = eventsOf(await probe.run(play, [...rules, "--json"]));
     const told = events.filter((each) => each["effect"] === "violation");

@@ -1,12 +1,14 @@
-// `parley permissions check OPERATION ...`: what the rules say, without doing anything.
+// `parley permissions check OPERATION ...`: prints what the rules decide about an operation.
 
 import { realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve } from "node:path";
+import { optional } from "@parley/acp/internal";
 import { canonicalPath, commandSubject, type Subject, type Verdict } from "@parley/client";
 import type { Invocation } from "../command/command.ts";
 import { usageError } from "../command/command-error.ts";
+import { directoryOption, listOption, textOption } from "../command/option-values.ts";
 import { printAnswer } from "../command/print-answer.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 import { openGate } from "./open-gate.ts";
 import { ruleJson } from "./permissions-list.ts";
 import { policyFile } from "./policy-rules.ts";
@@ -24,26 +26,26 @@ const examples: Readonly<Record<string, string>> = {
 const exitCodes = { allow: 0, deny: 3, ask: 4 };
 
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
-  const list = (name: string) =>
-    [values[name] ?? []].flat().filter((value): value is string => typeof value === "string");
-  const cwd = realpathSync(resolve(list("cwd")[0] ?? "."));
+  const cwd = realpathSync(directoryOption(values) ?? ".");
   const subject = subjectFrom(positionals, cwd);
-  const policy = await policyFile(list("policy")[0]);
-  const { gate } = openGate({ policy, allow: list("allow"), deny: list("deny") });
-  const beside = list("add-dir").map((each) => canonicalPath(resolve(each)));
-  const roots = [cwd, ...beside];
+  const policy = await policyFile(textOption(values, "policy"));
+  const { gate } = openGate({
+    policy,
+    allow: listOption(values, "allow"),
+    deny: listOption(values, "deny"),
+  });
+  const roots = [cwd, ...listOption(values, "add-dir").map((each) => canonicalPath(resolve(each)))];
   const { effect, reason, rule }: Verdict = isOutside(subject, roots)
     ? { effect: "deny", reason: outside }
     : gate.check({ sessionId: "check", cwd, roots }, [subject]);
-  const data = { effect, reason, subject, ...(rule === undefined ? {} : { rule: ruleJson(rule) }) };
-  printAnswer(`${effect}: ${printable(reason)}`, data, json);
+  const data = { effect, reason, subject, ...optional({ rule: rule && ruleJson(rule) }) };
+  printAnswer(`${effect}: ${escapedLine(reason)}`, data, json);
   return exitCodes[effect];
 }
 
-const outside =
-  "it leads outside the workspace, and no rule is asked; --add-dir DIR lets agents into a directory";
+const outside = "the path is outside the workspace, where no rule applies; --add-dir DIR adds a directory";
 
-/** What an agent says it does itself is bound to no directory. */
+/** What an agent says it does itself is not limited to directories. */
 function isOutside({ origin, path }: Subject, roots: readonly string[]): boolean {
   if (origin !== "op" || path === undefined) return false;
   return !roots.some(
@@ -57,14 +59,17 @@ function subjectFrom(words: readonly string[], cwd: string): Subject {
   const origin = claimed === "claim:" ? "claim" : "op";
   const [word = ""] = rest;
   if (first === "")
-    throw usageError("what would be done? type: parley permissions check write src/a.ts", help);
+    throw usageError("expected an operation, for example: parley permissions check write src/a.ts", help);
   const example = examples[operation];
   if (example === undefined) {
-    const wanted = `an operation is ${Object.keys(examples).join(", ")}`;
-    throw usageError(`${wanted}; got ${printable(operation)}`, help);
+    const expected = `expected one of ${Object.keys(examples).join(", ")}`;
+    throw usageError(`${expected}; got ${escapedLine(operation)}`, help);
   }
   if (rest.length === 0)
-    throw usageError(`${operation} what? type: parley permissions check ${operation} ${example}`, help);
+    throw usageError(
+      `${operation} needs a target, for example: parley permissions check ${operation} ${example}`,
+      help,
+    );
   switch (operation) {
     case "read":
     case "write":

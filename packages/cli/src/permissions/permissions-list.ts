@@ -1,37 +1,38 @@
-// `parley permissions list`.
+// `parley permissions list`: lists the rules in force.
 
-import { resolve } from "node:path";
+import { optional } from "@parley/acp/internal";
 import { type Rule, rememberedRules, ruleText } from "@parley/client";
 import type { Invocation } from "../command/command.ts";
+import { directoryOption } from "../command/option-values.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { permissionsPath, policyPath } from "../settings/data-folder.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 import { configuredRules, workspacePolicyOf } from "./policy-rules.ts";
 
 export async function run({ values, json }: Invocation): Promise<number> {
-  const cwd = resolve(typeof values["cwd"] === "string" ? values["cwd"] : ".");
+  const cwd = directoryOption(values) ?? process.cwd();
   const { rules: workspace, warnings } = workspacePolicyOf(cwd);
   const rules = [...configuredRules({}), ...workspace, ...rememberedRules(permissionsPath()).list()];
-  const width = Math.max(0, ...rules.map((rule) => Math.min(widest, printable(ruleText(rule)).length)));
+  const width = Math.max(0, ...rules.map((rule) => Math.min(widest, escapedLine(ruleText(rule)).length)));
   const lines = rules.map((rule) => ruleLine(rule, width));
-  const hint = `Rules of yours go into ${policyPath()}, one to a line: allow exec npm test`;
+  const hint = `Add your own rules to ${policyPath()}, one per line: allow exec npm test`;
   const text = [
     ...(lines.length === 0
-      ? ["There are no rules: reading in the workspace is allowed, all else is asked."]
+      ? ["No rules: reads in the workspace are allowed, everything else is asked."]
       : lines),
-    ...warnings.map((warning) => `ignored: ${printable(warning)}`),
+    ...warnings.map((warning) => `ignored: ${escapedLine(warning)}`),
     hint,
   ].join("\n");
   const data = { rules: rules.map(ruleJson), warnings, policy: policyPath() };
-  const told = await withoutSecrets({ text, data });
-  printAnswer(told.text, told.data, json);
+  const shown = await withoutSecrets({ text, data });
+  printAnswer(shown.text, shown.data, json);
   return 0;
 }
 
-/** A longer rule does not move the others aside. */
+/** Longer rules do not widen the column. */
 const widest = 40;
-/** Of a rule that ends within it the hour counts. */
+/** Rules that expire sooner are shown with the hour. */
 const soonMs = 2 * 86_400_000;
 
 export function ruleLine(rule: Rule, width = 0): string {
@@ -42,7 +43,7 @@ export function ruleLine(rule: Rule, width = 0): string {
     cwd !== undefined ? `when run in ${cwd}` : scope === "always" ? "everywhere" : undefined,
     expires === undefined ? undefined : `until ${moment(expires)}`,
   ].filter((part) => part !== undefined);
-  return `${effect.padEnd(5)}  ${printable(ruleText(rule)).padEnd(width)}  (${printable(where.join(", "))})`;
+  return `${effect.padEnd(5)}  ${escapedLine(ruleText(rule)).padEnd(width)}  (${escapedLine(where.join(", "))})`;
 }
 
 function moment(time: number): string {
@@ -56,11 +57,13 @@ export function ruleJson(rule: Rule): object {
     effect,
     rule: ruleText(rule),
     origin,
-    ...(id === undefined ? {} : { id }),
-    ...(scope === undefined ? {} : { scope }),
-    ...(expires === undefined ? {} : { expires: new Date(expires).toISOString() }),
-    ...(source === undefined ? {} : { source }),
-    ...(workspace === undefined ? {} : { workspace: workspace.path }),
-    ...(cwd === undefined ? {} : { cwd }),
+    ...optional({
+      id,
+      scope,
+      expires: expires === undefined ? undefined : new Date(expires).toISOString(),
+      source,
+      workspace: workspace?.path,
+      cwd,
+    }),
   };
 }

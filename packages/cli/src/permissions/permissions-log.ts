@@ -1,15 +1,15 @@
-// `parley permissions log`: what agents were allowed and refused, and what came of it.
+// `parley permissions log`: prints permission decisions and their outcomes.
 
 import { type AuditEntry, type AuditReport, auditFiles, verifyAudit } from "@parley/client";
 import type { Invocation } from "../command/command.ts";
-import { countOption } from "../command/count-option.ts";
+import { countOption } from "../command/option-values.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { auditFolder } from "../settings/data-folder.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 
 interface Line {
   readonly entry: AuditEntry;
-  /** "unknown": it was begun, and nobody knows how it ended. */
+  /** "unknown": the operation started and its end was not recorded. */
   readonly result?: string;
 }
 
@@ -26,8 +26,8 @@ export async function run({ values, json }: Invocation): Promise<number> {
     lines.unshift(...found.slice(-(limit - lines.length)));
     if (lines.length >= limit) break;
   }
-  const shownLines = lines.length === 0 ? ["Nothing was decided yet."] : lines.map(shown);
-  const text = [...shownLines, ...problems.map(printable)].join("\n");
+  const shownLines = lines.length === 0 ? ["No decisions yet."] : lines.map(shown);
+  const text = [...shownLines, ...problems.map(escapedLine)].join("\n");
   printAnswer(text, { entries: lines.map(({ entry, result }) => ({ ...entry, result })), problems }, json);
   return problems.length === 0 ? 0 : 1;
 }
@@ -48,5 +48,5 @@ function shown({ entry, result }: Line): string {
   const what = `${origin === "claim" ? "claimed " : ""}${operation} ${target}`;
   const end = result === undefined ? "" : `, ${result}`;
   const who = agent === undefined ? "" : `  ${agent}`;
-  return `${time}${printable(who)}  ${effect.padEnd(9)}  ${printable(what)}  (${printable(reason)}${end})`;
+  return `${time}${escapedLine(who)}  ${effect.padEnd(9)}  ${escapedLine(what)}  (${escapedLine(reason)}${end})`;
 }

@@ -1,12 +1,13 @@
-// `parley permissions verify [FILE...]`: whether the logs are as they were written.
+// `parley permissions verify [FILE...]`: verifies that the logs were not changed.
 
 import { basename } from "node:path";
+import { optional } from "@parley/acp/internal";
 import { type AuditFolderReport, type AuditReport, verifyAudit, verifyAuditFolder } from "@parley/client";
 import type { Invocation } from "../command/command.ts";
 import { CommandError } from "../command/command-error.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { auditFolder } from "../settings/data-folder.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 
 export async function run({ positionals, json }: Invocation): Promise<number> {
   const { reports, missing }: AuditFolderReport =
@@ -21,19 +22,19 @@ export async function run({ positionals, json }: Invocation): Promise<number> {
     isWhole,
     isClosed,
     isRunning,
-    ...(problem === undefined ? {} : { problem }),
+    ...optional({ problem }),
     entries: all.length,
     unknown: unknown.length,
   }));
-  const gone = missing.map((name) => `${printable(name)}: MISSING: ${whoMisses(name, reports)}`);
-  const text = [...reports.flatMap(notes), ...gone, summary].join("\n");
+  const lost = missing.map((name) => `${escapedLine(name)}: MISSING: ${whereMissing(name, reports)}`);
+  const text = [...reports.flatMap(notes), ...lost, summary].join("\n");
   printAnswer(text, { logs, changed, missing }, json);
   return changed + missing.length === 0 ? 0 : 1;
 }
 
-function whoMisses(name: string, reports: readonly AuditReport[]): string {
+function whereMissing(name: string, reports: readonly AuditReport[]): string {
   const next = reports.find(({ before }) => before === name);
-  return `it came before ${printable(basename(next?.path ?? ""))}, and is gone`;
+  return `it came before ${escapedLine(basename(next?.path ?? ""))}`;
 }
 
 function verified(path: string): AuditReport {
@@ -41,14 +42,16 @@ function verified(path: string): AuditReport {
     return verifyAudit(path);
   } catch (error) {
     const { message } = error as Error; // reading a file fails with one
-    throw new CommandError("file", `${path} cannot be read: ${message}`, "check the name");
+    throw new CommandError("file", `cannot read ${path}: ${message}`, "check the name");
   }
 }
 
 function notes({ path, isWhole, isClosed, isRunning, problem, unknown }: AuditReport): string[] {
-  const shown = printable(path);
+  const shown = escapedLine(path);
   if (!isWhole) return [`${shown}: CHANGED: ${problem}`];
-  const why = isRunning ? "its process runs" : "its process was killed";
+  const why = isRunning ? "its process is running" : "its process was killed";
   const open = isClosed ? [] : [`${shown}: has no end: ${why}`];
-  return unknown.length === 0 ? open : [...open, `${shown}: of ${unknown.length} the outcome is unknown`];
+  return unknown.length === 0
+    ? open
+    : [...open, `${shown}: ${unknown.length} entries have an unknown outcome`];
 }

@@ -74,7 +74,7 @@ test("a rule is remembered for a workspace, listed, and taken back", (t) => {
   assert.equal(parley("check", "write", "docs/a.md").status, 4);
   const again = parley("revoke", added.id);
   assert.equal(again.status, 1);
-  assert.match(again.stderr, /nothing is remembered as/);
+  assert.match(again.stderr, /unknown rule id:/);
 });
 
 test("what stands behind the command belongs to the command, whatever it looks like", (t) => {
@@ -126,18 +126,24 @@ test("a rule for an hour says until which minute, one for a directory says where
 test("what cannot be meant is a usage error that says what was wanted", (t) => {
   const { parley, put } = place(t);
   const wrong: [string[], RegExp][] = [
-    [["add"], /which rule\?/],
-    [["add", "permit", "read", "x"], /begins with allow, ask or deny, got "permit"/],
+    [["add"], /expected a rule/],
+    [["add", "permit", "read", "x"], /expected allow, ask or deny, got "permit"/],
     [["add", "allow", "rewrite", "x"], /a rule begins with read, write/],
-    [["add", "allow", "write", "x", "--scope", "always"], /always allows reading and exact commands only/],
-    [["add", "allow", "exec", "npm *", "--scope", "always"], /always allows reading and exact commands only/],
-    [["add", "allow", "read", "x", "--for", "soon"], /--for takes a time/],
-    [["check", "paint", "x"], /an operation is read, write.*got paint/],
-    [["check", "paint"], /an operation is read, write.*got paint/],
-    [["check", "exec"], /exec what\? type: parley permissions check exec npm test/],
-    [["check"], /what would be done\?/],
-    [["revoke"], /which rule\?/],
-    [["check", "read", "x", "--policy", "nothing"], /there is no file nothing/],
+    [
+      ["add", "allow", "write", "x", "--scope", "always"],
+      /--scope always is limited to reads and exact commands/,
+    ],
+    [
+      ["add", "allow", "exec", "npm *", "--scope", "always"],
+      /--scope always is limited to reads and exact commands/,
+    ],
+    [["add", "allow", "read", "x", "--for", "soon"], /--for: expected a time/],
+    [["check", "paint", "x"], /expected one of read, write.*got paint/],
+    [["check", "paint"], /expected one of read, write.*got paint/],
+    [["check", "exec"], /exec needs a target, for example: parley permissions check exec npm test/],
+    [["check"], /expected an operation/],
+    [["revoke"], /expected the id of a rule/],
+    [["check", "read", "x", "--policy", "nothing"], /file not found: nothing/],
   ];
   for (const [args, message] of wrong) {
     const { status, stderr } = parley(...args);
@@ -153,7 +159,7 @@ test("what cannot be meant is a usage error that says what was wanted", (t) => {
 
 test("the log says what was done, and verify finds what was changed", (t) => {
   const { parley, home } = place(t);
-  assert.match(parley("log").stdout, /Nothing was decided yet/);
+  assert.match(parley("log").stdout, /No decisions yet/);
   const folder = join(home, "state/audit");
   const log = auditLog(folder);
   const base = {
@@ -175,7 +181,7 @@ test("the log says what was done, and verify finds what was changed", (t) => {
   assert.equal(parley("log", "--refused").stdout.trim().split("\n").length, 1);
   const whole = parley("verify");
   assert.equal(whole.status, 0);
-  assert.match(whole.stdout, /of 1 the outcome is unknown\n1 logs, 5 entries, 0 changed/);
+  assert.match(whole.stdout, /1 entries have an unknown outcome\n1 logs, 5 entries, 0 changed/);
   const path = log.path;
   writeFileSync(path, readFileSync(path, "utf8").replace("/w/a", "/w/c"));
   const changed = parley("verify", "--json");
@@ -199,7 +205,7 @@ test("verify tells a process that was killed from a log that was cut or is missi
   spawnSync(process.execPath, args, { cwd: import.meta.dirname });
   const killed = parley("verify");
   assert.equal(killed.status, 0);
-  assert.match(killed.stdout, /: has no end: its process was killed\n.*of 2 the outcome is unknown/);
+  assert.match(killed.stdout, /: has no end: its process was killed\n.*2 entries have an unknown outcome/);
   assert.match(killed.stdout, /1 logs, 2 entries, 0 changed, 0 missing/);
   const [name = ""] = readdirSync(folder).filter((each) => each.endsWith(".ndjson"));
   const path = join(folder, name);
@@ -211,7 +217,7 @@ test("verify tells a process that was killed from a log that was cut or is missi
   writeFileSync(path, text);
   const log = auditLog(folder);
   log.write({ kind: "refused" });
-  assert.match(parley("verify").stdout, /: has no end: its process runs/);
+  assert.match(parley("verify").stdout, /: has no end: its process is running/);
   log.close();
   rmSync(path);
   const gone = parley("verify", "--json");

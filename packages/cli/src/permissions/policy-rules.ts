@@ -1,26 +1,26 @@
-// Where rules come from: the machine's, the user's, the workspace's, a file and flags of this run.
+// Reads permission rules: of the machine, the user, the workspace, and the file and options of a run.
 
 import { lstatSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Effect, type ParsedPolicy, parsePolicy, parseRule, type Rule, RuleError } from "@parley/client";
 import { usageError } from "../command/command-error.ts";
 import { policyPath } from "../settings/data-folder.ts";
-import { readSource, TooLargeError } from "../settings/named-source.ts";
-import { printable } from "../terminal/printable.ts";
+import { readSource, TooLargeError } from "../settings/read-source.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 
-/** For all users of a machine; nobody's answer goes beyond it. */
+/** For all users of a machine; no answer overrides it. */
 const operatorPolicy = "/etc/parley/policy";
 const workspacePolicy = join(".parley", "policy");
 const maxBytes = 256 * 1024;
 const help = "see docs/policy.md, or parley help permissions add";
 
-/** Read once: it may be a pipe. */
+/** Read once, since it may be a pipe. */
 export interface PolicyFile {
   readonly path: string;
   readonly text: string;
 }
 
-/** What `--policy` names. Throws a usage error where it cannot be read. */
+/** The file of `--policy`. Throws a usage error if it cannot be read. */
 export async function policyFile(path: string | undefined): Promise<PolicyFile | undefined> {
   if (path === undefined) return undefined;
   try {
@@ -28,20 +28,19 @@ export async function policyFile(path: string | undefined): Promise<PolicyFile |
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException; // of fs
     if (error instanceof TooLargeError || code === "EISDIR")
-      throw usageError(`${printable(path)} is no file of rules`, help);
-    if (code === "ENOENT") throw usageError(`there is no file ${printable(path)}`, help);
-    throw usageError(`--policy ${printable(path)} cannot be read: ${code}`, help);
+      throw usageError(`--policy: ${escapedLine(path)} is not a policy file`, help);
+    if (code === "ENOENT") throw usageError(`--policy: file not found: ${escapedLine(path)}`, help);
+    throw usageError(`--policy: cannot read ${escapedLine(path)}: ${code}`, help);
   }
 }
 
 export interface RunRules {
-  /** A file of rules that was named for this run. */
   readonly policy?: PolicyFile | undefined;
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
 }
 
-/** Throws a usage error for what cannot be meant: a rule that is left out might have been one that forbids. */
+/** Throws a usage error for an invalid rule: ignoring it might ignore a denial. */
 export function configuredRules({ policy, allow = [], deny = [] }: RunRules): Rule[] {
   try {
     return [
@@ -57,13 +56,13 @@ export function configuredRules({ policy, allow = [], deny = [] }: RunRules): Ru
   }
 }
 
-/** What a workspace says, with what was left out of it. */
+/** The rules of a workspace, and warnings about ignored ones. */
 export function workspacePolicyOf(root: string): ParsedPolicy {
   try {
-    // what is wrong with a line is shown: a link would show lines of whatever file it leads to
+    // errors quote the file, and a link could lead to any file
     for (const path of [".parley", workspacePolicy].map((each) => join(root, each)))
       if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
-        throw new RuleError(`${path} is a link, so no rules of this workspace are read`);
+        throw new RuleError(`${path} is a symbolic link; the rules of this workspace are ignored`);
     return readPolicy(join(root, workspacePolicy), "workspace");
   } catch (error) {
     if (error instanceof RuleError) return { rules: [], warnings: [error.message] };
@@ -83,7 +82,7 @@ function typed(effect: Effect, text: string): Rule {
 function readPolicy(path: string, origin: Rule["origin"]): ParsedPolicy {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return { rules: [], warnings: [] };
-  // before it is opened: a pipe would make us wait
-  if (!stat.isFile() || stat.size > maxBytes) throw new RuleError(`${path} is no file of rules`);
+  // checked before it is opened, since a pipe would block
+  if (!stat.isFile() || stat.size > maxBytes) throw new RuleError(`${path} is not a policy file`);
   return parsePolicy(readFileSync(path, "utf8"), origin, path);
 }

@@ -1,27 +1,28 @@
-// `--format json`: one JSON object per line, each with `"v":1` and a type. The last line is always "end".
+// Prints `--format json`: one object per line, each with `"v":1` and a type; the last has the type "end".
 
 import type { Entry } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import { applyEntry, createView } from "@parley/acp/view";
-import { jsonText } from "../command/json-text.ts";
+import { escapedJson } from "../terminal/sanitise.ts";
 import { LastMessage } from "./last-message.ts";
 import type { Output } from "./output.ts";
 import type { RunPrinter } from "./run-printer.ts";
 
-/** So much of the last message is in the last line; all of it has been printed before. */
+/** The end contains at most this much of the last message, which was printed before. */
 const longestText = 4 * 1024 * 1024;
 
 export function jsonPrinter(output: Output): RunPrinter {
   const last = new LastMessage(longestText);
-  // of what it would fold only this is wanted at the end
+  // only usage is folded, for the end
   const view = createView();
-  const print = (type: string, fields: object) => output.write(`${jsonText({ v: 1, type, ...fields })}\n`);
+  const print = (type: string, fields: object) => output.write(`${escapedJson({ v: 1, type, ...fields })}\n`);
   let ids: { readonly session?: string; readonly sessionId?: string } = {};
   return {
     showsProgress: false,
     progress: () => undefined,
     pause: () => output.flush(),
     started({ session, sessionId, ...rest }) {
-      ids = { ...(session === undefined ? {} : { session }), sessionId };
+      ids = { ...optional({ session }), sessionId };
       print("start", { ...ids, ...rest });
     },
     entry(entry) {
@@ -36,15 +37,17 @@ export function jsonPrinter(output: Output): RunPrinter {
       const { stopReason, usage } = outcome ?? {};
       print("end", {
         exitCode,
-        ...(stopReason === undefined ? {} : { stopReason }),
+        ...optional({ stopReason }),
         ...ids,
         text: last.text,
-        ...(last.isTruncated ? { textTruncated: true } : {}),
-        ...(usage === undefined ? {} : { usage }),
-        ...(view.usage === undefined ? {} : { context: view.usage }),
-        ...(view.cost === undefined ? {} : { cost: view.cost }),
-        ...(refused ? { refused } : {}),
-        ...(error === undefined ? {} : { error }),
+        ...optional({
+          textTruncated: last.isTruncated || undefined,
+          usage,
+          context: view.usage,
+          cost: view.cost,
+          refused: refused || undefined,
+          error,
+        }),
         durationMs: Math.round(durationMs),
       });
       output.flush();
@@ -52,7 +55,7 @@ export function jsonPrinter(output: Output): RunPrinter {
   };
 }
 
-/** The outcome is told with the end. */
+/** The outcome is part of the end. */
 function fieldsOf(entry: Entry): object | undefined {
   if (entry.kind === "outcome") return undefined;
   const { seq: _, kind: _kind, ...fields } = entry;

@@ -1,4 +1,4 @@
-// The agent's last message: what `--format quiet` prints, and what the last line of `--format json` has.
+// Collects the agent's last message, for `--format quiet` and the end of `--format json`.
 
 import type { Entry } from "@parley/acp";
 
@@ -8,7 +8,7 @@ export class LastMessage {
   #text = "";
   #isTruncated = false;
 
-  /** Of a message that is longer, so many characters are kept. */
+  /** A longer message is truncated. */
   constructor(longest = Number.POSITIVE_INFINITY) {
     this.#longest = longest;
   }

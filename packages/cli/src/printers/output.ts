@@ -1,5 +1,4 @@
-// Where `parley run` prints. What comes within one tick is written at once, so that a flood of small updates costs few
-// writes. Terminals block on Linux; what waits for the slow reader of a pipe is bounded by making its source wait.
+// Output of `parley run`: batches writes per tick, pauses the source for a slow reader, and draws the status line.
 
 export interface Output {
   write(text: string): void;
@@ -8,7 +7,7 @@ export interface Output {
 
 const flushChars = 64 * 1024;
 
-/** `before` is called when something is about to be written. */
+/** Calls `before` before each write. */
 export function bufferedOutput(stream: NodeJS.WriteStream, before: () => void = () => undefined): Output {
   let text = "";
   let isScheduled = false;
@@ -32,10 +31,10 @@ export function bufferedOutput(stream: NodeJS.WriteStream, before: () => void = 
   };
 }
 
-/** So much may wait for whoever reads our output. */
+/** How much may wait for the reader of our output. */
 const longestQueue = 1024 * 1024;
 
-/** Somebody who may read slower than an agent talks (F6). */
+/** Back-pressure for a reader that is slower than the agent (F6). */
 export class SlowReader {
   readonly #stream: NodeJS.WriteStream;
   #isWaitedFor = false;
@@ -48,8 +47,8 @@ export class SlowReader {
     return this.#stream.writableLength > longestQueue;
   }
 
-  /** Makes the source wait until all is read, if too much is waiting by now. */
-  holdBack(source: { pause(): void; resume(): void }): void {
+  /** Pauses the source until everything is read, if too much is waiting. */
+  pauseIfBehind(source: { pause(): void; resume(): void }): void {
     if (this.#isWaitedFor || !this.isBehind) return;
     this.#isWaitedFor = true;
     source.pause();
@@ -60,7 +59,7 @@ export class SlowReader {
   }
 }
 
-/** One line at the bottom of a terminal that says what is going on; whatever is printed next takes its place. */
+/** A line at the bottom of the terminal that the next output replaces. */
 export class StatusLine {
   readonly #stream: NodeJS.WriteStream;
   #isDrawn = false;
@@ -70,7 +69,7 @@ export class StatusLine {
   }
 
   draw(text: string): void {
-    // some terminals say that they have none
+    // some terminals report 0 columns
     const room = Math.max(20, (this.#stream.columns || 80) - 4);
     const shown = text.length > room ? `${text.slice(0, room - 1)}…` : text;
     this.#stream.write(`\r\u001b[K\u001b[2m… ${shown}\u001b[0m`);

@@ -1,21 +1,21 @@
-// Plans as lines: the whole plan when it is another one, else what has changed since it was shown last.
+// Formats plans as lines: all of a new plan, then only what changed.
 
 import type { PlanItem } from "@parley/acp/view";
 import type { Paint } from "../terminal/paint.ts";
-import { safeLine, safeText } from "../terminal/safe-text.ts";
+import { safeLine, safeText } from "../terminal/sanitise.ts";
 
 type Plan = PlanItem["plan"];
 
 export class PlanLines {
   readonly #paint: Paint;
-  /** What was shown last of each plan: by item, or as a whole. */
+  /** What was last shown of each plan: the status of each item, or the text. */
   readonly #shown = new Map<string, ReadonlyMap<string, string> | string>();
 
   constructor(paint: Paint) {
     this.#paint = paint;
   }
 
-  /** What is to be shown now. */
+  /** The lines to show now. */
   changed(plan: Plan): string[] {
     const shown = this.#shown.get(plan.planId);
     if (plan.type === "items" && Array.isArray(plan.entries)) {
@@ -40,7 +40,7 @@ export class PlanLines {
   }
 }
 
-/** A plan that is a text, or a file somewhere. */
+/** A plan given as text or as a file. */
 function wholeText(plan: Plan): string {
   if ("content" in plan && typeof plan.content === "string") return safeText(plan.content).trim();
   return "uri" in plan && typeof plan.uri === "string" ? `plan: ${safeLine(plan.uri)}` : "";

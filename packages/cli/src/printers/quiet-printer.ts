@@ -1,16 +1,12 @@
-// `--format quiet`: the agent's last message and nothing else on stdout; what went wrong on stderr.
+// Prints `--format quiet`: only the agent's last message on stdout, and problems on stderr.
 
 import type { Entry } from "@parley/acp";
-import { safeLine, safeText } from "../terminal/safe-text.ts";
+import { safeLine, safeText } from "../terminal/sanitise.ts";
 import { LastMessage } from "./last-message.ts";
 import type { Output } from "./output.ts";
 import type { RunPrinter } from "./run-printer.ts";
 
-export function quietPrinter(
-  output: Output,
-  complain: (text: string) => void,
-  isTerminal: boolean,
-): RunPrinter {
+export function quietPrinter(output: Output, warn: (text: string) => void, isTerminal: boolean): RunPrinter {
   const last = new LastMessage();
   return {
     showsProgress: false,
@@ -20,23 +16,23 @@ export function quietPrinter(
     entry(entry) {
       last.entry(entry);
       const warning = warningOf(entry);
-      if (warning !== undefined) complain(warning);
+      if (warning !== undefined) warn(warning);
     },
     decision: () => undefined,
-    notice: complain,
+    notice: warn,
     end({ error }) {
-      // a file or a program gets the agent's words as they are
+      // files and programs get the text unchanged
       const text = isTerminal ? safeText(last.text) : last.text;
       if (text !== "") output.write(text.endsWith("\n") ? text : `${text}\n`);
       output.flush();
       if (error === undefined) return;
-      complain(error.message);
-      if (error.hint !== undefined) complain(error.hint);
+      warn(error.message);
+      if (error.hint !== undefined) warn(error.hint);
     },
   };
 }
 
-/** What the agent warns of concerns its answer, which is all that is shown. */
+/** Warnings of the agent may concern the message that is printed. */
 function warningOf(entry: Entry): string | undefined {
   if (entry.kind !== "update" || entry.update.sessionUpdate !== "notice") return undefined;
   const { severity, title, description } = entry.update;

@@ -1,4 +1,4 @@
-// What a printer of `parley run` is told, whatever the format.
+// The interface of the printers of `parley run`.
 
 import type { Entry, Outcome } from "@parley/acp";
 
@@ -8,7 +8,7 @@ export interface RunStart {
   readonly protocol: number;
   /** The agent's id of the session. */
   readonly sessionId: string;
-  /** The id in the history; absent where nothing is kept. */
+  /** The id in the history, if the session is stored. */
   readonly session: string | undefined;
   readonly name: string | undefined;
   readonly resumed: boolean;
@@ -25,7 +25,7 @@ export interface RunEnd {
   readonly exitCode: number;
   /** Absent when no prompt was answered. */
   readonly outcome: Outcome | undefined;
-  /** How often policy refused something. */
+  /** The number of refusals by policy. */
   readonly refused?: number;
   readonly error: RunFailure | undefined;
   readonly durationMs: number;
@@ -35,24 +35,24 @@ export interface RunEnd {
 export interface RunDecision {
   /** One line. */
   readonly what: string;
-  /** `violation`: the agent has done it by itself, without asking, and a rule forbids it. */
+  /** `violation`: the agent did it without asking, although a rule forbids it. */
   readonly effect: "allow" | "deny" | "cancelled" | "violation";
   readonly by: "rule" | "default" | "boundary" | "user" | "nobody" | "approval" | "agent";
-  /** Names the rule where one fired. */
+  /** Names the rule, if one matched. */
   readonly reason: string;
 }
 
 export interface RunPrinter {
-  /** Whether anybody sees what is told as progress. */
+  /** Whether progress is visible. */
   readonly showsProgress: boolean;
-  /** The agent is being started, is being asked, waits for something: shown while it lasts, where that is possible. */
+  /** Shows what is happening, if the output is a terminal. */
   progress(text: string): void;
-  /** Something else is about to write to the terminal. */
+  /** Called before something else writes to the terminal. */
   pause(): void;
   started(start: RunStart): void;
   entry(entry: Entry): void;
   decision(decision: RunDecision): void;
-  /** What the user should know and may ignore. */
+  /** Prints a message that is not an error. */
   notice(text: string): void;
   end(end: RunEnd): void;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { painter } from "../terminal/paint.ts";
-import { textPrinter } from "./text-printer.ts";
+import { TextPrinter } from "./text-printer.ts";
 
 test("the last line for people has the agent's reason as text, and none of its sequences", (t) => {
   let footer = "";
@@ -9,10 +9,10 @@ test("the last line for people has the agent's reason as text, and none of its s
     footer += text;
     return true;
   });
-  const printer = textPrinter({
+  const printer = new TextPrinter({
     output: { write: () => undefined, flush: () => undefined },
     paint: painter(false),
-    complain: () => undefined,
+    warn: () => undefined,
     status: () => undefined,
     cwd: "/nowhere",
   });

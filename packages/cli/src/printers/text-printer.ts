@@ -1,5 +1,4 @@
-// `--format text`: the conversation as it goes, for people. Text is printed as it comes, tool calls when they are over.
-// Nothing is ever drawn again but one status line, and that only on a terminal.
+// Prints `--format text`: text as it arrives, tool calls when they end, and a status line on terminals.
 
 import type { ContentBlock, Entry, Update } from "@parley/acp";
 import {
@@ -12,56 +11,53 @@ import {
   type SessionView,
   type ToolCallItem,
 } from "@parley/acp/view";
+import { commandToType } from "../settings/installation.ts";
 import type { Paint } from "../terminal/paint.ts";
-import { SafeText, safeLine, safeText } from "../terminal/safe-text.ts";
+import { safeLine, safeText, TextSanitiser } from "../terminal/sanitise.ts";
 import { WordWrap } from "../terminal/word-wrap.ts";
 import type { Output } from "./output.ts";
 import { PlanLines } from "./plan-lines.ts";
 import type { RunDecision, RunEnd, RunPrinter, RunStart } from "./run-printer.ts";
 import { isWorthShowing, titleLine, toolLines } from "./tool-lines.ts";
-import { usageWords } from "./usage-words.ts";
+import { usageText } from "./usage-text.ts";
 
 export interface TextPrinterOptions {
   readonly output: Output;
   readonly paint: Paint;
-  /** For the status line and for what is not part of the conversation. */
-  readonly complain: (text: string) => void;
-  /** Draws one line that the next output replaces; absent where there is no terminal. */
+  /** Prints what is not part of the conversation. */
+  readonly warn: (text: string) => void;
+  /** Draws the status line; absent without a terminal. */
   readonly status?: (text: string | undefined) => void;
   readonly cwd: string;
-  /** Of the terminal, where the text goes to one: lines of prose end between words. Default: the text stays as it is. */
+  /** The width of the terminal, to wrap text. Default: text is not wrapped. */
   readonly columns?: () => number | undefined;
-  /** Default false: whoever typed a prompt knows it. */
+  /** Default false. */
   readonly showsPrompts?: boolean;
-  /** What was really sent, where that is known: an agent may tell it otherwise, or tell what nobody said. */
+  /** The prompts that were sent; an agent may report them differently, or report others. */
   readonly prompts?: ReadonlyMap<string, readonly ContentBlock[]>;
 }
 
 const maxRefusals = 100;
 
-/** So many characters of messages are kept, to know what of a message that comes whole is new. */
-const mostKept = 16 * 1024 * 1024;
+/** How much text is kept to compare messages that come as a whole. */
+const maxKept = 16 * 1024 * 1024;
 
 type Block = "none" | "message" | "thought" | "event";
 
 type AgentMessage = "agent_message" | "agent_thought";
 
-export function textPrinter(options: TextPrinterOptions): RunPrinter {
-  return new TextPrinter(options);
-}
-
-class TextPrinter implements RunPrinter {
+export class TextPrinter implements RunPrinter {
   readonly #options: TextPrinterOptions;
   readonly #view: SessionView = createView({ terminalBytes: 64 * 1024 });
   readonly #shownCalls = new Set<string>();
-  /** How many of them could be seen. */
+  /** The number of tool calls that were printed. */
   #calls = 0;
   readonly #shownRefusals = new Set<string>();
   readonly #shownPrompts = new Set<string>();
   readonly #shownCompactions = new Set<string>();
   readonly #plans: PlanLines;
   #kept = 0;
-  #safe = new SafeText();
+  #safe = new TextSanitiser();
   #wrap: WordWrap;
   #block: Block = "none";
   #messageId: string | undefined;
@@ -88,7 +84,6 @@ class TextPrinter implements RunPrinter {
   progress(text: string): void {
     const { status } = this.#options;
     if (status === undefined) return;
-    // the status line needs a line of its own
     this.#endLine();
     status(text);
   }
@@ -107,21 +102,21 @@ class TextPrinter implements RunPrinter {
     const { update } = entry.kind === "update" ? entry : {};
     if (update?.sessionUpdate === "agent_message_chunk") return this.#chunk("message", update, entry);
     if (update?.sessionUpdate === "agent_thought_chunk") return this.#chunk("thought", update, entry);
-    const before = isWhole(update) ? this.#said(update.sessionUpdate, update.messageId) : "";
+    const before = isWhole(update) ? this.#currentText(update.sessionUpdate, update.messageId) : "";
     const { version } = this.#view;
     applyEntry(this.#view, entry);
     for (const changed of changesSince(this.#view, version)) this.#changed(changed, before);
   }
 
-  /** What grew is the chunk: nothing has to be compared. */
+  /** Prints the new part of a message. */
   #chunk(block: "message" | "thought", { messageId, content }: Chunk, entry: Entry): void {
     this.#kept += sizeOf(content);
-    if (this.#kept <= mostKept) applyEntry(this.#view, entry);
+    if (this.#kept <= maxKept) applyEntry(this.#view, entry);
     this.#say(block, messageId, textOf(content));
   }
 
-  /** The text of a message as it stands. */
-  #said(kind: AgentMessage, messageId: string): string {
+  /** The text of a message so far. */
+  #currentText(kind: AgentMessage, messageId: string): string {
     const item = this.#view.timeline.findLast(
       (each): each is MessageItem => each.kind === kind && each.messageId === messageId,
     );
@@ -153,11 +148,11 @@ class TextPrinter implements RunPrinter {
     }
   }
 
-  /** A message that came in one piece, maybe after pieces of it: what is new of it, or all of it where that is other. */
+  /** Prints what is new in a message that came as a whole, or all of it if earlier text changed. */
   #whole({ kind, messageId, content }: MessageItem, before: string): void {
     const block = kind === "agent_message" ? "message" : "thought";
     const now = content.map(textOf).join("");
-    const isKept = this.#kept <= mostKept;
+    const isKept = this.#kept <= maxKept;
     if (isKept && now.trimEnd() === before.trimEnd()) return;
     if (isKept && now.startsWith(before)) return this.#say(block, messageId, now.slice(before.length));
     this.#messageId = undefined;
@@ -169,50 +164,50 @@ class TextPrinter implements RunPrinter {
     if (status === "in_progress") return draw?.("compacting the conversation");
     if (this.#shownCompactions.has(compactionId)) return;
     this.#shownCompactions.add(compactionId);
-    const words =
+    const text =
       status === "completed"
-        ? "the conversation was compacted"
-        : `the conversation was not compacted (${safeLine(status)})${error ? `: ${safeLine(error)}` : ""}`;
-    this.#event(`${paint("yellow", "!")} ${words}`);
+        ? "conversation compacted"
+        : `conversation not compacted (${safeLine(status)})${error ? `: ${safeLine(error)}` : ""}`;
+    this.#event(`${paint("yellow", "!")} ${text}`);
   }
 
-  /** It is told twice, in either order: by whoever sent it, and by the agent that took it in. */
+  /** A prompt comes twice, in either order: when it is sent, and when the agent reports it. */
   #prompt(messageId: string, content: readonly ContentBlock[]): void {
     if (this.#options.showsPrompts !== true || this.#shownPrompts.has(messageId)) return;
     this.#shownPrompts.add(messageId);
     this.#begin("message");
     this.#messageId = undefined;
     const { prompts } = this.#options;
-    const isTold = prompts !== undefined && !prompts.has(messageId);
-    const words = (prompts?.get(messageId) ?? content).map(textOf).join("\n");
-    const lines = safeText(words).trimEnd().split("\n");
-    if (isTold) lines.unshift("(as the agent tells it)");
+    const isReported = prompts !== undefined && !prompts.has(messageId);
+    const text = (prompts?.get(messageId) ?? content).map(textOf).join("\n");
+    const lines = safeText(text).trimEnd().split("\n");
+    if (isReported) lines.unshift("(as reported by the agent)");
     this.#write(`${lines.map((line) => this.#options.paint("cyan", `> ${line}`)).join("\n")}\n`);
   }
 
-  /** What is allowed goes without saying, the tool call shows it; and who was asked knows the answer. */
+  /** Prints refusals by rules; the user knows their own answers, and tool calls show what was allowed. */
   decision({ what, effect, by, reason }: RunDecision): void {
     if ((effect !== "deny" && effect !== "violation") || by === "user") return;
     const { paint } = this.#options;
     const why = paint("dim", ` (${safeLine(reason)})`);
-    // once each, and not without end: the end of the run counts them
+    // once each, up to a limit; the end of the run has the count
     if (this.#shownRefusals.has(what) || this.#shownRefusals.size >= maxRefusals) return;
     this.#shownRefusals.add(what);
-    const how = effect === "deny" ? "refused" : "done by the agent itself against a rule";
+    const how = effect === "deny" ? "refused" : "done by the agent although a rule forbids it";
     this.#event(`${paint("yellow", "?")} ${safeLine(what)}: ${paint("red", how)}${why}`);
   }
 
   notice(text: string): void {
     const { status } = this.#options;
-    // where people watch, what the agent says and what we say do not share a line
+    // on a terminal, a notice starts on its own line
     if (status !== undefined) this.#endLine();
     status?.(undefined);
     this.#options.output.flush();
-    this.#options.complain(text);
+    this.#options.warn(text);
   }
 
   end({ error, outcome, durationMs }: RunEnd): void {
-    const { output, status, complain, paint } = this.#options;
+    const { output, status, warn, paint } = this.#options;
     status?.(undefined);
     for (const call of this.#view.toolCalls.values()) {
       if (!call.open) this.#ended(call);
@@ -221,13 +216,13 @@ class TextPrinter implements RunPrinter {
     this.#endLine();
     output.flush();
     if (error !== undefined) {
-      complain(error.message);
-      if (error.hint !== undefined) complain(error.hint);
+      warn(error.message);
+      if (error.hint !== undefined) warn(error.hint);
     }
-    const used = usageWords(outcome?.usage, this.#view);
-    // a footer is for people who watch; others want to know what it cost
+    const used = usageText(outcome?.usage, this.#view);
+    // the footer is for terminals; others get only the usage
     if (status === undefined || this.#start === undefined) {
-      if (outcome?.usage !== undefined || this.#view.cost !== undefined) complain(used.join(", "));
+      if (outcome?.usage !== undefined || this.#view.cost !== undefined) warn(used.join(", "));
       return;
     }
     const { session } = this.#start;
@@ -237,8 +232,9 @@ class TextPrinter implements RunPrinter {
       ...(this.#calls > 0 ? [`${this.#calls} tool call${this.#calls === 1 ? "" : "s"}`] : []),
       ...used,
     ];
-    const goOn = session === undefined ? "" : `; go on with: parley run --session ${session} "..."`;
-    process.stderr.write(`${paint("dim", `(${parts.join(", ")}${goOn})`)}\n`);
+    const next =
+      session === undefined ? "" : `; continue with: ${commandToType()} run --session ${session} "..."`;
+    process.stderr.write(`${paint("dim", `(${parts.join(", ")}${next})`)}\n`);
   }
 
   #say(block: "message" | "thought", messageId: string, text: string): void {
@@ -246,7 +242,7 @@ class TextPrinter implements RunPrinter {
       if (text.trim() === "") return;
       this.#begin(block);
       this.#messageId = messageId;
-      this.#safe = new SafeText();
+      this.#safe = new TextSanitiser();
       this.#wrap = this.#newWrap(block === "thought" ? 2 : 0);
     }
     this.#print(block, this.#wrap.push(this.#safe.push(text)));
@@ -255,8 +251,8 @@ class TextPrinter implements RunPrinter {
   #print(block: Block, text: string): void {
     if (block !== "thought") return this.#write(text);
     for (const line of text.split(/(?<=\n)/)) {
-      const words = line.replace("\n", "");
-      if (words !== "") this.#write(this.#options.paint("dim", `${this.#atLineStart ? "| " : ""}${words}`));
+      const shown = line.replace("\n", "");
+      if (shown !== "") this.#write(this.#options.paint("dim", `${this.#atLineStart ? "| " : ""}${shown}`));
       if (line.endsWith("\n")) this.#write("\n");
     }
   }
@@ -268,7 +264,7 @@ class TextPrinter implements RunPrinter {
       if (call.status !== "pending") this.progress(titleLine(call.label));
       return;
     }
-    // one that was refused is over for us; the agent may have more to say of it
+    // a refused call ends for us first; the agent may still add to it
     if (call.status === call.reportedStatus) this.#ended(call);
   }
 
@@ -281,13 +277,13 @@ class TextPrinter implements RunPrinter {
     this.#event(toolLines(call, this.#view, { paint, cwd }).join("\n"));
   }
 
-  /** Something that is not streamed: whole lines. */
+  /** Prints whole lines. */
   #event(lines: string): void {
     this.#begin("event");
     this.#write(`${lines}\n`);
   }
 
-  /** What was held back of a word is shown, and whatever comes next stands at the beginning of a line. */
+  /** Prints the rest of a held-back word and starts a new line. */
   #endLine(): void {
     this.#print(this.#block, this.#wrap.end());
     if (!this.#atLineStart) this.#write("\n");
@@ -295,7 +291,7 @@ class TextPrinter implements RunPrinter {
 
   #begin(block: Block): void {
     this.#endLine();
-    // events stand together; prose has air around it
+    // blank lines separate text, but not events
     if (this.#block !== "none" && !(this.#block === "event" && block === "event")) this.#write("\n");
     this.#block = block;
   }
@@ -313,7 +309,7 @@ function isWhole(update: Update | undefined): update is Extract<Update, { sessio
   return update?.sessionUpdate === "agent_message" || update?.sessionUpdate === "agent_thought";
 }
 
-/** Text and data; the rest of a block is small. */
+/** The size of its text and data. */
 function sizeOf(content: {
   readonly type: string;
   readonly text?: unknown;

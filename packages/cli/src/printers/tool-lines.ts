@@ -1,10 +1,10 @@
-// A tool call that is over, as lines: what it was, and the part of what it did that a reader wants to see.
+// Formats a finished tool call as lines: its title, diffs and the end of its output.
 
 import { relative } from "node:path";
 import { gitPatch } from "@parley/acp";
 import type { SessionView, ToolCallItem } from "@parley/acp/view";
 import type { Paint } from "../terminal/paint.ts";
-import { safeLine, safeSource, safeText } from "../terminal/safe-text.ts";
+import { escapedSource, safeLine, safeText } from "../terminal/sanitise.ts";
 
 export interface ToolLineOptions {
   readonly paint: Paint;
@@ -16,26 +16,26 @@ const shownOutputLines = 12;
 const longestTitle = 1000;
 const indent = "    ";
 
-/** What an agent does with its own thoughts is shown as the plan that comes of it. */
+/** Completed calls of kind "think" are hidden: their plan is shown. */
 export function isWorthShowing({ toolKind, status, content }: ToolCallItem): boolean {
   return toolKind !== "think" || status !== "completed" || content.some(({ type }) => type !== "content");
 }
 
-/** A title has one line, and not more than anybody reads. */
+/** A title on one line, truncated. */
 export function titleLine(label: string): string {
-  // a cut at a character of two halves would leave one
+  // never cuts a surrogate pair in half
   const line = safeLine(label.slice(0, 2 * longestTitle));
   return line.length <= longestTitle
     ? line
     : `${line.slice(0, longestTitle).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/** The first line says what it was; the others are indented. */
+/** The title, then indented details. */
 export function toolLines(call: ToolCallItem, view: SessionView, options: ToolLineOptions): string[] {
   const { paint } = options;
   const details = detailsOf(call, view, options);
   const mark =
-    call.status === "completed" && !endedBadly(call, view)
+    call.status === "completed" && !commandFailed(call, view)
       ? paint("green", "✓")
       : call.status === "cancelled"
         ? paint("yellow", "⊘")
@@ -44,8 +44,8 @@ export function toolLines(call: ToolCallItem, view: SessionView, options: ToolLi
   return [`${mark} ${titleLine(call.label)}${note}`, ...details.map((line) => `${indent}${line}`)];
 }
 
-/** A call that has run its command is completed for an agent, whatever the command says; people read the mark. */
-function endedBadly({ content }: ToolCallItem, { terminals }: SessionView): boolean {
+/** Agents report a call as completed even if its command failed. */
+function commandFailed({ content }: ToolCallItem, { terminals }: SessionView): boolean {
   return content.some((part) => {
     if (part.type !== "terminal" || typeof part.terminalId !== "string") return false;
     const { exitCode, signal } = terminals.get(part.terminalId)?.exitStatus ?? {};
@@ -68,18 +68,18 @@ function detailsOf(call: ToolCallItem, view: SessionView, options: ToolLineOptio
       if (content?.type === "text" && typeof content.text === "string") lines.push(...tail(content.text));
     }
   }
-  return lines.length === 0 && call.status === "failed" ? tail(rawWords(call.rawOutput)) : lines;
+  return lines.length === 0 && call.status === "failed" ? tail(rawText(call.rawOutput)) : lines;
 }
 
-/** Why something failed, where the agent says it in a form of its own. */
-function rawWords(output: unknown): string {
+/** The reason of a failure, from an agent's own format. */
+function rawText(output: unknown): string {
   if (output === undefined || output === null) return "";
   const { error, message, stderr } = output as Readonly<Record<string, unknown>>; // whatever it is
-  const words = [output, error, message, stderr].find((each) => typeof each === "string" && each !== "");
-  return String(words ?? JSON.stringify(output)).slice(-longestTitle);
+  const text = [output, error, message, stderr].find((each) => typeof each === "string" && each !== "");
+  return String(text ?? JSON.stringify(output)).slice(-longestTitle);
 }
 
-/** What a file holds or a search found is for the agent; what a command printed and why something failed is for people. */
+/** The output of commands and failures is shown; file contents and search results are not. */
 function showsText({ toolKind, status }: ToolCallItem): boolean {
   return toolKind === "execute" || status === "failed";
 }
@@ -100,9 +100,9 @@ function diffLines(diff: DiffPart, { paint, cwd }: ToolLineOptions): string[] {
   return [...heading, ...shown, ...(rest > 0 ? [paint("dim", `… ${rest} more lines`)] : [])];
 }
 
-/** Without its header, since the heading says which file it is; a line of the text may look like one of the header. */
+/** A patch without its header: the heading names the file. */
 export function patchLines(patch: string, paint: Paint): string[] {
-  const all = safeSource(patch).trimEnd().split("\n");
+  const all = escapedSource(patch).trimEnd().split("\n");
   const start = all.findIndex((line) => line.startsWith("@@ "));
   return all
     .slice(Math.max(0, start))
@@ -113,7 +113,7 @@ export function patchLines(patch: string, paint: Paint): string[] {
 
 const longestLine = 2_000;
 
-/** Without its middle, where one line would fill the screen. */
+/** A very long line without its middle. */
 function cutLine(line: string): string {
   if (line.length <= longestLine) return line;
   const half = longestLine / 2;
@@ -129,7 +129,7 @@ function changedFiles({ changes = [] }: DiffPart, cwd: string): string[] {
   });
 }
 
-/** The end of an output is where it says how it went. */
+/** The last lines of an output. */
 function tail(text: string): string[] {
   const lines = safeText(text)
     .trimEnd()

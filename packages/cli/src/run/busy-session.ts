@@ -1,10 +1,10 @@
-// A session that another process is in: two conversations in one would not know of one another.
+// Recognises sessions that another process is using.
 
 import { RequestError } from "@parley/acp";
-import { safeLine } from "../terminal/safe-text.ts";
+import { safeLine } from "../terminal/sanitise.ts";
 import { exitCodes, RunError } from "./run-ending.ts";
 
-/** Another process is in the session, or has just begun it. */
+/** Another process uses the session, or has just started it. */
 export function isBusy(error: unknown): boolean {
   const { reason } = (error instanceof RequestError ? (error.data ?? {}) : {}) as {
     readonly reason?: unknown;
@@ -12,7 +12,6 @@ export function isBusy(error: unknown): boolean {
   return reason === "session_held" || reason === "session_exists";
 }
 
-/** Nothing has been begun: it can be tried again. */
 export function busySession(name: string, error: unknown): RunError {
   const { data } = error as { readonly data?: { readonly holder?: { readonly pid?: unknown } } }; // isBusy has looked at it
   const pid = data?.holder?.pid;
@@ -20,6 +19,6 @@ export function busySession(name: string, error: unknown): RunError {
     exitCodes.notStarted,
     "session_busy",
     `the session ${safeLine(name)} is in use by ${typeof pid === "number" ? `process ${pid}` : "another process"}`,
-    "try again when that is done, or give another name",
+    "try again when it is done, or choose another name",
   );
 }

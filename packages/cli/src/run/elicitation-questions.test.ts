@@ -74,7 +74,7 @@ test("C40 a form is seen as a whole before it is sent, and can be changed then",
     "Bob",
     "y",
   ]);
-  assert.match(shown, /1 {2}Your name: Ann\n {2}2 {2}age: 42\n.*send this to an-agent\?/s);
+  assert.match(shown, /1 {2}Your name: Ann\n {2}2 {2}age: 42\n.*Send this to an-agent\?/s);
   assert.deepEqual(answer, {
     action: "accept",
     content: { name: "Bob", age: 42, sure: true, size: "l", tags: ["a", "c"] },
@@ -88,13 +88,13 @@ test("C40 values are checked, and defaults filled in", async () => {
     note: { type: "string" },
   };
   const { answer, shown } = await asked(form(properties, ["port"]), ["http", "0", "", "80", "", "", "y"]);
-  assert.match(shown, /give a whole number.*at least 1\n/s);
+  assert.match(shown, /Enter a whole number.*at least 1\n/s);
   assert.deepEqual(answer, { action: "accept", content: { port: 80, host: "localhost" } });
 });
 
 test("C41 C42 C43 an address is shown with its host and in full, and is left to the person's own browser", async () => {
   const { answer, shown } = await asked(visit("https://example.org/login?x=1"), ["n"]);
-  assert.match(shown, /visit example\.org:\n {2}https:\/\/example\.org\/login\?x=1\n/);
+  assert.match(shown, /open a page on example\.org:\n {2}https:\/\/example\.org\/login\?x=1\n/);
   assert.deepEqual(answer, { action: "decline" });
   assert.deepEqual((await asked(visit("https://example.org/"), ["y"])).answer, { action: "accept" });
   assert.deepEqual((await asked(visit("https://example.org/"), [undefined])).answer, { action: "cancel" });
@@ -105,18 +105,18 @@ test("C48 an address can be seen again and given up, for as long as nobody says 
   const again = await asked(visit(address), ["r", "", "what?", "y"]);
   assert.equal(again.shown.split(address).length - 1, 4);
   assert.deepEqual(again.answer, { action: "accept" });
-  assert.match(again.shown, /if it does not go on, Ctrl-C cancels/);
+  assert.match(again.shown, /If the agent does not continue, press Ctrl-C/);
   assert.deepEqual((await asked(visit(address), ["r", "c"])).answer, { action: "cancel" });
   assert.deepEqual((await asked(visit(address), ["r", "n"])).answer, { action: "decline" });
   // it is done: whoever was asked need not answer any more
   const done = await asked(visit(address, AbortSignal.abort()), [undefined]);
   assert.deepEqual(done.answer, { action: "accept" });
-  assert.match(done.shown, /the agent says that it is done/);
+  assert.match(done.shown, /The agent reports that it is done/);
 });
 
 test("C43 a host that looks like another is warned of", async () => {
   const { shown } = await asked(visit("https://xn--pple-43d.com/"), ["n"]);
-  assert.match(shown, /careful: xn--pple-43d\.com may be shown as аpple\.com/);
+  assert.match(shown, /Warning: xn--pple-43d\.com may be displayed as аpple\.com/);
 });
 
 test("C46 a pattern that never ends holds nobody up, and an unknown format is no reason to refuse", async () => {

@@ -1,4 +1,4 @@
-// One field of a form: what may be answered, and what is wrong with an answer.
+// Parses and validates the answer to one field of a form.
 
 import type { ElicitationAsk } from "@parley/acp";
 
@@ -11,7 +11,7 @@ export interface FormChoice {
 
 const kinds = ["string", "number", "integer", "boolean", "array"];
 
-/** A list is known when its items are a choice: anything else nobody could type (C47). */
+/** Lists are supported only with a fixed choice of items (C47). */
 export function isKnownField(field: Field): boolean {
   return kinds.includes(field.type) && (field.type !== "array" || formChoices(field).length > 0);
 }
@@ -31,7 +31,7 @@ export function formChoices(field: Field): FormChoice[] {
   return Array.isArray(words) ? words.map((word) => ({ value: String(word), name: String(word) })) : [];
 }
 
-/** Undefined for what cannot be meant. */
+/** Undefined for an invalid answer. */
 export function fieldValue(field: Field, choices: readonly FormChoice[], answer: string): unknown {
   const chosen = (word: string) =>
     (choices[Number(word) - 1] ?? choices.find(({ value }) => value === word))?.value;
@@ -54,14 +54,14 @@ export function fieldValue(field: Field, choices: readonly FormChoice[], answer:
   }
 }
 
-/** What the field says about its values, in words. */
+/** The limit that the value exceeds. */
 export function fieldProblem(field: Field, value: unknown): string | undefined {
   const limit = (name: string) =>
     typeof field[name as keyof Field] === "number" ? Number(field[name as keyof Field]) : undefined; // any JSON
   if (typeof value === "string")
     return outside([...value].length, limit("minLength"), limit("maxLength"), " characters");
   if (typeof value === "number") return outside(value, limit("minimum"), limit("maximum"), "");
-  if (Array.isArray(value)) return outside(value.length, limit("minItems"), limit("maxItems"), " of them");
+  if (Array.isArray(value)) return outside(value.length, limit("minItems"), limit("maxItems"), " items");
   return undefined;
 }
 

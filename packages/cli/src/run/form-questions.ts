@@ -1,8 +1,7 @@
-// A form of an agent's, field by field, and once more as a whole before it is sent. Patterns are left to the agent, which
-// checks anyway: one that never ends must not hold up the person who answers (C46).
+// Asks for the fields of a form, and shows it before it is sent. Patterns are left to the agent: one may never end (C46).
 
 import type { ElicitationAnswer, ElicitationAsk } from "@parley/acp";
-import { safeLine } from "../terminal/safe-text.ts";
+import { safeLine } from "../terminal/sanitise.ts";
 import {
   type Field,
   type FormChoice,
@@ -14,9 +13,9 @@ import {
 
 type Form = Extract<ElicitationAsk, { mode: "form" }>["requestedSchema"];
 
-/** How the person who answers is reached. */
+/** The terminal. */
 export interface Questions {
-  /** One line; nothing when the input ends or nobody waits for an answer any more. */
+  /** Reads one line; undefined if the input ends or the question is withdrawn. */
   ask(question: string, over?: AbortSignal): Promise<string | undefined>;
   write(text: string): void;
 }
@@ -29,10 +28,10 @@ export async function fillForm(
   const fields = Object.entries(form.properties).filter(([, field]) => isKnownField(field));
   const unknown = Object.keys(form.properties).filter((name) => !fields.some(([known]) => known === name));
   if (form.required?.some((name) => unknown.includes(name))) {
-    write("  it has a field of a kind that nobody here knows, so it is declined\n");
+    write("  The form has a required field of an unknown type and is declined.\n");
     return { action: "decline" };
   }
-  write("  Enter takes what is in brackets, Ctrl-D gives up.\n");
+  write("  Press Enter to use the value in brackets, Ctrl-D to cancel.\n");
   const content: Record<string, unknown> = {};
   const fill = async (name: string, field: Field): Promise<boolean> => {
     const isRequired = form.required?.includes(name) === true;
@@ -46,11 +45,11 @@ export async function fillForm(
   for (;;) {
     for (const [at, [name, field]] of fields.entries()) {
       write(
-        `  ${at + 1}  ${titleOf(name, field)}: ${name in content ? safeLine(String(content[name])) : "(nothing)"}\n`,
+        `  ${at + 1}  ${titleOf(name, field)}: ${name in content ? safeLine(String(content[name])) : "(empty)"}\n`,
       );
     }
     const answer = (
-      await ask(`  send this to ${safeLine(agent)}? (y, n, or a number to change it) `)
+      await ask(`  Send this to ${safeLine(agent)}? (y, n, or a number to change a field) `)
     )?.trim();
     if (answer === undefined) return { action: "cancel" };
     if (/^y(?:es)?$/i.test(answer)) return { action: "accept", content };
@@ -60,7 +59,7 @@ export async function fillForm(
   }
 }
 
-/** Undefined: the person gave up. */
+/** Undefined if the user cancelled. */
 async function answered(
   name: string,
   field: Field,
@@ -76,7 +75,7 @@ async function answered(
     const isEmpty = answer.trim() === "";
     if (isEmpty && (usual !== undefined || !isRequired)) return { given: usual };
     const value = isEmpty ? undefined : fieldValue(field, choices, answer.trim());
-    const problem = value === undefined ? wanted(field, choices) : fieldProblem(field, value);
+    const problem = value === undefined ? expectation(field, choices) : fieldProblem(field, value);
     if (problem === undefined) return { given: value };
     write(`  ${problem}\n`);
   }
@@ -85,7 +84,7 @@ async function answered(
 function label(name: string, field: Field, usual: unknown, isRequired: boolean): string {
   const description = field["description"];
   const more = typeof description === "string" && description !== "" ? ` (${safeLine(description)})` : "";
-  const otherwise = usual === undefined ? (isRequired ? "" : " [nothing]") : ` [${safeLine(String(usual))}]`;
+  const otherwise = usual === undefined ? (isRequired ? "" : " [empty]") : ` [${safeLine(String(usual))}]`;
   return `${titleOf(name, field)}${more}${otherwise}`;
 }
 
@@ -94,10 +93,10 @@ function titleOf(name: string, field: Field): string {
   return safeLine(typeof title === "string" && title !== "" ? title : name);
 }
 
-function wanted(field: Field, choices: readonly FormChoice[]): string {
-  if (field.type === "array") return `give numbers from 1 to ${choices.length}, with commas between them`;
-  if (choices.length > 0) return `give a number from 1 to ${choices.length}`;
-  if (field.type === "boolean") return "give y or n";
-  if (field.type === "integer") return "give a whole number";
-  return field.type === "number" ? "give a number" : "an answer is needed; Ctrl-D gives up";
+function expectation(field: Field, choices: readonly FormChoice[]): string {
+  if (field.type === "array") return `Enter numbers from 1 to ${choices.length}, separated by commas.`;
+  if (choices.length > 0) return `Enter a number from 1 to ${choices.length}.`;
+  if (field.type === "boolean") return "Enter y or n.";
+  if (field.type === "integer") return "Enter a whole number.";
+  return field.type === "number" ? "Enter a number." : "Enter a value, or press Ctrl-D to cancel.";
 }

@@ -38,7 +38,10 @@ suite("interoperability bugs", { concurrency: 2 }, () => {
       otherwise: [{ raw: "Performing a one-time migration..." }, { say: "fine" }],
     });
     assert.deepEqual([status, stdout], [0, "fine\n"]);
-    assert.match(stderr, /wrote 5 lines to stdout that are no message, skipped; the first begins: migrating/);
+    assert.match(
+      stderr,
+      /wrote 5 lines to stdout that are not messages, skipped; the first begins: migrating/,
+    );
   });
 
   test("bug 3: an agent that ignores a cancel is ended, and so is what it started", patience, async () => {
@@ -249,7 +252,7 @@ suite("interoperability bugs", { concurrency: 2 }, () => {
       assert.deepEqual([(await run()).stdout, (await run()).stderr.split(":")[0]], ["fine\n", "parley"]);
       const { status, stdout, stderr } = await run();
       assert.deepEqual([status, stdout], [0, "fine\n"]);
-      assert.match(stderr, /has no such session any more \(there is no session .*\): it begins a new one/);
+      assert.match(stderr, /cannot open the session \(there is no session .*\): starting a new one/);
     },
   );
 
@@ -335,7 +338,7 @@ suite("interoperability bugs", { concurrency: 2 }, () => {
     assert.equal(status, 6);
     assert.match(stderr, /wants a login.*\n.*\n.*browser \(In the browser\)/);
     const [, line = ""] = /^parley: log in with: parley (agents login -- .*)$/m.exec(stderr) ?? [];
-    assert.match((await probe.typed(line)).stdout, /^The login is done/);
+    assert.match((await probe.typed(line)).stdout, /^The login succeeded/);
   });
 
   test(

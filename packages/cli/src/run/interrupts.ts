@@ -1,5 +1,4 @@
-// Ctrl-C: the first time it asks the agent to stop, the second time it ends it. SIGTERM and SIGHUP mean the same, and so does
-// a reader of our output that has gone: `parley run ... | head`.
+// Watches Ctrl-C, SIGTERM, SIGHUP and a closed output: the first stops the agent, the second kills it.
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -8,9 +7,9 @@ export interface Interrupts {
   readonly first: AbortSignal;
   /** Aborts with the second one. */
   readonly second: AbortSignal;
-  /** Whether the reason is that nobody reads what we print. */
+  /** The output was closed, as by `head`. */
   readonly isReaderGone: boolean;
-  /** Why nothing more could be printed: a disk that is full, usually. */
+  /** Why printing failed; usually a full disk. */
   readonly outputError: string | undefined;
   dispose(): void;
 }

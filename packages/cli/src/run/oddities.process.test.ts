@@ -62,7 +62,7 @@ const expectations: readonly [
   ],
   [7, "usage-in-the-answer", ends(0, "fine\n", "parley: 3 tokens\n")],
   [8, "null-fields", ends(0, "✓ Run ls\n\nfine\n")],
-  [8, "null-usage", ends(0, /^(?:fine\n)?$/, /^(?:parley: the agent ended its turn and said nothing\n)?$/)],
+  [8, "null-usage", ends(0, /^(?:fine\n)?$/, /^(?:parley: the agent ended its turn without output\n)?$/)],
   [8, "odd-options", tells(/auto_approve.*\$runtime\|openai\|x\(openai\).*collaboration_mode/), json],
   [10, "updates-outside-turns", ends(0, /^fine\n/)],
   [10, "mode-answered-by-text", ends(0, /fine\n$/), ["--mode", "plan"]],
@@ -74,20 +74,24 @@ const expectations: readonly [
   [13, "mode-answered-by-nothing", ends(0), ["--mode", "plan"]],
   [14, "text-after-the-answer", ends(0, "late\n")],
   [15, "refusal-cancels-the-turn", ends(3, /refused/, refused)],
-  [15, "http-status-as-code", ends(1, "", /answered with an error: Bad Request \(400\)/)],
+  [15, "http-status-as-code", ends(1, "", /returned an error: Bad Request \(400\)/)],
   [15, "error-as-text", ends(0, "Error: 400 Bad Request\n")],
-  [15, "failure-says-nothing", ends(0, "", "parley: the agent ended its turn and said nothing\n")],
+  [15, "failure-says-nothing", ends(0, "", "parley: the agent ended its turn without output\n")],
   [15, "start-up-failure", ends(1, "", /codex failed to start \(1001\)/)],
-  [15, "unknown-stop-reason", ends(1, "fine\n", /stopped for a reason of its own: aborted/)],
+  [15, "unknown-stop-reason", ends(1, "fine\n", /stopped with an unknown reason: aborted/)],
   [18, "half-a-line-and-death", ends(1, "fine\n", /exited with code 1/)],
   [18, "crash", ends(1, "fine\n", /exited with code 134/)],
   [18, "killed", ends(1, "fine\n", /SIGKILL/)],
   [19, "batch-ends-the-agent", ends(0)],
   [19, "answers-twice", ends(0)],
-  [19, "banner", ends(0, "fine\n", /^parley: the agent wrote 3 lines to stdout that are no message.*\n$/)],
+  [19, "banner", ends(0, "fine\n", /^parley: the agent wrote 3 lines to stdout that are not messages.*\n$/)],
   [19, "byte-order-mark", ends(0)],
   [19, "blank-lines", ends(0)],
-  [19, "broken-json", ends(0, "fine\n", /^parley: the agent wrote a line to stdout that is no message.*\n$/)],
+  [
+    19,
+    "broken-json",
+    ends(0, "fine\n", /^parley: the agent wrote a line to stdout that is not a message.*\n$/),
+  ],
   [19, "flood", ends(0, `${"x".repeat(5000)}\n`)],
 ];
 
@@ -207,7 +211,7 @@ suite("what real agents do", { concurrency: 2 }, () => {
       async () => {
         const { status, stdout, stderr } = await goOn(name, { wire: oddities[name].agent.wire ?? {} });
         assert.deepEqual([status, stdout], [0, "fine\n"], stderr);
-        assert.match(stderr, /begins a new one and knows nothing of what was said/);
+        assert.match(stderr, /starting a new one; it does not know the previous conversation/);
       },
     );
   }

@@ -1,6 +1,7 @@
-// One prompt, from the start of the agent to its end.
+// Runs one prompt, from the start of the agent to its end.
 
 import type { ConnectedAgent, Entry, Outcome } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import {
   type Asker,
   agentEnvironment,
@@ -14,35 +15,35 @@ import {
 import { CommandError } from "../command/command-error.ts";
 import { type OpenedGate, openGate } from "../permissions/open-gate.ts";
 import { configuredRules } from "../permissions/policy-rules.ts";
-import type { GuardedPrinter, RunSecrets } from "../printers/guarded-printer.ts";
+import type { RedactingPrinter, RunSecrets } from "../printers/redacting-printer.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { painter } from "../terminal/paint.ts";
-import { knownToAgent } from "./agent-session.ts";
-import { eventTeller } from "./event-teller.ts";
-import { HeardEntries } from "./heard-entries.ts";
+import { deferredGate } from "./deferred-gate.ts";
+import { EntryForwarder } from "./entry-forwarder.ts";
+import { eventReporter } from "./event-reporter.ts";
 import type { Interrupts } from "./interrupts.ts";
-import { lateGate } from "./late-gate.ts";
 import { type PromptText, readPrompt } from "./prompt-source.ts";
+import { resolveSession } from "./resolve-session.ts";
 import { exitCodes, RunError, type RunFacts } from "./run-ending.ts";
 import type { RunOptions } from "./run-options.ts";
 import { RunHistory, type RunRecorder } from "./run-recorder.ts";
 import { type RunTarget, runTarget } from "./run-target.ts";
-import { sessionServers } from "./session-servers.ts";
+import { sessionMcpServers } from "./session-mcp-servers.ts";
 import { describeAgent, runErrorFrom, startAgent, takeSession } from "./start-session.ts";
-import { UnreadNotes } from "./unread-notes.ts";
+import { UnreadOutput } from "./unread-output.ts";
 
-/** How long an agent may take to end its turn after it was told to, before it is ended itself. */
+/** How long an agent may take to end a cancelled turn before it is killed. */
 const stopMs = 3_000;
 
 export class PromptRun {
   readonly #options: RunOptions;
-  readonly #printer: GuardedPrinter;
+  readonly #printer: RedactingPrinter;
   readonly #interrupts: Interrupts;
   readonly #secrets: RunSecrets;
-  /** Aborts when the run is to end, for whatever reason. */
+  /** Aborts when the run must end, for any reason. */
   readonly #stopping = new AbortController();
-  readonly #heard = new HeardEntries((entry) => this.#printer.entry(entry));
-  readonly #unread = new UnreadNotes();
+  readonly #entries = new EntryForwarder((entry) => this.#printer.entry(entry));
+  readonly #unread = new UnreadOutput();
   #gate: OpenedGate | undefined;
   #history: RunHistory | undefined;
   #recorder: RunRecorder | undefined;
@@ -52,7 +53,7 @@ export class PromptRun {
   #outcome: Outcome | undefined;
   #timedOutMs: number | undefined;
 
-  constructor(options: RunOptions, printer: GuardedPrinter, interrupts: Interrupts, secrets: RunSecrets) {
+  constructor(options: RunOptions, printer: RedactingPrinter, interrupts: Interrupts, secrets: RunSecrets) {
     this.#secrets = secrets;
     this.#options = options;
     this.#printer = printer;
@@ -63,7 +64,7 @@ export class PromptRun {
     const { timeoutMs } = this.#options;
     const timer = timeoutMs === undefined ? undefined : setTimeout(() => this.#timeOut(timeoutMs), timeoutMs);
     const stop = () => this.#stop();
-    // its process is killed by the signal itself
+    // the signal kills its process
     const kill = () => this.#end();
     this.#interrupts.first.addEventListener("abort", stop);
     this.#interrupts.second.addEventListener("abort", kill);
@@ -76,11 +77,11 @@ export class PromptRun {
     } finally {
       clearTimeout(timer);
       this.#stopping.abort();
-      this.#heard.stop();
+      this.#entries.stop();
       await this.#live?.close();
-      this.#heard.end();
+      this.#entries.end();
       await this.#recorder?.close();
-      await this.#forgetUnused();
+      await this.#deleteUnused();
       await this.#history?.close();
       this.#gate?.close();
     }
@@ -100,7 +101,7 @@ export class PromptRun {
   async #work(): Promise<void> {
     const notice = (text: string) => this.#printer.notice(text);
     const reading = readPrompt(this.#options.prompt, notice, this.#stopping.signal);
-    // it is waited for below; the agent may fail first
+    // awaited below; the agent may fail first
     reading.catch(() => undefined);
     if (this.#options.keepsHistory) this.#history = new RunHistory(notice, this.#secrets);
     const chosen = await runTarget(this.#options, this.#history);
@@ -108,7 +109,7 @@ export class PromptRun {
     if (chosen.known !== undefined) await this.#history?.claim(chosen.known);
     this.#recorder = this.#history?.recorder(() => this.#target ?? chosen, this.#options.session);
     const [input, live] = await Promise.all([reading, this.#start(chosen)]);
-    const target = await knownToAgent(chosen, live, this.#options, { history: this.#history, notice });
+    const target = await resolveSession(chosen, live, this.#options, { history: this.#history, notice });
     this.#target = target;
     const content = await this.#content(input, target, live.connected.features);
     const session = await this.#session(live, target);
@@ -116,37 +117,38 @@ export class PromptRun {
     await this.#answer(live, session.prompt(content));
   }
 
-  /** A session that was begun for this run, and came to nothing before the prompt. */
-  async #forgetUnused(): Promise<void> {
+  /** Deletes a session that was created for this run if no prompt was sent. */
+  async #deleteUnused(): Promise<void> {
     if (this.#prompt !== undefined || this.#target?.known !== undefined) return;
     const id = await this.#recorder?.id();
-    if (id !== undefined) await this.#history?.forget(id);
+    if (id !== undefined) await this.#history?.delete(id);
   }
 
   async #start(target: RunTarget): Promise<LiveAgent> {
     const { policy, allow, deny, showsStderr, format, env } = this.#options;
-    // a rule that cannot be meant is told before anything is started
+    // an invalid rule is reported before anything starts
     configuredRules({ policy, allow, deny });
     const asker = await this.#asker(target);
     const version = ownVersion();
-    const tell = eventTeller(this.#printer, { isVerbose: showsStderr, timeoutMs: this.#options.timeoutMs });
+    const report = eventReporter(this.#printer, {
+      isVerbose: showsStderr,
+      timeoutMs: this.#options.timeoutMs,
+    });
     const underWay = Promise.withResolvers<void>();
-    // while the agent's process starts there is time for what is needed later
+    // loads what is needed later while the agent's process starts
     const opening = underWay.promise
       .then(() => this.#secrets())
       .then((secrets) => this.#openGate(target, asker, secrets));
     opening.catch(() => undefined);
-    const recorder = this.#recorder;
     const live = await startAgent(
       target,
       { isStderrShown: showsStderr && format !== "json" },
       {
         client: { name: "parley", version },
         cwd: target.cwd,
-        gate: lateGate(opening, () => this.#gate),
-        ...(asker === undefined ? {} : { asker }),
+        gate: deferredGate(opening, () => this.#gate),
+        ...optional({ asker, recorder: this.#recorder }),
         cancelTimeoutMs: stopMs,
-        ...(recorder === undefined ? {} : { recorder }),
         env: { ...target.credentials, ...env },
         signal: this.#stopping.signal,
         kill: this.#interrupts.second,
@@ -154,12 +156,12 @@ export class PromptRun {
           if (event.kind === "starting" || event.kind === "connecting")
             setImmediate(() => this.#prepare(underWay));
           if (event.kind === "unread") this.#unread.add(event);
-          else tell(event);
+          else report(event);
         },
       },
     );
     this.#live = live;
-    // there is no prompt after all
+    // stopped meanwhile
     if (this.#stopping.signal.aborted) void live.close();
     await opening;
     return live;
@@ -167,11 +169,11 @@ export class PromptRun {
 
   #prepare(underWay: PromiseWithResolvers<void>): void {
     underWay.resolve();
-    // whoever writes into it is told why it cannot be opened
+    // writes report why it cannot be opened
     this.#history?.open().catch(() => undefined);
   }
 
-  /** Somebody can be asked where both ends of a terminal are ours. */
+  /** Questions need a terminal for both input and output. */
   async #asker({ entry }: RunTarget): Promise<(Asker & PermissionAsker) | undefined> {
     const { stdin, stderr } = process;
     if (this.#options.format === "json" || stdin.isTTY !== true || stderr.isTTY !== true) return undefined;
@@ -193,10 +195,12 @@ export class PromptRun {
       deny,
       extraRoots,
       agent: entry.name,
-      // what it may not see by itself it does not get to see by a command either
-      ...(entry.transport === "stdio" ? { environment: agentEnvironment(entry, process.env) } : {}),
       warn,
-      ...(asker === undefined ? {} : { asker }),
+      ...optional({
+        asker,
+        // commands of the agent get the same environment as the agent
+        environment: entry.transport === "stdio" ? agentEnvironment(entry, process.env) : undefined,
+      }),
     });
     this.#gate.gate.onDecision(({ summary, effect, by, reason }) =>
       this.#printer.decision({ what: summary, effect, by, reason }),
@@ -204,12 +208,12 @@ export class PromptRun {
     return this.#gate;
   }
 
-  /** An agent that takes none may still ask us for what is in them. */
+  /** An agent without support for them may still request their files. */
   #directories({ connected, entry }: LiveAgent): readonly string[] {
     const { extraRoots } = this.#options;
     if (extraRoots.length === 0 || connected.features.additionalDirectories) return extraRoots;
     this.#printer.notice(
-      `${entry.name} takes no further directories; it is served their files if it asks for them`,
+      `${entry.name} does not support additional directories; it can still request their files`,
     );
     return [];
   }
@@ -218,22 +222,22 @@ export class PromptRun {
     const { mode, model, set, session: name } = this.#options;
     const notice = (text: string) => this.#printer.notice(text);
     const { mcpServers: typed } = this.#options;
-    const mcpServers = sessionServers(typed, target.mcpServers, live.connected.features, notice);
+    const mcpServers = sessionMcpServers(typed, target.mcpServers, live.connected.features, notice);
     const options = { ...target.setup.options, ...Object.fromEntries(set) };
     const setup = { ...target.setup, ...(mode && { mode }), ...(model && { model }), options };
-    const place = {
+    const sessionOptions = {
       cwd: target.cwd,
       additionalDirectories: this.#directories(live),
       mcpServers,
       setup,
-      onEntry: (entry: Entry) => this.#heard.entry(entry),
+      onEntry: (entry: Entry) => this.#entries.entry(entry),
     };
     const flags = [
       ...(mode ? ["mode"] : []),
       ...(model ? ["model"] : []),
       ...set.map(([key]) => `option ${key}`),
     ];
-    const { session, isResumed } = await takeSession(live, target, place, { flags, notice });
+    const { session, isResumed } = await takeSession(live, target, sessionOptions, { flags, notice });
     if (name !== undefined && target.known === undefined) {
       await this.#recorder?.ready();
       this.#history?.checkNew(name);
@@ -247,7 +251,7 @@ export class PromptRun {
       cwd: target.cwd,
     });
     if (target.note !== undefined) notice(target.note);
-    this.#heard.open(live);
+    this.#entries.open(live);
     return session;
   }
 
@@ -263,20 +267,20 @@ export class PromptRun {
   async #answer(live: LiveAgent, prompt: LivePrompt): Promise<void> {
     this.#prompt = prompt;
     this.#printer.progress("waiting for the agent");
-    this.#heard.words.begin();
+    this.#entries.late.begin();
     const started = performance.now();
-    // version 2 says when all is said
-    const saysAll = live.connected.version > 1;
+    // version 2 reports the end of a turn after its updates
+    const isOrdered = live.connected.version > 1;
     this.#outcome = await prompt.outcome;
-    await this.#heard.words.heard({
-      turnMs: saysAll ? 0 : performance.now() - started,
+    await this.#entries.late.settled({
+      turnMs: isOrdered ? 0 : performance.now() - started,
       lateMs: live.entry.quirks?.lateMs,
       signal: this.#stopping.signal,
     });
     if (this.#stopping.signal.aborted) return;
     await live.finish();
-    if (this.#outcome.stopReason === "end_turn" && !this.#heard.words.hasSpoken)
-      this.#printer.notice("the agent ended its turn and said nothing");
+    if (this.#outcome.stopReason === "end_turn" && !this.#entries.late.hasOutput)
+      this.#printer.notice("the agent ended its turn without output");
   }
 
   #timeOut(ms: number): void {
@@ -284,20 +288,20 @@ export class PromptRun {
     this.#stop();
   }
 
-  /** Asks the agent to stop; one that does not is ended. */
+  /** Asks the agent to stop. */
   #stop(): void {
-    this.#printer.progress("stopping (Ctrl-C again ends the agent)");
+    this.#printer.progress("stopping (press Ctrl-C again to kill the agent)");
     this.#stopping.abort();
-    this.#heard.stop();
-    // its answer has to be read, whoever reads ours
+    this.#entries.stop();
+    // its response must be read even if our output is blocked
     this.#live?.resume();
-    // one that does not stop is ended by the live agent
+    // the live agent kills one that does not stop
     if (this.#prompt === undefined || this.#outcome !== undefined) this.#end();
     else this.#prompt.cancel();
   }
 
   #end(): void {
-    // it is waited for at the end of the run
+    // awaited at the end of the run
     void this.#live?.close();
   }
 }

@@ -54,7 +54,7 @@ for (const [what, bytes] of [
     for (const line of ['run --file binary -- "$@"', 'run "look at this" -- "$@" <binary']) {
       const { status, stderr } = await probe.typed(line, echo);
       assert.equal(status, exitCodes.usage, stderr);
-      assert.match(stderr, /is no text in UTF-8\n.*--image FILE.*@FILE/);
+      assert.match(stderr, /is not UTF-8 text\n.*--image FILE.*@FILE/);
     }
   });
 }
@@ -62,5 +62,5 @@ for (const [what, bytes] of [
 test("a source without an end is refused", patience, async () => {
   const { status, stderr } = await probe.parley(["run", "--file", "/dev/zero", "--", ...echo]);
   assert.equal(status, exitCodes.usage);
-  assert.match(stderr, /--file \/dev\/zero has more than 16 MiB/);
+  assert.match(stderr, /--file \/dev\/zero is larger than 16 MiB/);
 });

@@ -1,28 +1,28 @@
-// Where the prompt comes from: the arguments, a file, stdin, or several of them.
+// Reads the prompt from the arguments, files and stdin.
 
 import { isUtf8 } from "node:buffer";
 import { fstatSync } from "node:fs";
 import { usageError } from "../command/command-error.ts";
-import { readSource, TooLargeError } from "../settings/named-source.ts";
-import { printable } from "../terminal/printable.ts";
+import { readSource, TooLargeError } from "../settings/read-source.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 
 export interface PromptSource {
-  /** What stood on the command line. "-" is stdin. */
+  /** The arguments; "-" is stdin. */
   readonly words: readonly string[];
-  /** --file, in their order; "-" is stdin. */
+  /** The values of --file; "-" is stdin. */
   readonly files: readonly string[];
-  /** The words are all of it, whatever stdin is. */
+  /** Ignore stdin. */
   readonly isAlone?: boolean;
 }
 
 export interface PromptText {
-  /** The user's own words: mentions in them are looked up. */
+  /** Typed by the user: mentions in it are looked up. */
   readonly text: string;
-  /** What was piped in: it may be anybody's, so nothing in it is looked up. */
+  /** Piped text: mentions in it are ignored, since it may come from anybody. */
   readonly piped: string;
 }
 
-/** How long a pipe that nobody said to read may stay silent: programs often leave one open without meaning it. */
+/** How long to wait for a pipe that was not asked for: programs often leave one open. */
 const silenceMs = 2_000;
 const maxBytes = 16 * 1024 * 1024;
 
@@ -41,49 +41,47 @@ export async function readPrompt(
   const stop = () => process.stdin.destroy();
   signal.addEventListener("abort", stop, { once: true });
   try {
-    const piped = isAsked || text === "" ? await allOfStdin(isAsked) : await whatIsPiped(notice);
+    const piped = isAsked || text === "" ? await allOfStdin(isAsked) : await pipedText(notice);
     signal.throwIfAborted();
     if (`${text}${piped}`.trim() !== "") return { text, piped };
   } catch (error) {
-    // a stream that was destroyed says that it was; why is known here
+    // the abort is the reason for a destroyed stream
     signal.throwIfAborted();
     throw error;
   } finally {
     signal.removeEventListener("abort", stop);
   }
   throw usageError(
-    "there is no prompt",
-    'give one: parley run "what to do", parley run --file FILE, or pipe it in; see parley help run',
+    "expected a prompt",
+    'type one: parley run "what to do"; or use --file FILE, or pipe it; see parley help run',
   );
 }
 
 async function readPromptFile(file: string, signal: AbortSignal): Promise<string> {
-  const what = `--file ${printable(file)}`;
+  const what = `--file ${escapedLine(file)}`;
   try {
-    // in somebody's own words a line ends as it does everywhere else
     return textOf(await readSource(file, { maxBytes, signal }), what).replaceAll("\r\n", "\n");
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof TooLargeError) throw tooMuch(what);
     const { code } = error as NodeJS.ErrnoException; // of fs, or a usage error
     if (code === undefined || code === "usage") throw error;
-    throw usageError(`${what} cannot be read: ${code}`, "give a file of text, or - for stdin");
+    throw usageError(`cannot read ${what}: ${code}`, "give a text file, or - for stdin");
   }
 }
 
-/** Agents get text; what is none would reach them as rubbish. */
 function textOf(bytes: Buffer, what: string): string {
   if (isUtf8(bytes) && !bytes.includes(0)) return bytes.toString("utf8");
   throw usageError(
-    `${what} is no text in UTF-8`,
-    "show the agent an image with --image FILE; any other file can be mentioned as @FILE",
+    `${what} is not UTF-8 text`,
+    "attach images with --image FILE; mention any other file as @FILE",
   );
 }
 
 function tooMuch(what: string): Error {
   return usageError(
-    `${what} has more than ${maxBytes / 1024 / 1024} MiB`,
-    "put it into a file of the project and mention that as @FILE",
+    `${what} is larger than ${maxBytes / 1024 / 1024} MiB`,
+    "save it as a file in the project and mention it as @FILE",
   );
 }
 
@@ -95,14 +93,14 @@ async function allOfStdin(isAsked: boolean): Promise<string> {
   return readAll();
 }
 
-/** Beside a prompt that was typed: a file or a pipe is part of it, a terminal is not. */
-async function whatIsPiped(notice: (text: string) => void): Promise<string> {
+/** A file or a pipe is attached to a typed prompt; a terminal is not read. */
+async function pipedText(notice: (text: string) => void): Promise<string> {
   if (process.stdin.isTTY || !isPipeOrFile()) return "";
   const first = await firstEvent(silenceMs);
   if (first === "silence") {
     process.stdin.destroy();
     notice(
-      `stdin is a pipe on which nothing came for ${silenceMs / 1000} s: going on without it. Close it (</dev/null), or give - to wait for it`,
+      `no data on stdin for ${silenceMs / 1000} s: continuing without it. Close it (</dev/null), or use - to wait for it`,
     );
     return "";
   }
@@ -114,7 +112,7 @@ function isPipeOrFile(): boolean {
     const facts = fstatSync(0);
     return facts.isFIFO() || facts.isFile() || facts.isSocket();
   } catch {
-    // closed by whoever started us
+    // closed
     return false;
   }
 }
@@ -123,13 +121,13 @@ function firstEvent(ms: number): Promise<"data" | "silence"> {
   return new Promise((resolve) => {
     const done = (what: "data" | "silence") => () => {
       clearTimeout(timer);
-      process.stdin.off("readable", heard);
+      process.stdin.off("readable", onReadable);
       resolve(what);
     };
-    const heard = done("data");
+    const onReadable = done("data");
     const timer = setTimeout(done("silence"), ms);
-    // also when it has ended
-    process.stdin.once("readable", heard);
+    // also emitted at the end
+    process.stdin.once("readable", onReadable);
   });
 }
 
@@ -138,8 +136,8 @@ async function readAll(): Promise<string> {
   let bytes = 0;
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > maxBytes) throw tooMuch("what came on stdin");
+    if (bytes > maxBytes) throw tooMuch("stdin");
     chunks.push(chunk);
   }
-  return textOf(Buffer.concat(chunks), "what came on stdin");
+  return textOf(Buffer.concat(chunks), "stdin");
 }

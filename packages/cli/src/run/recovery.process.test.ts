@@ -17,7 +17,7 @@ function answered(scenario: Partial<AgentScenario>, answer: string): Promise<Ran
   return probe.atTerminal(200, ["run", "--no-history", "x", "--", ...agent], {
     input: false,
     onOutput(stdout, child) {
-      if (isTyped || !stdout.includes("(y, Enter for no) ")) return;
+      if (isTyped || !stdout.includes("[y/N] ")) return;
       isTyped = true;
       child.stdin?.write(answer);
     },
@@ -33,7 +33,7 @@ suite("recovery", { concurrency: 2 }, () => {
   test("who is at a terminal may send a prompt again that failed", atTerminal, async () => {
     const again = await answered(failsOnce, "y\n");
     assert.equal(again.status, 0, again.stdout);
-    assert.match(again.stdout, /one[\s\S]*the model is down[\s\S]*send the prompt again\?[\s\S]*two/);
+    assert.match(again.stdout, /one[\s\S]*the model is down[\s\S]*Send the prompt again\?[\s\S]*two/);
     const not = await answered(failsOnce, "\n");
     assert.equal(not.status, 1, not.stdout);
     assert.doesNotMatch(not.stdout, /two/);
@@ -42,13 +42,13 @@ suite("recovery", { concurrency: 2 }, () => {
   test("without a terminal a prompt is not sent twice, and the reason is told", patience, async () => {
     const ran = await probe.run(failsOnce);
     assert.deepEqual([ran.status, ran.stdout], [1, "one\n"]);
-    assert.match(ran.stderr, /^parley: the agent answered with an error: Internal error: the model is down/);
+    assert.match(ran.stderr, /^parley: the agent returned an error: Internal error: the model is down/);
   });
 
   test("a session that was put away is taken up again, and not called a restart", patience, async () => {
     const ran = await probe.run({ turns: [{ steps: [lost] }], otherwise: [{ say: "fine" }] });
     assert.deepEqual([ran.status, ran.stdout], [0, "fine\n"], ran.stderr);
-    assert.equal(ran.stderr, "parley: the agent had put the session away, and goes on with it\n");
+    assert.equal(ran.stderr, "parley: the agent had unloaded the session; it continues the session\n");
   });
 
   test("for a session that is lost a new one is offered at a terminal", atTerminal, async () => {
@@ -63,7 +63,7 @@ suite("recovery", { concurrency: 2 }, () => {
     };
     const { status, stdout } = await answered(gone, "y\n");
     assert.equal(status, 0, stdout);
-    assert.match(stdout, /begin a new one\?[\s\S]*a new session has been begun[\s\S]*fine/);
+    assert.match(stdout, /Start a new one\?[\s\S]*started a new session[\s\S]*fine/);
     assert.equal((await answered(gone, "n\n")).status, 1);
     assert.equal((await probe.run(gone)).status, 1);
   });

@@ -22,7 +22,7 @@ for (const [what, result] of [
       assert.equal(ran.status, 1, ran.stderr);
       assert.match(
         ran.stderr,
-        /^parley: the agent broke the protocol: session\/prompt.*\nparley: parley tap /,
+        /^parley: the agent violated the protocol: session\/prompt.*\nparley: record its messages with parley tap /,
       );
     },
   );
@@ -48,7 +48,7 @@ test("an agent that gives a session no name has broken the protocol", patience, 
     assert.equal(ran.status, 1, ran.stderr);
     assert.match(
       ran.stderr,
-      /^parley: the agent broke the protocol: session\/new: result\/sessionId must not be empty\nparley: parley tap /,
+      /^parley: the agent violated the protocol: session\/new: result\/sessionId must not be empty\nparley: record its messages with parley tap /,
     );
   }
 });
@@ -105,7 +105,7 @@ test("what an agent wrote to stdout and nobody could read is told in one line", 
   assert.deepEqual([text.status, text.stdout], [0, "one two\n"]);
   assert.equal(
     text.stderr,
-    "parley: the agent wrote 4 lines to stdout that are no message, skipped; the first begins: Welcome to my agent!\n",
+    "parley: the agent wrote 4 lines to stdout that are not messages, skipped; the first begins: Welcome to my agent!\n",
   );
   const notices = eventsOf(await probe.run(scenario, ["--json"])).filter(({ type }) => type === "notice");
   assert.match(String(notices[0]?.["message"]), /wrote 4 lines to stdout/);
@@ -120,7 +120,7 @@ test("a message that is too large to be read is told", patience, async () => {
   assert.deepEqual([status, stdout], [0, "small\n"]);
   assert.match(
     stderr,
-    /^parley: the agent sent a message too large to be read, refused; it begins \(346\d{5} bytes\): \{"jsonrpc"[^\n]{70,90}…\n$/,
+    /^parley: the agent sent a message that is too large, rejected; it begins \(346\d{5} bytes\): \{"jsonrpc"[^\n]{70,90}…\n$/,
   );
 });
 
@@ -129,7 +129,7 @@ test("what a program prints that never becomes an agent is told too", patience, 
   assert.equal(status, 5);
   assert.match(
     stderr,
-    /^parley: the agent wrote a line to stdout that is no message, skipped; it begins: usage: echo\n/,
+    /^parley: the agent wrote a line to stdout that is not a message, skipped; it begins: usage: echo\n/,
   );
 });
 

@@ -1,113 +1,65 @@
-// Agents at work without a user interface.
+// The table of `parley run`.
 
 import type { Command } from "../command/command.ts";
+import { flag, option } from "../command/options.ts";
 
 export const runCommands: readonly Command[] = [
   {
     name: "run",
-    summary: "give an agent one prompt and print what it does, for scripts and pipes",
+    summary: "Send one prompt to an agent and print its output",
     details:
-      "The prompt is what you type, --file, or what is piped in; piped text beside a prompt is attached to it. @FILE in\n" +
-      "your own words shows the agent that file; a name that is no file stays text. The agent is ours unless --agent names\n" +
-      "another or its command follows --. Nobody is asked: what no rule allows is refused, unless you sit at a terminal.\n" +
-      "Ctrl-C asks the agent to stop, a second one ends it. Exit codes: 0 done, 1 the agent failed or refused, 2 usage,\n" +
-      "3 a permission was refused by policy, 4 timeout, 5 the agent did not start, 6 login needed, 130 cancelled.",
+      "The prompt comes from the arguments, --file or stdin; piped text is attached to a typed prompt. @FILE in the prompt attaches that " +
+      "file; if there is no such file, it stays text. The agent is Parley's own unless --agent names another or its command follows --.\n\n" +
+      "Permission questions are asked only at a terminal; otherwise everything that no rule allows is refused. Ctrl-C asks the agent to " +
+      "stop, a second Ctrl-C kills it.\n\n" +
+      "exit codes:\n" +
+      "  0    success\n" +
+      "  1    the agent failed or refused\n" +
+      "  2    wrong usage\n" +
+      "  3    a permission was refused by policy\n" +
+      "  4    timeout\n" +
+      "  5    the agent did not start\n" +
+      "  6    login needed\n" +
+      "  130  cancelled",
     positionals: "[PROMPT] [-- COMMAND [ARGUMENTS]]",
     options: {
-      agent: {
-        type: "string",
-        short: "a",
-        value: "NAME",
-        completes: "agent",
-        summary: "which agent (default: parley)",
-      },
-      cwd: {
-        type: "string",
+      agent: option("NAME", "Agent to use (default: parley)", { short: "a", completes: "agent" }),
+      cwd: option("DIR", "Working directory (default: current directory)", {
         short: "C",
-        value: "DIR",
         completes: "directory",
-        summary: "where it works (default: here)",
-      },
-      "add-dir": {
-        type: "string",
-        value: "DIR",
+      }),
+      "add-dir": option("DIR", "Another directory that the agent may use", {
         completes: "directory",
         multiple: true,
-        summary: "a directory beside it that the agent may use too",
-      },
-      session: {
-        type: "string",
-        short: "s",
-        value: "NAME",
-        completes: "session",
-        summary: "go on with the session of this name or id, the agent's own too; a new name begins one",
-      },
-      continue: {
-        type: "boolean",
-        short: "c",
-        summary: "go on with the session that was used last in this directory",
-      },
-      format: {
-        type: "string",
+      }),
+      session: option(
+        "NAME",
+        "Continue the session with this name or id (also an id of the agent); a new name starts one",
+        { short: "s", completes: "session" },
+      ),
+      continue: flag("Continue the most recent session in this directory", { short: "c" }),
+      format: option("FORMAT", "text, json (one line per event) or quiet (only the last message)", {
         short: "f",
-        value: "FORMAT",
         completes: ["text", "json", "quiet"],
         default: "text",
-        summary: "text, json (a line per event) or quiet (the last message)",
-      },
-      file: {
-        type: "string",
-        value: "FILE",
+      }),
+      file: option("FILE", "Read the prompt from a file; - is stdin", { completes: "file", multiple: true }),
+      image: option("FILE", "Attach an image", { completes: "file", multiple: true }),
+      policy: option("FILE", "Permission rules for this run", { completes: "file" }),
+      allow: option("RULE", "Allow this without asking; see parley help permissions add", { multiple: true }),
+      deny: option("RULE", "Never allow this", { multiple: true }),
+      mode: option("MODE", "Session mode of the agent"),
+      model: option("MODEL", "Model of the agent"),
+      set: option("OPTION=VALUE", "Set any other config option of the agent", { multiple: true }),
+      timeout: option("TIME", "Stop after 90, 90s, 10m or 1h (default: no limit)"),
+      mcp: option("SERVER", "MCP server: NAME=URL, or a JSON file with mcpServers", {
         completes: "file",
         multiple: true,
-        summary: "read the prompt from a file; - is stdin",
-      },
-      image: {
-        type: "string",
-        value: "FILE",
-        completes: "file",
-        multiple: true,
-        summary: "show the agent an image",
-      },
-      policy: { type: "string", value: "FILE", completes: "file", summary: "rules about what is allowed" },
-      allow: { type: "string", value: "RULE", multiple: true, summary: "allow this without asking" },
-      deny: { type: "string", value: "RULE", multiple: true, summary: "never allow this" },
-      mode: { type: "string", value: "MODE", summary: "the agent's mode for this session" },
-      model: { type: "string", value: "MODEL", summary: "the agent's model for this session" },
-      set: {
-        type: "string",
-        value: "OPTION=VALUE",
-        multiple: true,
-        summary: "any other option of the agent's",
-      },
-      timeout: {
-        type: "string",
-        value: "TIME",
-        summary: "give up after 90, 90s, 10m or 1h (default: never)",
-      },
-      mcp: {
-        type: "string",
-        value: "SERVER",
-        completes: "file",
-        multiple: true,
-        summary: "an MCP server: NAME=URL, or a file with mcpServers",
-      },
-      "no-history": {
-        type: "boolean",
-        summary: "keep nothing of this session; what another agent keeps is its own",
-      },
-      verbose: { type: "boolean", short: "v", summary: "show what the agent writes to stderr" },
+      }),
+      "no-history": flag("Do not store this session; other agents may still store their own copy"),
+      verbose: flag("Show the agent's stderr", { short: "v" }),
     },
     json: true,
     load: () => import("./run.ts"),
-  },
-  {
-    name: "tour",
-    summary: "watch our own agent at work, offline, in a folder that is thrown away",
-    details:
-      "It is what npm start runs. At a terminal it asks what to do; else it shows one whole turn and says how to go on.",
-    options: {},
-    json: true,
-    load: () => import("../demo/tour.ts"),
   },
 ];

@@ -1,16 +1,17 @@
-// How a run ended: one exit code, and words for it. The order of the codes is the order of what matters to a script.
+// Determines the exit code and the error of a run.
 
 import { errorCodes, type Outcome } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import { problemOf } from "@parley/client";
 import type { RunFailure } from "../printers/run-printer.ts";
-import { safeLine } from "../terminal/safe-text.ts";
+import { safeLine } from "../terminal/sanitise.ts";
 import {
   type Refusal,
   refusalHint,
   refusalMessage,
   violationHint,
   violationMessage,
-} from "./refusal-hint.ts";
+} from "./refusal-messages.ts";
 
 export const exitCodes = {
   ok: 0,
@@ -23,7 +24,7 @@ export const exitCodes = {
   cancelled: 130,
 } as const;
 
-/** Ends a run before or instead of an outcome. */
+/** Ends a run without an outcome. */
 export class RunError extends Error {
   readonly exitCode: number;
   readonly code: string;
@@ -40,13 +41,13 @@ export class RunError extends Error {
 export interface RunFacts {
   readonly wasInterrupted: boolean;
   readonly timedOutMs: number | undefined;
-  /** What policy refused, in words; a refusal by a person is not among them. The first of them. */
+  /** The first refusals by policy; refusals by the user are not included. */
   readonly refusals: readonly Refusal[];
-  /** How many there were. */
+  /** The number of refusals. */
   readonly refused: number;
-  /** What the agent did by itself against a rule. */
+  /** What the agent did without asking although a rule forbids it. */
   readonly violations?: readonly Refusal[];
-  /** What the agent wrote to stderr was shown. */
+  /** The agent's stderr was printed. */
   readonly showsStderr: boolean;
   readonly outcome: Outcome | undefined;
   /** Instead of an outcome. */
@@ -58,7 +59,6 @@ export interface Ending {
   readonly error: RunFailure | undefined;
 }
 
-/** The first that applies. */
 export function endingOf(facts: RunFacts): Ending {
   const { wasInterrupted, timedOutMs, outcome, failure } = facts;
   const early = failure?.exitCode === exitCodes.usage || failure?.exitCode === exitCodes.notStarted;
@@ -68,7 +68,7 @@ export function endingOf(facts: RunFacts): Ending {
     return ending(
       exitCodes.loginNeeded,
       "login_needed",
-      `the agent wants a login: ${safeLine(problemOf(outcome.error).message)}`,
+      `the agent needs a login: ${safeLine(problemOf(outcome.error).message)}`,
     );
   }
   if (wasInterrupted) return ending(exitCodes.cancelled, "cancelled", "cancelled");
@@ -76,8 +76,8 @@ export function endingOf(facts: RunFacts): Ending {
     return ending(
       exitCodes.timeout,
       "timeout",
-      `the agent was not done after ${timedOutMs / 1000} s and was stopped`,
-      "give it more time with --timeout",
+      `the agent did not finish within ${timedOutMs / 1000} s and was stopped`,
+      "allow more time with --timeout",
     );
   }
   if (failure !== undefined) return failed(failure);
@@ -89,20 +89,21 @@ function endingOfOutcome(
   { refusals, refused, violations = [], showsStderr }: RunFacts,
 ): Ending {
   const { stopReason = "error", error } = outcome ?? {};
-  // some agents end a turn as cancelled when a permission is refused
+  // some agents report a refused permission as a cancelled turn
   const wasRefused = refused > 0;
   if (stopReason === "cancelled" && !wasRefused) {
-    return ending(exitCodes.cancelled, "cancelled", "the agent says that the turn was cancelled");
+    return ending(exitCodes.cancelled, "cancelled", "the agent cancelled the turn");
   }
   if (stopReason !== "end_turn" && stopReason !== "cancelled") {
-    const why = wordsFor[stopReason] ?? `the agent stopped for a reason of its own: ${safeLine(stopReason)}`;
+    const why =
+      stopMessages[stopReason] ?? `the agent stopped with an unknown reason: ${safeLine(stopReason)}`;
     if (error === undefined) return ending(exitCodes.agentError, safeLine(stopReason), why);
-    // agents put the true reason elsewhere, and are made to say it
+    // problemOf finds the reason where agents put it
     const { message } = problemOf(error);
-    const words = `the agent answered with an error: ${safeLine(message)} (${error.code})`;
-    const isMute = message === error.message && error.code === errorCodes.internalError && !showsStderr;
-    const hint = isMute ? "what it writes to stderr may say why: try again with --verbose" : undefined;
-    return ending(exitCodes.agentError, "agent_error", words, hint);
+    const text = `the agent returned an error: ${safeLine(message)} (${error.code})`;
+    const isVague = message === error.message && error.code === errorCodes.internalError && !showsStderr;
+    const hint = isVague ? "use --verbose to see the agent's stderr" : undefined;
+    return ending(exitCodes.agentError, "agent_error", text, hint);
   }
   if (violations.length > 0)
     return ending(exitCodes.refused, "rule_broken", violationMessage(violations), violationHint);
@@ -115,17 +116,17 @@ function endingOfOutcome(
   );
 }
 
-const wordsFor: Readonly<Record<string, string>> = {
-  refusal: "the agent refused to go on",
-  max_tokens: "the agent stopped: the model's limit of tokens was reached",
-  max_turn_requests: "the agent stopped: its limit of requests to the model for one turn was reached",
-  error: "the agent stopped with an error that it did not name",
+const stopMessages: Readonly<Record<string, string>> = {
+  refusal: "the agent refused to continue",
+  max_tokens: "the agent stopped at the model's token limit",
+  max_turn_requests: "the agent stopped at its limit of model requests per turn",
+  error: "the agent stopped with an unspecified error",
 };
 
 function failed({ exitCode, code, message, hint }: RunError): Ending {
-  return { exitCode, error: { code, message, ...(hint === undefined ? {} : { hint }) } };
+  return ending(exitCode, code, message, hint);
 }
 
 function ending(exitCode: number, code: string, message: string, hint?: string): Ending {
-  return { exitCode, error: { code, message, ...(hint === undefined ? {} : { hint }) } };
+  return { exitCode, error: { code, message, ...optional({ hint }) } };
 }

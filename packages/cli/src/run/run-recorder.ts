@@ -1,10 +1,10 @@
-// The history of a run. It is loaded and opened while the agent starts, and is never a reason to stop.
+// Records a run in the history, which opens while the agent starts. A failure never stops the run.
 
 import type { Entry } from "@parley/acp";
 import type { BegunSession, History, HistorySession, LiveRecorder } from "@parley/client/history";
-import type { RunSecrets } from "../printers/guarded-printer.ts";
-import { historyPath } from "../sessions/opened-history.ts";
-import { safeLine } from "../terminal/safe-text.ts";
+import type { RunSecrets } from "../printers/redacting-printer.ts";
+import { historyPath } from "../sessions/open-history.ts";
+import { safeLine } from "../terminal/sanitise.ts";
 import { busySession, isBusy } from "./busy-session.ts";
 import type { RunTarget } from "./run-target.ts";
 
@@ -12,7 +12,7 @@ export class RunHistory {
   readonly #notice: (text: string) => void;
   readonly #secrets: RunSecrets;
   #opening: Promise<History> | undefined;
-  /** Why a name cannot be used: another process has just begun a session of it. */
+  /** The error if another process has just started a session of this name. */
   #busy: unknown;
 
   constructor(notice: (text: string) => void, secrets: RunSecrets) {
@@ -20,49 +20,49 @@ export class RunHistory {
     this.#secrets = secrets;
   }
 
-  /** Loads it, and opens its file in the meantime. */
+  /** Loads the history and begins to open its file. */
   open(): Promise<History> {
     this.#opening ??= Promise.all([import("@parley/client/history"), this.#secrets()]).then((loaded) => {
       const [{ openHistory }, secrets] = loaded;
       const failed = (error: unknown) => this.#failed(error);
       const history = openHistory({ path: historyPath(), secrets, failed });
-      // whoever writes is told why not
+      // writes report the failure
       history.open().catch(() => undefined);
       return history;
     });
     return this.#opening;
   }
 
-  /** The target is asked for when the session begins: by then the agent has said what it knows. */
+  /** `target` is called when the session starts, after it was looked up at the agent. */
   recorder(target: () => RunTarget, name: string | undefined): RunRecorder {
     return new RunRecorder(async () => {
       const [history, { liveRecorder }] = await Promise.all([this.open(), import("@parley/client/history")]);
       const { agent, known, listed } = target();
       const failed = (error: unknown) => this.#failed(error);
       const isNamed = known === undefined && listed === undefined;
-      const called = isNamed ? { name } : { title: listed?.title };
-      return liveRecorder(history, { agent, known, ...called, failed });
+      const names = isNamed ? { name } : { title: listed?.title };
+      return liveRecorder(history, { agent, known, ...names, failed });
     });
   }
 
-  /** Throws a RunError while another process is in the session: two conversations would not know of one another. */
+  /** Throws a RunError if another process uses the session. */
   async claim({ id, name }: HistorySession): Promise<void> {
     try {
       await (await this.open()).claim(id);
     } catch (error) {
       if (isBusy(error)) throw busySession(name ?? id, error);
-      // whoever writes is told
+      // writes report the failure
     }
   }
 
-  /** Throws a RunError where another process has just begun a session of this name. */
+  /** Throws a RunError if another process has just started a session of this name. */
   checkNew(name: string): void {
     if (this.#busy !== undefined) throw busySession(name, this.#busy);
   }
 
-  /** A session in which nothing was ever asked is no history. */
-  async forget(id: string): Promise<void> {
-    // not what another process has begun
+  /** Deletes a session without any prompt. */
+  async delete(id: string): Promise<void> {
+    // it belongs to another process
     if (this.#busy !== undefined) return;
     await (await this.#opening)?.delete(id).catch((error: unknown) => this.#failed(error));
   }
@@ -76,12 +76,12 @@ export class RunHistory {
       this.#busy = error;
       return;
     }
-    const why = error instanceof Error ? error.message : String(error);
-    this.#notice(`this session is not kept in the history: ${safeLine(why)}`);
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#notice(`cannot store this session in the history: ${safeLine(reason)}`);
   }
 }
 
-/** A recorder that is there before what it needs is loaded. */
+/** Buffers entries until the history is loaded. */
 export class RunRecorder {
   readonly #load: () => Promise<LiveRecorder>;
   readonly #early: Entry[] = [];
@@ -92,12 +92,12 @@ export class RunRecorder {
     this.#load = load;
   }
 
-  /** In the history; undefined where nothing can be recorded. */
+  /** The id in the history; undefined if nothing is recorded. */
   async id(): Promise<string | undefined> {
     return (await this.#loading)?.id;
   }
 
-  /** When it is known whether the session can be recorded. */
+  /** Resolves when it is known whether the session can be recorded. */
   async ready(): Promise<void> {
     await (await this.#loading)?.ready();
   }

@@ -1,21 +1,22 @@
-// Which agent a run is for, which session it goes on with, and where.
+// Determines the agent, session and directory of a run.
 
+import { optional } from "@parley/acp/internal";
 import { type AgentSession, commandEntry } from "@parley/client";
 import type { HistoryAgent, HistorySession } from "@parley/client/history";
 import { usageError } from "../command/command-error.ts";
 import { type ChosenAgent, chooseAgent, isOwnAgent } from "../settings/named-agent.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { RunHistory } from "./run-recorder.ts";
 
 export interface RunTarget extends ChosenAgent {
-  /** How the history calls it. */
+  /** Its name in the history. */
   readonly agent: HistoryAgent;
   readonly cwd: string;
   readonly known: HistorySession | undefined;
-  /** What the agent itself says of the session that is gone on with. */
+  /** The session as listed by the agent. */
   readonly listed?: AgentSession;
-  /** What the user should know when the session has begun. */
+  /** Printed when the session has started. */
   readonly note?: string;
 }
 
@@ -28,24 +29,24 @@ export async function runTarget(options: RunOptions, history: RunHistory | undef
   const agent = known === undefined || isGiven ? given : known.agent;
   if (known !== undefined && !(await isSame(agent, known.agent))) {
     throw usageError(
-      `the session ${session} is with ${printable(known.agent.name)}, not with ${printable(agent.name)}`,
-      "leave the agent out, or give another name to begin a new session",
+      `the session ${session} belongs to ${escapedLine(known.agent.name)}, not to ${escapedLine(agent.name)}`,
+      "omit the agent, or choose another name to start a new session",
     );
   }
-  // an agent may hold it to that (C15)
+  // sessions resume with their own directory (C15)
   if (known !== undefined && isCwdGiven && cwd !== known.cwd) {
     throw usageError(
-      `the session ${printable(session ?? "")} is in ${printable(known.cwd)}, not in ${printable(cwd)}`,
-      "leave --cwd out, or give another name to begin a new session",
+      `the session ${escapedLine(session ?? "")} is in ${escapedLine(known.cwd)}, not in ${escapedLine(cwd)}`,
+      "omit --cwd, or choose another name to start a new session",
     );
   }
   const target = agent === given ? chosen : await chooseAgent(agent.name, agent.command ?? []);
-  const entry = options.keepsHistory ? target.entry : forgetting(target.entry);
+  const entry = options.keepsHistory ? target.entry : withoutHistory(target.entry);
   return { ...target, entry, agent, cwd: known?.cwd ?? cwd, known };
 }
 
-/** Our own agent keeps nothing where nothing is to be kept. What others keep is theirs. */
-function forgetting(entry: ChosenAgent["entry"]): ChosenAgent["entry"] {
+/** Our own agent stores nothing either; other agents decide themselves. */
+function withoutHistory(entry: ChosenAgent["entry"]): ChosenAgent["entry"] {
   if (entry.transport !== "stdio" || !isOwnAgent(entry)) return entry;
   return { ...entry, args: [...entry.args, "--no-history"] };
 }
@@ -58,17 +59,16 @@ async function knownSession(
 ): Promise<HistorySession | undefined> {
   if (session !== undefined) return (await history?.open())?.find(session, { agent, cwd });
   if (!isContinued) return undefined;
-  const query = { cwd, limit: 1, ...(isAgentGiven ? { agent } : {}) };
+  const query = { cwd, limit: 1, ...optional({ agent: isAgentGiven ? agent : undefined }) };
   const [last] = (await (await history?.open())?.list(query)) ?? [];
   if (last !== undefined) return last;
-  const whose = isAgentGiven ? ` with ${printable(agent.name)}` : "";
+  const whose = isAgentGiven ? ` with ${escapedLine(agent.name)}` : "";
   throw usageError(
-    `there is no session${whose} in ${printable(cwd)} to go on with`,
-    "leave --continue out to begin one; parley sessions list has those of other directories",
+    `no session${whose} to continue in ${escapedLine(cwd)}`,
+    "omit --continue to start one; parley sessions list shows those of other directories",
   );
 }
 
-/** The history is loaded where there is something known. */
 async function isSame(one: HistoryAgent, other: HistoryAgent): Promise<boolean> {
   const { isSameAgent } = await import("@parley/client/history");
   return isSameAgent(one, other);

@@ -1,10 +1,9 @@
-// `parley run`: one prompt to an agent, without a user interface. stdout has the conversation, stderr what goes wrong, the
-// exit code how it ended.
+// `parley run`: sends one prompt to an agent and prints its output.
 
 import type { Invocation } from "../command/command.ts";
-import { guardedPrinter, type RunSecrets } from "../printers/guarded-printer.ts";
+import { type RunSecrets, redactingPrinter } from "../printers/redacting-printer.ts";
+import { createPrinter } from "./create-printer.ts";
 import { type Interrupts, watchInterrupts } from "./interrupts.ts";
-import { printerFor } from "./printer-for.ts";
 import { PromptRun } from "./prompt-run.ts";
 import { endingOf, exitCodes } from "./run-ending.ts";
 import { type RunOptions, runOptions } from "./run-options.ts";
@@ -13,15 +12,17 @@ export async function run(invocation: Invocation): Promise<number> {
   return runPrompt(await runOptions(invocation));
 }
 
-/** The exit code. */
+/** Returns the exit code. */
 export async function runPrompt(options: RunOptions): Promise<number> {
   const started = performance.now();
   const secrets = secretsOf(options);
-  const printer = guardedPrinter(printerFor(options), secrets, { cleansEntries: options.format === "json" });
+  const printer = redactingPrinter(createPrinter(options), secrets, {
+    redactsEntries: options.format === "json",
+  });
   const interrupts = watchInterrupts();
   try {
     const facts = await new PromptRun(options, printer, interrupts, secrets).run();
-    // as SIGPIPE would have it, in silence
+    // like a process killed by SIGPIPE
     if (interrupts.isReaderGone) return 128 + 13;
     const { exitCode, error } = endingOf(facts);
     const durationMs = performance.now() - started;
@@ -29,18 +30,18 @@ export async function runPrompt(options: RunOptions): Promise<number> {
       printer.end({ exitCode, outcome: facts.outcome, refused: facts.refused, error, durationMs });
     await printer.settled();
     const isTimedOut = facts.timedOutMs !== undefined;
-    // a reader that does not read cannot keep us either; what it has not read by now, it does not get
+    // a blocked reader loses the rest
     if (!(await written(interrupts, isTimedOut))) process.exit(isTimedOut ? exitCode : exitCodes.cancelled);
     if (interrupts.isReaderGone) return 128 + 13;
     if (interrupts.outputError === undefined) return exitCode;
-    process.stderr.write(`parley: the output cannot be written: ${interrupts.outputError}\n`);
+    process.stderr.write(`parley: cannot write the output: ${interrupts.outputError}\n`);
     return exitCodes.agentError;
   } finally {
     interrupts.dispose();
   }
 }
 
-/** Looked up once, when they are needed: while the agent starts there is time for it. */
+/** Loaded once, on demand. */
 function secretsOf({ command, mcpServers, env }: RunOptions): RunSecrets {
   let known: Promise<readonly string[]> | undefined;
   return () => {
@@ -51,16 +52,16 @@ function secretsOf({ command, mcpServers, env }: RunOptions): RunSecrets {
   };
 }
 
-/** How long a run that was ended waits for whoever reads its output. */
-const patienceMs = 1_000;
+/** How long an interrupted run waits for the reader of its output. */
+const drainMs = 1_000;
 
-/** Resolves when all output is written, or could not be; with false when the run is to end and nobody reads it. */
+/** Resolves when all output is written or failed; with false if the run must end and nobody reads. */
 function written(interrupts: Interrupts, isLate: boolean): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   let timer: NodeJS.Timeout | undefined;
   const giveUp = () => resolve(false);
   const hurry = () => {
-    timer ??= setTimeout(giveUp, patienceMs);
+    timer ??= setTimeout(giveUp, drainMs);
   };
   interrupts.first.addEventListener("abort", hurry);
   interrupts.second.addEventListener("abort", giveUp);

@@ -158,7 +158,7 @@ suite("a reader that is slow or leaves", { concurrency: 3 }, () => {
   test("F6 one that is slow does not keep --timeout from ending the run", patience, async () => {
     const { exited, stderr, leftovers } = await unread(["--timeout", "3s"]);
     assert.equal(await exited, 4);
-    assert.match(stderr(), /not done after 3 s/);
+    assert.match(stderr(), /did not finish within 3 s/);
     assert.deepEqual(leftovers(), []);
   });
 

@@ -1,6 +1,7 @@
-// Starts the agent and takes the session that a run works in: a new one, or one that it goes on with.
+// Starts the agent, and opens or continues the session of a run.
 
 import { type ConnectedAgent, ConnectionError, RequestError } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import {
   LaunchError,
   type LiveAgent,
@@ -10,7 +11,7 @@ import {
   liveAgent,
   problemOf,
 } from "@parley/client";
-import { safeLine, safeText } from "../terminal/safe-text.ts";
+import { safeLine, safeText } from "../terminal/sanitise.ts";
 import { busySession, isBusy } from "./busy-session.ts";
 import { exitCodes, RunError } from "./run-ending.ts";
 import type { RunTarget } from "./run-target.ts";
@@ -19,11 +20,11 @@ const shownStderr = 4096;
 
 export interface TakenSession {
   readonly session: LiveSession;
-  /** Whether the agent knows what was said before. */
+  /** The agent knows the previous conversation. */
   readonly isResumed: boolean;
 }
 
-/** Rejects with a RunError. Where stderr was shown as it came, the error does not show it once more. */
+/** Rejects with a RunError, which contains stderr unless it was printed already. */
 export async function startAgent(
   target: RunTarget,
   { isStderrShown }: { readonly isStderrShown: boolean },
@@ -36,19 +37,19 @@ export async function startAgent(
   }
 }
 
-/** Rejects with a RunError. `flags` are what the user wants set: "mode", "model", "option x". */
+/** Rejects with a RunError. `flags` are the settings that the user typed: "mode", "model", "option x". */
 export async function takeSession(
   live: LiveAgent,
   { known, listed }: RunTarget,
-  place: LivePlace,
+  options: LivePlace,
   { flags, notice }: { readonly flags: readonly string[]; readonly notice: (text: string) => void },
 ): Promise<TakenSession> {
   try {
     const old = listed?.sessionId ?? known?.agentSessionId;
-    const again = old === undefined ? undefined : await reopened(live, old, place, notice);
-    const session = again ?? (await live.open(place));
+    const again = old === undefined ? undefined : await reopened(live, old, options, notice);
+    const session = again ?? (await live.open(options));
     for (const { what, why, message } of session.setupProblems) {
-      // what the config wishes for is no reason to stop
+      // only settings that the user typed are errors
       if (!flags.includes(what)) notice(message);
       else if (why === "refused") throw new RunError(exitCodes.agentError, "setup", message);
       else throw new RunError(exitCodes.usage, "setup", message, "see parley help run");
@@ -59,39 +60,37 @@ export async function takeSession(
   }
 }
 
-/** Nothing where the agent cannot, or does not know the session any more: then a new one is begun, and the user is told. */
+/** Undefined, with a notice, if the agent cannot continue the session: a new one is started then. */
 async function reopened(
   live: LiveAgent,
   sessionId: string,
-  place: LivePlace,
+  options: LivePlace,
   notice: (text: string) => void,
 ): Promise<LiveSession | undefined> {
   const { resume, load } = live.connected.features;
   if (!resume && !load) {
-    notice(
-      "this agent cannot go on with an old session: it begins a new one and knows nothing of what was said",
-    );
+    notice(`the agent cannot continue sessions: ${newSession}`);
     return undefined;
   }
   try {
-    return await live.reopen(sessionId, place, "silent");
+    return await live.reopen(sessionId, options, "silent");
   } catch (error) {
-    // agents have many codes for a session that they do not have; whatever it was, a new one shows whether the agent works
+    // agents use many codes for unknown sessions; opening a new one shows whether the agent works
     if (!(error instanceof RequestError) || problemOf(error).kind === "login_needed") throw error;
     if (isBusy(error)) throw busySession(sessionId, error);
-    notice(
-      `the agent has no such session any more (${safeLine(error.message)}): it begins a new one and knows nothing of what was said`,
-    );
+    notice(`the agent cannot open the session (${safeLine(error.message)}): ${newSession}`);
     return undefined;
   }
 }
+
+const newSession = "starting a new one; it does not know the previous conversation";
 
 export function runErrorFrom(error: unknown, isStderrShown = false): Error {
   if (error instanceof LaunchError) {
     const { kind, message, hint, stderr = "" } = error;
     const text = withStderr(message, isStderrShown ? "" : stderr);
     if (kind === "login_needed") return new RunError(exitCodes.loginNeeded, kind, text, hint);
-    // we gave up: whoever told us to says why
+    // the caller knows why
     if (kind === "aborted") return new RunError(exitCodes.cancelled, kind, text);
     return new RunError(
       kind === "crash_loop" ? exitCodes.agentError : exitCodes.notStarted,
@@ -106,10 +105,10 @@ export function runErrorFrom(error: unknown, isStderrShown = false): Error {
     return new RunError(
       exitCodes.agentError,
       isWrong ? "protocol" : "agent_gone",
-      withStderr(`the agent ${isWrong ? "broke the protocol" : "has gone"}: ${message}`, stderr),
+      withStderr(`the agent ${isWrong ? "violated the protocol" : "ended unexpectedly"}: ${message}`, stderr),
       isWrong
-        ? "parley tap -- COMMAND shows what it says on the wire"
-        : `${stderr.trim() === "" ? "it wrote nothing to stderr" : "what it wrote to stderr says why"}; try again`,
+        ? "record its messages with parley tap -- COMMAND"
+        : `${stderr.trim() === "" ? "it wrote nothing to stderr" : "see its stderr above"}; try again`,
     );
   }
   if (error instanceof RequestError) {
@@ -117,31 +116,31 @@ export function runErrorFrom(error: unknown, isStderrShown = false): Error {
     return new RunError(
       kind === "login_needed" ? exitCodes.loginNeeded : exitCodes.agentError,
       "agent_error",
-      `the agent opened no session: ${safeLine(message)} (${error.code})`,
+      `the agent could not open a session: ${safeLine(message)} (${error.code})`,
       ...(isUnusableStore(error) ? [storeHint] : []),
     );
   }
-  // the agent does not offer what the flags need
+  // the options need a feature that the agent does not offer
   if (error instanceof TypeError) return new RunError(exitCodes.usage, "not_offered", error.message);
   return error instanceof Error ? error : new Error(String(error));
 }
 
 const storeHint =
-  "--verbose shows the agent's log; for our own agent parley doctor looks at it, PARLEY_HOME moves what is kept, and --no-history keeps nothing";
+  "use --verbose to see the agent's log; for Parley's own agent run parley doctor, set PARLEY_HOME, or use --no-history";
 
 function isUnusableStore({ data }: RequestError): boolean {
   return typeof data === "object" && data !== null && "reason" in data && data.reason === "store_unusable";
 }
 
-/** The end of what an agent wrote to stderr belongs to the message. */
+/** Appends the end of the agent's stderr to the message. */
 function withStderr(message: string, stderr: string): string {
-  const said = safeText(stderr.slice(-shownStderr)).trim();
-  return said === "" || message.includes(`\n${said}`) ? safeText(message) : `${safeText(message)}\n${said}`;
+  const tail = safeText(stderr.slice(-shownStderr)).trim();
+  return tail === "" || message.includes(`\n${tail}`) ? safeText(message) : `${safeText(message)}\n${tail}`;
 }
 
 export function describeAgent({ info, version }: ConnectedAgent, name: string) {
   return {
-    agent: { name: info?.name ?? name, ...(info === undefined ? {} : { version: info.version }) },
+    agent: { name: info?.name ?? name, ...optional({ version: info?.version }) },
     protocol: version,
   };
 }

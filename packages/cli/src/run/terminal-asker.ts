@@ -1,4 +1,4 @@
-// The person at the terminal: questions go to stderr, answers come from stdin, one question at a time.
+// Asks the user at the terminal, one question at a time.
 
 import { gitPatch } from "@parley/acp";
 import type { Asker, PermissionAsker, PermissionChoice, PermissionQuestion, Problem } from "@parley/client";
@@ -6,16 +6,16 @@ import { loginAsker } from "../agents/login-asker.ts";
 import { patchLines, titleLine } from "../printers/tool-lines.ts";
 import { askLine } from "../terminal/ask-line.ts";
 import type { Paint } from "../terminal/paint.ts";
-import { safeLine } from "../terminal/safe-text.ts";
+import { safeLine } from "../terminal/sanitise.ts";
 import { askElicitation } from "./elicitation-questions.ts";
 
 const shownDiffLines = 60;
 const shownOptions = 20;
 
-/** `pause` is called before each question: whatever draws on the terminal has to stop. */
+/** Calls `pause` before each question, so that nothing else draws on the terminal. */
 export function terminalAsker(agent: string, paint: Paint, pause: () => void): Asker & PermissionAsker {
   let queue: Promise<unknown> = Promise.resolve();
-  /** The next question waits until this one is answered. */
+  /** Questions wait for each other. */
   const inTurn =
     <Args extends unknown[], Answer>(ask: (...args: Args) => Promise<Answer>) =>
     (...args: Args): Promise<Answer> => {
@@ -42,28 +42,28 @@ export function terminalAsker(agent: string, paint: Paint, pause: () => void): A
     terminalLogin: inTurn(terminalLogin),
     retry: inTurn((problem, { signal }) =>
       confirmed(
-        `${problemWords(problem)}`,
-        "send the prompt again? What the agent has done already it may do twice",
+        problemText(problem),
+        "Send the prompt again? The agent may repeat what it already did.",
         signal,
       ),
     ),
     newSession: inTurn((problem, { signal }) =>
       confirmed(
-        `the agent does not have the session any more: ${safeLine(problem.message)}`,
-        "begin a new one? It knows nothing of what was said",
+        `the agent no longer has the session: ${safeLine(problem.message)}`,
+        "Start a new one? It does not know the previous conversation.",
         signal,
       ),
     ),
   };
 }
 
-function problemWords({ kind, message }: Problem): string {
-  return `${kind === "crash" ? "the agent died" : "the agent could not go on"}: ${safeLine(message)}`;
+function problemText({ kind, message }: Problem): string {
+  return `${kind === "crash" ? "the agent crashed" : "the agent cannot continue"}: ${safeLine(message)}`;
 }
 
 async function confirmed(what: string, question: string, signal: AbortSignal): Promise<boolean> {
   write(`${what}\n`);
-  const answer = await askLine(`  ${question} (y, Enter for no) `, signal);
+  const answer = await askLine(`  ${question} [y/N] `, signal);
   return /^\s*y(?:es)?\s*$/i.test(answer ?? "");
 }
 

@@ -86,8 +86,8 @@ suite("text", { concurrency: 2 }, () => {
       [
         "# Plan\n- one",
         "plan: file:///tmp/plan.md",
-        "! the conversation was compacted",
-        "! the conversation was not compacted (failed): no model",
+        "! conversation compacted",
+        "! conversation not compacted (failed): no model",
         "! Careful\n  the disk is full",
         "",
         "fine\n",

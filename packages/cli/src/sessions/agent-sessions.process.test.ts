@@ -103,9 +103,9 @@ test(
     const command = probe.agent(vendor);
     const { stderr, status } = await probe.parley(["run", "-s", "vendor-3", "x", "--", ...command]);
     assert.equal(status, 0);
-    assert.match(stderr, /^parley: there is no session vendor-3 yet: a new one begins under this name\n$/);
+    assert.match(stderr, /^parley: no session vendor-3 yet: starting a new one with this name\n$/);
     const again = await probe.parley(["run", "-s", "vendor-3", "x", "--", ...command]);
-    assert.doesNotMatch(again.stderr, /there is no session vendor-3/);
+    assert.doesNotMatch(again.stderr, /no session vendor-3/);
     const { stdout } = await probe.parley(["sessions", "list"]);
     assert.match(stdout, /vendor-agent .*vendor-3: x/);
     assert.doesNotMatch(stdout, / node /);
@@ -123,8 +123,11 @@ test("an agent that lists nothing says so", patience, async () => {
   assert.equal(listing.status, 1);
   assert.match(
     listing.stderr,
-    /does not list its sessions\nparley: parley sessions list has those of the history\n$/,
+    /does not support listing sessions\nparley: parley sessions list shows those in the history\n$/,
   );
   const { stderr } = await probe.parley(["run", "-s", "vendor-9", "x", "--", ...command]);
-  assert.match(stderr, /there is no session vendor-9 yet, and node does not list its own: a new one begins/);
+  assert.match(
+    stderr,
+    /no session vendor-9 yet in the history, and node does not list its own: starting a new one/,
+  );
 });

@@ -1,5 +1,6 @@
-// `parley sessions list --agent`: the sessions that an agent itself has, also those of other clients.
+// `parley sessions list --agent`: lists the sessions that an agent has itself, including those of other clients.
 
+import { optional } from "@parley/acp/internal";
 import { type AgentSession, commandEntry } from "@parley/client";
 import type { HistorySession } from "@parley/client/history";
 import { withAgent } from "../agents/with-agent.ts";
@@ -7,9 +8,8 @@ import { CommandError } from "../command/command-error.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
-import { printable } from "../terminal/printable.ts";
-import { safeLine } from "../terminal/safe-text.ts";
-import { withHistory } from "./opened-history.ts";
+import { escapedLine, safeLine } from "../terminal/sanitise.ts";
+import { withHistory } from "./open-history.ts";
 import { age, columns, home } from "./session-line.ts";
 
 export interface AgentSessionsQuery {
@@ -20,7 +20,7 @@ export interface AgentSessionsQuery {
 }
 
 interface Listed extends AgentSession {
-  /** Its id in the history, where it is kept there. */
+  /** Its id in the history, if it is there. */
   readonly session?: string;
 }
 
@@ -29,32 +29,31 @@ export async function listAgentSessions(query: AgentSessionsQuery, json: boolean
   const chosen = await chooseAgent(agent, argv);
   const { name } = chosen.entry;
   const { sessions, isComplete } = await withAgent(chosen, async (live) => {
-    if (!live.connected.features.list) throw listsNothing(name);
-    return live.listAll({ limit, ...(cwd === undefined ? {} : { cwd }) });
+    if (!live.connected.features.list) throw noSessionList(name);
+    return live.listAll({ limit, ...optional({ cwd }) });
   });
-  const kept = await keptSessions(
+  const known = await historySessions(
     argv.length === 0 ? { name } : { name: commandEntry(argv).name, command: argv },
   );
   const listed = await withoutSecrets(
-    sessions.map((session): Listed => {
-      const known = kept.get(session.sessionId);
-      return { ...session, ...(known === undefined ? {} : { session: known.id }) };
-    }),
+    sessions.map(
+      (session): Listed => ({ ...session, ...optional({ session: known.get(session.sessionId)?.id }) }),
+    ),
     argv,
   );
   const text = listed.length === 0 ? nothing(name, cwd) : lines(listed).join("\n");
   printAnswer(text, { agent: name, sessions: listed, complete: isComplete }, json);
-  if (!isComplete && !json) process.stderr.write(`${limit} sessions, and there are more: say -n COUNT\n`);
+  if (!isComplete && !json) process.stderr.write(`Showing ${limit} sessions. For more, use -n COUNT.\n`);
   return 0;
 }
 
-/** Those of the history with this agent, by what the agent calls them. */
-async function keptSessions(agent: HistorySession["agent"]): Promise<ReadonlyMap<string, HistorySession>> {
+/** The sessions with this agent in the history, by the agent's own id. */
+async function historySessions(agent: HistorySession["agent"]): Promise<ReadonlyMap<string, HistorySession>> {
   const all = await withHistory((history) => history.list({ agent, limit: Number.POSITIVE_INFINITY }));
   return new Map(all.map((session) => [session.agentSessionId, session]));
 }
 
-/** A star is in front of those that the history has. */
+/** A star marks those in the history. */
 function lines(sessions: readonly Listed[]): string[] {
   const now = Date.now();
   return columns(
@@ -73,14 +72,14 @@ function ageOf(updatedAt: string | undefined, now: number): string {
 }
 
 function nothing(name: string, cwd: string | undefined): string {
-  const where = cwd === undefined ? "" : ` in ${printable(cwd)}`;
-  return `${printable(name)} has no sessions${where}.`;
+  const where = cwd === undefined ? "" : ` in ${escapedLine(cwd)}`;
+  return `${escapedLine(name)} has no sessions${where}.`;
 }
 
-function listsNothing(name: string): CommandError {
+function noSessionList(name: string): CommandError {
   return new CommandError(
     "not_offered",
-    `${printable(name)} does not list its sessions`,
-    "parley sessions list has those of the history",
+    `${escapedLine(name)} does not support listing sessions`,
+    "parley sessions list shows those in the history",
   );
 }

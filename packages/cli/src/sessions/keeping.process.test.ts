@@ -29,7 +29,7 @@ test("a deleted session is gone at our own agent too, and that is said", patienc
   assert.notDeepEqual(hasAnywhere("zebra-text"), []);
   const { status, stdout, stderr } = await probe.parley(["sessions", "delete", "gone", "gone"]);
   assert.equal(status, 0, stderr);
-  assert.match(stdout, /^Deleted \S+ from the history\. parley has deleted its own copy\.\n$/);
+  assert.match(stdout, /^Deleted \S+ from the history\. parley deleted its own copy\.\n$/);
   assert.deepEqual(hasAnywhere("zebra-text"), []);
   // it knows nothing of it any more
   assert.equal((await probe.parley(["run", "-s", "gone", "read a.txt"])).status, 0);
@@ -65,7 +65,7 @@ test("an agent that was started by a command is not run again to delete a sessio
   assert.equal(status, 0);
   assert.match(
     stdout,
-    /itself keeps is still there: it was started by a command, which is not run again\.\n$/,
+    /may still have its own copy: it was started with a command, which is not run again\.\n$/,
   );
 });
 
@@ -86,7 +86,7 @@ test("a session that another run is in is not gone on with by a second one", pat
   assert.equal(text?.status, 5, text?.stdout);
   assert.match(
     text?.stderr ?? "",
-    /^parley: the session same is in use by process \d+\nparley: try again when that is done/,
+    /^parley: the session same is in use by process \d+\nparley: try again when it is done/,
   );
   assert.doesNotMatch(text?.stdout ?? "", /begun/);
   const end = eventsOf(json as Ran).at(-1) as unknown as { error: { code: string } };

@@ -1,14 +1,14 @@
-// How a session is listed: for people in columns, for scripts as JSON.
+// Formats sessions for lists, as columns and as JSON.
 
 import { homedir } from "node:os";
 import type { HistorySession } from "@parley/client/history";
-import { safeLine } from "../terminal/safe-text.ts";
+import { safeLine } from "../terminal/sanitise.ts";
 
 export function sessionLine(session: HistorySession, now: number): string {
   return sessionLines([session], now)[0] ?? "";
 }
 
-/** In columns, the title last: it may be long. */
+/** The title comes last: it may be long. */
 export function sessionLines(sessions: readonly HistorySession[], now: number): string[] {
   return columns(
     sessions.map(({ id, name, title, agent, cwd, updatedAt }) => {
@@ -20,7 +20,7 @@ export function sessionLines(sessions: readonly HistorySession[], now: number): 
   );
 }
 
-/** All but the last are as wide as the widest. */
+/** All columns but the last are padded. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
   return rows.map((row) =>

@@ -1,27 +1,26 @@
-// `parley sessions export`: a session to share, without its secrets.
+// `parley sessions export`: exports a session without its secrets.
 
 import { writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import type { Entry } from "@parley/acp";
 import { exportSession } from "@parley/client/history";
+import { exitOnClosedOutput } from "../command/closed-output.ts";
 import type { Invocation } from "../command/command.ts";
 import { CommandError, usageError } from "../command/command-error.ts";
 import { printAnswer } from "../command/print-answer.ts";
-import { leaveWithReader } from "../command/reader-gone.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
-import { printable } from "../terminal/printable.ts";
-import { safeText } from "../terminal/safe-text.ts";
-import { oneSession, sessionNamed, withHistory } from "./opened-history.ts";
+import { escapedLine, safeText } from "../terminal/sanitise.ts";
+import { oneSession, sessionNamed, withHistory } from "./open-history.ts";
 
 const formats = ["markdown", "json"] as const;
 
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
-  leaveWithReader();
+  exitOnClosedOutput();
   const word = oneSession(positionals, "sessions export");
   const format = formats.find((each) => each === (values["format"] ?? "markdown"));
   if (format === undefined) {
     throw usageError(
-      `--format takes markdown or json, got ${printable(String(values["format"]))}`,
+      `--format: expected markdown or json, got ${escapedLine(String(values["format"]))}`,
       "see parley help sessions export",
     );
   }
@@ -29,7 +28,7 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
   if (json && typeof out !== "string") {
     throw usageError(
       "--json needs --out FILE",
-      "without it the export itself is printed; --format json makes it JSON",
+      "without --out, the export itself is printed; for an export as JSON, use --format json",
     );
   }
   const exported = await withHistory(async (history) => {
@@ -40,24 +39,21 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
     return exportSession(session, entries, { format, secrets, home: homedir(), raw: values["raw"] === true });
   });
   if (typeof out !== "string") {
-    // a file or a program gets it as it is
+    // files and programs get it unchanged
     process.stdout.write(process.stdout.isTTY ? safeText(exported.text) : exported.text);
     return 0;
   }
   try {
-    // for this user alone, like the history that it comes from
+    // readable only by this user, like the history
     await writeFile(out, exported.text, { mode: 0o600, flag: "wx" });
   } catch (error) {
     const { code = "unknown" } = error as NodeJS.ErrnoException; // of fs, which has no other errors
     const hint =
-      code === "EEXIST" ? "give the name of a file that is not there yet" : "give a file that can be written";
-    throw new CommandError("not_written", `${printable(out)} was not written: ${code}`, hint);
+      code === "EEXIST" ? "choose a file that does not exist yet" : "choose a file that can be written";
+    throw new CommandError("not_written", `cannot write ${escapedLine(out)}: ${code}`, hint);
   }
-  const found = exported.secrets === 1 ? "1 secret was" : `${exported.secrets} secrets were`;
-  printAnswer(
-    `Written to ${printable(out)}; ${found} taken out.`,
-    { file: out, secrets: exported.secrets },
-    json,
-  );
+  const { secrets } = exported;
+  const text = `Wrote ${escapedLine(out)}; removed ${secrets} ${secrets === 1 ? "secret" : "secrets"}.`;
+  printAnswer(text, { file: out, secrets }, json);
   return 0;
 }

@@ -1,32 +1,31 @@
-// `parley sessions search`.
+// `parley sessions search`: searches the text of sessions.
 
-import { resolve } from "node:path";
+import { optional } from "@parley/acp/internal";
 import type { Invocation } from "../command/command.ts";
 import { usageError } from "../command/command-error.ts";
-import { countOption } from "../command/count-option.ts";
+import { countOption, directoryOption } from "../command/option-values.ts";
 import { printAnswer } from "../command/print-answer.ts";
-import { safeLine } from "../terminal/safe-text.ts";
-import { withHistory } from "./opened-history.ts";
+import { safeLine } from "../terminal/sanitise.ts";
+import { withHistory } from "./open-history.ts";
+import { sessionRedactor } from "./redacted-session.ts";
 import { sessionJson, sessionLine } from "./session-line.ts";
-import { sessionTeller } from "./told-session.ts";
 
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
-  const words = positionals.join(" ").trim();
-  if (words === "") throw usageError("search for what?", 'type words: parley sessions search "failing test"');
+  const query = positionals.join(" ").trim();
+  if (query === "")
+    throw usageError("expected words to search for", 'for example: parley sessions search "failing test"');
   const limit = countOption(values, "limit", 20);
-  const cwd = typeof values["cwd"] === "string" ? resolve(values["cwd"]) : undefined;
-  const found = await withHistory((history) =>
-    history.search(words, { limit, ...(cwd === undefined ? {} : { cwd }) }),
-  );
-  const teller = await sessionTeller(found.map(({ session }) => session));
+  const cwd = directoryOption(values);
+  const found = await withHistory((history) => history.search(query, { limit, ...optional({ cwd }) }));
+  const redactor = await sessionRedactor(found.map(({ session }) => session));
   const hits = found.map(({ session, snippet, seq }) => ({
-    session: teller.session(session),
-    snippet: teller.text(snippet),
+    session: redactor.session(session),
+    snippet: redactor.text(snippet),
     seq,
   }));
   const text =
     hits.length === 0
-      ? "Nothing has these words."
+      ? "Nothing found."
       : [...Map.groupBy(hits, ({ session }) => session.id).values()]
           .flatMap((own) => [
             ...own.slice(0, 1).map(({ session }) => sessionLine(session, Date.now())),

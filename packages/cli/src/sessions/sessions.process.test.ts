@@ -26,7 +26,7 @@ test("a session that is not there, one of several and one too many are told apar
   const missing = await probe.parley(["sessions", "show", "nonesuch"]);
   assert.deepEqual(
     [missing.status, missing.stderr.split("\n")[0]],
-    [1, "parley: there is no session nonesuch"],
+    [1, "parley: session nonesuch not found"],
   );
   const here = await probe.parley(["sessions", "show", "same", "--json"]);
   assert.equal(JSON.parse(here.stdout).data.session.cwd, probe.cwd, here.stderr);
@@ -34,12 +34,12 @@ test("a session that is not there, one of several and one too many are told apar
   assert.equal(several.status, 1);
   assert.match(
     several.stderr,
-    /same may be any of 2 sessions:\n( {2}\S+ +(\d+[smhd]|now) .*same: .*\n){2}parley: give the whole id\n/,
+    /same matches 2 sessions:\n( {2}\S+ +(\d+[smhd]|now) .*same: .*\n){2}parley: use the whole id\n/,
   );
   for (const folder of [probe.cwd, probe.folder]) assert.ok(several.stderr.includes(folder));
   for (const verb of ["show", "export"]) {
     const extra = await probe.parley(["sessions", verb, "same", "two"]);
-    assert.deepEqual([extra.status, /takes one session, got two too/.test(extra.stderr)], [2, true]);
+    assert.deepEqual([extra.status, /expected one session, got also two/.test(extra.stderr)], [2, true]);
   }
 });
 
@@ -47,13 +47,13 @@ test("no sessions of a directory is not no sessions at all", patience, async () 
   const nowhere = join(probe.folder, "nonesuch");
   const { status, stdout } = await probe.parley(["sessions", "list", "-C", nowhere]);
   assert.equal(status, 0);
-  assert.ok(stdout.startsWith(`There are no sessions of ${nowhere}, which is not there.`), stdout);
+  assert.ok(stdout.startsWith(`No sessions in ${nowhere}, which does not exist.`), stdout);
 });
 
 test("a list that is cut says of how many, to people and to scripts", patience, async () => {
   const cut = await probe.parley(["sessions", "list", "-n", "1"]);
   assert.equal(cut.stdout.trim().split("\n").length, 1);
-  assert.match(cut.stderr, /^1 of 2 sessions\. All: parley sessions list -n 2\n$/);
+  assert.match(cut.stderr, /^Showing 1 of 2 sessions\. For all, use -n 2\.\n$/);
   const { data } = JSON.parse((await probe.parley(["sessions", "list", "-n", "1", "--json"])).stdout);
   assert.deepEqual([data.sessions.length, data.total, data.more], [1, 2, 1]);
   assert.equal((await probe.parley(["sessions", "list"])).stderr, "");
@@ -62,7 +62,7 @@ test("a list that is cut says of how many, to people and to scripts", patience, 
 test("a session that is to be kept and not to be kept is a mistake", patience, async () => {
   const { status, stderr } = await probe.parley(["run", "-s", "x", "--no-history", "hello"]);
   assert.equal(status, 2);
-  assert.match(stderr, /--session keeps what is said, and --no-history keeps nothing/);
+  assert.match(stderr, /--session stores the session, so it cannot be used with --no-history/);
 });
 
 test(

@@ -1,4 +1,4 @@
-// What somebody gave to log in to an agent that wants variables: kept for this user alone, and given to that agent only.
+// Stores the variables that users enter to log in to an agent, readable only by them and given only to that agent.
 
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -21,10 +21,10 @@ export function storeCredentials(agent: string, values: Readonly<Record<string, 
   return agentCredentialsPath();
 }
 
-/** Whether there were any. */
-export function forgetCredentials(agent: string): boolean {
-  const { [agent]: gone, ...rest } = readAll();
-  if (gone === undefined) return false;
+/** Returns whether there were any. */
+export function deleteCredentials(agent: string): boolean {
+  const { [agent]: removed, ...rest } = readAll();
+  if (removed === undefined) return false;
   write(rest);
   return true;
 }
@@ -40,7 +40,7 @@ function readAll(): Credentials {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null ? (value as Credentials) : {}; // our own file
   } catch {
-    // somebody has edited it: logins have to be done again
+    // edited by hand: log in again
     return {};
   }
 }

@@ -1,4 +1,4 @@
-// The config file as commands read it: all sections, checked.
+// Reads and validates the config file.
 
 import { readFile } from "node:fs/promises";
 import type { AgentConfig } from "@parley/agent";
@@ -10,7 +10,7 @@ export interface Config extends ClientConfig {
   readonly agent?: AgentConfig;
 }
 
-/** What the file may say. */
+/** The shape of the whole file. */
 export async function wholeShape(): Promise<ObjectShape> {
   const [{ configShape }, { agentConfigShape }] = await Promise.all([
     import("@parley/client/config"),
@@ -19,46 +19,46 @@ export async function wholeShape(): Promise<ObjectShape> {
   return configShape(agentConfigShape);
 }
 
-/** The text of the file; a file that is not there says nothing. */
+/** The text of the file; empty if it does not exist. */
 export async function configText(file = configPath()): Promise<string> {
   return readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return "";
-    throw configFailure(`${file} cannot be read: ${error.code ?? "unknown"}`);
+    throw configFailure(`cannot read ${file}: ${error.code ?? "unknown"}`);
   });
 }
 
-/** What the file says. A mistake ends the command with exit code 2; names that are not known go to `warn`. */
+/** Throws a CommandError with exit code 2 for an invalid file; unknown names go to `warn`. */
 export async function readConfig(warn: (text: string) => void): Promise<Config> {
   const text = await configText();
   return text === "" ? {} : parsedConfig(text, warn);
 }
 
-/** The same for a text that is at hand. */
+/** The same for a given text. */
 export async function parsedConfig(text: string, warn: (text: string) => void): Promise<Config> {
   const [{ parseConfig }, shape] = await Promise.all([import("@parley/client/config"), wholeShape()]);
-  return toldAsFailure(() => {
+  return withConfigErrors(() => {
     const { config, warnings } = parseConfig(text, configPath(), shape);
     for (const warning of warnings) warn(warning);
     return config;
   });
 }
 
-/** The same; also what no shape can say is checked: that agents and MCP servers can be reached by what is said of them. */
+/** Also checks that agents and MCP servers have what is needed to reach them. */
 export async function checkedConfig(text: string, warn: (text: string) => void): Promise<Config> {
   const config = await parsedConfig(text, warn);
   const [{ configuredAgents, configuredMcpServers }, { readyAgents }] = await Promise.all([
     import("@parley/client/config"),
     import("@parley/client"),
   ]);
-  await toldAsFailure(() => {
+  await withConfigErrors(() => {
     configuredMcpServers(config);
     configuredAgents(readyAgents({ command: "" }), config);
   });
   return config;
 }
 
-/** What is wrong with the config ends the command with exit code 2. */
-export async function toldAsFailure<Result>(work: () => Result): Promise<Result> {
+/** Turns a ConfigError into a CommandError with exit code 2. */
+export async function withConfigErrors<Result>(work: () => Result): Promise<Result> {
   const { ConfigError } = await import("@parley/client/config");
   try {
     return work();
@@ -72,7 +72,7 @@ function configFailure(message: string): CommandError {
   return new CommandError(
     "config",
     message,
-    "correct it with parley config edit; docs/config.md has the settings",
+    "fix it with parley config edit; docs/config.md lists the settings",
     2,
   );
 }

@@ -1,60 +1,56 @@
-// Where what must last is on this machine.
+// Paths of the user's config, data, state and cache files. PARLEY_HOME moves all of them.
 
 import { homedir, userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
 
-/** `parley` in the user's data directory; PARLEY_HOME moves it. */
-export function dataFolder(environment: NodeJS.ProcessEnv = process.env): string {
-  return folder("data", environment.XDG_DATA_HOME, [".local", "share"], environment);
+/** `parley` in the user's data directory. */
+export function dataFolder(): string {
+  return folder("data", "XDG_DATA_HOME", ".local", "share");
 }
 
-/** `parley/config.json` in the user's config directory; PARLEY_HOME moves it. */
-export function configPath(environment: NodeJS.ProcessEnv = process.env): string {
-  return join(folder("config", environment.XDG_CONFIG_HOME, [".config"], environment), "config.json");
+/** `parley` in the user's state directory. */
+export function stateFolder(): string {
+  return folder("state", "XDG_STATE_HOME", ".local", "state");
 }
 
-/** Rules about what agents may do, one to a line. */
-export function policyPath(environment: NodeJS.ProcessEnv = process.env): string {
-  return join(configPath(environment), "..", "policy");
+/** `parley/config.json` in the user's config directory. */
+export function configPath(): string {
+  return join(folder("config", "XDG_CONFIG_HOME", ".config"), "config.json");
 }
 
-/** Answers that outlive a session. */
-export function permissionsPath(environment: NodeJS.ProcessEnv = process.env): string {
-  return join(dataFolder(environment), "permissions.ndjson");
+/** A file in `parley` in the user's cache directory. */
+export function cachePath(name: string): string {
+  return join(folder("cache", "XDG_CACHE_HOME", ".cache"), name);
 }
 
-/** Logs of what was decided and done, one for each process. */
-export function auditFolder(environment: NodeJS.ProcessEnv = process.env): string {
-  return join(stateFolder(environment), "audit");
+/** The user's permission rules. */
+export function policyPath(): string {
+  return join(configPath(), "..", "policy");
 }
 
-/** `parley` in the user's state directory; PARLEY_HOME moves it. */
-export function stateFolder(environment: NodeJS.ProcessEnv = process.env): string {
-  return folder("state", environment.XDG_STATE_HOME, [".local", "state"], environment);
+/** Remembered permission answers. */
+export function permissionsPath(): string {
+  return join(dataFolder(), "permissions.ndjson");
 }
 
-/** A file in `parley` of the user's cache directory; PARLEY_HOME moves it. What is there may be lost. */
-export function cachePath(name: string, environment: NodeJS.ProcessEnv = process.env): string {
-  return join(folder("cache", environment.XDG_CACHE_HOME, [".cache"], environment), name);
+/** Logs of permission decisions, one per process. */
+export function auditFolder(): string {
+  return join(stateFolder(), "audit");
 }
 
-/** The keys of those who have logged in. */
-export function credentialsPath(environment: NodeJS.ProcessEnv = process.env): string {
-  return join(dataFolder(environment), "credentials.json");
+/** Stored API keys. */
+export function credentialsPath(): string {
+  return join(dataFolder(), "credentials.json");
 }
 
-function folder(
-  name: string,
-  given: string | undefined,
-  usual: readonly string[],
-  { PARLEY_HOME: own }: NodeJS.ProcessEnv,
-): string {
+function folder(name: string, variable: string, ...usual: readonly string[]): string {
+  const { PARLEY_HOME: own, [variable]: given } = process.env;
   if (own !== undefined && own !== "") return join(own, name);
-  // a relative path is to be ignored, says the standard
+  // the XDG specification says to ignore relative paths
   return join(given?.startsWith("/") ? given : join(home(), ...usual), "parley");
 }
 
-/** HOME, unless it would put what must last into whatever directory we happen to be in. */
+/** HOME, unless it is relative. */
 function home(): string {
   const given = homedir();
   return isAbsolute(given) ? given : userInfo().homedir;

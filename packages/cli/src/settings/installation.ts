@@ -1,9 +1,9 @@
 // Locates the files of this installation: a checkout runs src/, an installed package dist/.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Whether this is a checkout. */
 const isSource = import.meta.url.endsWith(".ts");
 
 // This file is src/settings/installation.ts in a checkout and part of a chunk in dist/ when installed.
@@ -15,6 +15,24 @@ function fileOf(path: string): string {
 
 /** The command `parley`. */
 export const launcher = fileOf("bin/parley");
+
+/** The command to type in the user's shell: `parley` if PATH has it, otherwise the path of the launcher. */
+export function commandToType(): string {
+  const own = realpathSync(launcher);
+  // npm adds node_modules/.bin only for its scripts
+  const folders = (process.env["PATH"] ?? "").split(delimiter).filter((each) => !each.endsWith("/.bin"));
+  const found = folders.map((each) => realPath(join(each, "parley"))).find((each) => each !== undefined);
+  if (found === own) return "parley";
+  return /^[\w./@+-]+$/.test(own) ? own : `'${own.replaceAll("'", "'\\''")}'`;
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
 
 /** The JSON schema that editors check the config file with. */
 export const configSchemaFile = fileOf("config.schema.json");

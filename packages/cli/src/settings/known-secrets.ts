@@ -1,35 +1,33 @@
-// The secrets that we were given: whatever is kept, shared or told by us must not hold them.
+// Collects known secrets, which must not appear in anything that is stored or printed.
 
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { agentCredentialsPath } from "./agent-credentials.ts";
-import { configText, parsedConfig } from "./config-file.ts";
+import { readConfig } from "./config-file.ts";
 import { credentialsPath } from "./data-folder.ts";
 
-/**
- * Of the environment, of the stored logins and of the config; `given` is what was typed for this command alone, such as
- * the argv of an agent or MCP servers.
- */
+/** From the environment, stored logins, the config file, and `given`: what was typed for this command. */
 export async function knownSecrets(given: object = {}): Promise<string[]> {
   const [{ secretsIn, isSecretVariable }, keys, logins, config] = await Promise.all([
     import("@parley/acp/redact"),
     stringsIn(credentialsPath()),
     stringsIn(agentCredentialsPath()),
-    readConfig(),
+    // commands that need the config report why it cannot be read
+    readConfig(() => undefined).catch(() => ({})),
   ]);
   const { env } = process;
   const addresses = Object.values(env).filter((value) => value?.includes("://"));
   const variables = Object.entries(env).flatMap(([name, value = ""]) =>
-    // where a key is kept is no secret
+    // the path of a key file is not secret
     isSecretVariable(name) && !(value.startsWith("/") && existsSync(value)) ? [value] : [],
   );
   return [...variables, ...keys, ...logins, ...secretsIn({ config, given, addresses })];
 }
 
-/** What a command has to say of itself, as far as others may read it. `argv` is what was typed. */
-export async function withoutSecrets<Told>(told: Told, argv: readonly string[] = []): Promise<Told> {
+/** The value without known secrets. `argv` is what was typed. */
+export async function withoutSecrets<Value>(value: Value, argv: readonly string[] = []): Promise<Value> {
   const { StreamRedactor } = await import("@parley/acp/redact");
-  return new StreamRedactor(await knownSecrets({ argv, values: argv.map(parsed) })).value(told);
+  return new StreamRedactor(await knownSecrets({ argv, values: argv.map(parsed) })).value(value);
 }
 
 /** `--mcp` takes JSON. */
@@ -41,7 +39,7 @@ function parsed(argument: string): unknown {
   }
 }
 
-/** Whatever the shape of the file: every string in it may be a key. */
+/** Every string in a JSON file. */
 async function stringsIn(path: string): Promise<string[]> {
   try {
     const found: string[] = [];
@@ -51,17 +49,7 @@ async function stringsIn(path: string): Promise<string[]> {
     });
     return found;
   } catch {
-    // nobody has logged in
+    // no login is stored
     return [];
-  }
-}
-
-/** One that cannot be read is told to whoever needs it. */
-async function readConfig(): Promise<object> {
-  try {
-    const text = await configText();
-    return text === "" ? {} : await parsedConfig(text, () => undefined);
-  } catch {
-    return {};
   }
 }

@@ -1,23 +1,23 @@
-// Which agent a command is about: one that is known, one of the config, or a command that was typed.
+// Finds the agent for a command: a built-in one, one of the config file, or a typed command.
 
 import type { McpServer } from "@parley/acp";
 import type { CommandEntry, SessionSetup } from "@parley/client";
 import type { ConfiguredAgent } from "@parley/client/config";
 import { usageError } from "../command/command-error.ts";
-import { printable } from "../terminal/printable.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 import { agentCredentials } from "./agent-credentials.ts";
-import { type Config, readConfig, toldAsFailure } from "./config-file.ts";
+import { type Config, readConfig, withConfigErrors } from "./config-file.ts";
 import { launcher } from "./installation.ts";
 
-/** What the config says of the agents and of the client. */
+/** The settings of all agents. */
 export interface AgentSettings {
   readonly config: Config;
   readonly agents: ReadonlyMap<string, ConfiguredAgent>;
-  /** The name of the one that is used when none is named. */
+  /** The name of the default agent. */
   readonly preferred: string;
 }
 
-export async function readAgents(warn: (text: string) => void = complain): Promise<AgentSettings> {
+export async function readAgents(warn: (text: string) => void = warnOnStderr): Promise<AgentSettings> {
   const [{ readyAgents }, config] = await Promise.all([import("@parley/client"), readConfig(warn)]);
   const ready = readyAgents({ command: launcher, passes: ownVariables(config) });
   const preferred = config.client?.agent ?? "parley";
@@ -25,30 +25,30 @@ export async function readAgents(warn: (text: string) => void = complain): Promi
 }
 
 async function configured(ready: readonly CommandEntry[], config: Config): Promise<AgentSettings["agents"]> {
-  // most have no config, and need not pay for reading one
+  // without a config, its code need not be loaded
   if (config.agents === undefined) return new Map(ready.map((entry) => [entry.name, { entry, setup: {} }]));
   const { configuredAgents } = await import("@parley/client/config");
-  return toldAsFailure(() => configuredAgents(ready, config));
+  return withConfigErrors(() => configuredAgents(ready, config));
 }
 
-/** Keys of our own agent's providers may be in variables of any name. */
+/** Variables with the keys of our own agent's providers, which may have any name. */
 function ownVariables({ agent }: Config): readonly string[] {
   return Object.values(agent?.providers ?? {}).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
 }
 
-/** Whether it is the agent of this installation, as we start it. */
+/** Whether it is the agent of this installation. */
 export function isOwnAgent({ command, args }: Pick<CommandEntry, "command" | "args">): boolean {
   return command === launcher && args[0] === "agent";
 }
 
-/** One agent, with how its sessions begin and the MCP servers that all are given. */
+/** One agent, with the settings of its sessions. */
 export interface ChosenAgent extends ConfiguredAgent {
-  /** What was given to log in to it: added to its environment. */
+  /** Stored login variables, added to its environment. */
   readonly credentials: Readonly<Record<string, string>>;
   readonly mcpServers: readonly McpServer[];
 }
 
-/** The agent of that name; `argv` is what follows `--` and counts for more. Throws a CommandError for unknown names. */
+/** The agent of that name, or the command in `argv`. Throws a CommandError for unknown names. */
 export async function chooseAgent(name: string | undefined, argv: readonly string[]): Promise<ChosenAgent> {
   const { config, agents, preferred } = await readAgents();
   const mcpServers = await sharedServers(config);
@@ -63,17 +63,17 @@ export async function chooseAgent(name: string | undefined, argv: readonly strin
   }
   const known = [...agents.keys()].join(", ");
   throw usageError(
-    `there is no agent ${printable(name ?? preferred)}; there are ${known}`,
-    "give its command after --, or keep it with parley agents add",
+    `unknown agent ${escapedLine(name ?? preferred)}; known agents: ${known}`,
+    "put its command after --, or add it with parley agents add",
   );
 }
 
 async function sharedServers(config: Config): Promise<readonly McpServer[]> {
   if (config.client?.mcpServers === undefined) return [];
   const { configuredMcpServers } = await import("@parley/client/config");
-  return toldAsFailure(() => configuredMcpServers(config));
+  return withConfigErrors(() => configuredMcpServers(config));
 }
 
-function complain(text: string): void {
+function warnOnStderr(text: string): void {
   process.stderr.write(`parley: ${text}\n`);
 }

@@ -110,7 +110,7 @@ test("a signal to the tap reaches the agent, which may take its time", posix, as
 
 test("a command that does not exist exits with 127 and says what to do", posix, async () => {
   const run = folder.tap("nothing", ["/no/such/agent"]);
-  assert.match(await run.complaints, /could not start "\/no\/such\/agent": .*check the name/);
+  assert.match(await run.complaints, /cannot start "\/no\/such\/agent": .*check the name/);
   assert.equal((await run.exit).code, 127);
   assert.ok(events(run.trace().records).some(({ event }) => event === "spawn_failed"));
 });
@@ -135,14 +135,14 @@ test("a full disk costs the trace and nothing else", posix, async () => {
   assert.ok(sent.equals(await run.output()));
   assert.equal((await run.exit).code, 3);
   const complaints = await run.complaints;
-  assert.equal(complaints.match(/the trace cannot be written.*ENOSPC/g)?.length, 1);
-  assert.match(complaints, /lacks \d+ records that could not be written/);
+  assert.equal(complaints.match(/cannot write the trace.*ENOSPC/g)?.length, 1);
+  assert.match(complaints, /\d+ records are missing from the trace: they could not be written/);
 });
 
 for (const [where, reason] of [
   ["/dev/null/x.trace", /E\w+: /],
   ["/proc/nowhere/x.trace", process.platform === "linux" ? /ENOENT: / : /E\w+: /],
-  [folder.path, /is a folder: name a file in it/],
+  [folder.path, /is a folder: expected a file/],
 ] as const) {
   test(
     `a trace that cannot be created (${where}) is said, and the agent runs without one`,
@@ -151,7 +151,7 @@ for (const [where, reason] of [
       const run = folder.tap("unused", ["echo", "hello"], ["--out", where]);
       assert.equal(String(await run.output()), "hello\n");
       const complaints = await run.complaints;
-      assert.match(complaints, /there is no trace, the agent runs without one: /);
+      assert.match(complaints, /cannot create the trace, the agent runs without one: /);
       assert.match(complaints, reason);
       assert.equal((await run.exit).code, 0);
     },
@@ -191,7 +191,7 @@ test(
     assert.ok(dropped.every((event) => event.event === "dropped" && event.reason === "slow"));
     for (const record of records) if ("text" in record) assert.equal(record.text, line.trimEnd());
     assert.equal(events(records).at(-1)?.event, "end");
-    assert.match(await run.complaints, /the trace lacks \d+ bytes: the disk was too slow/);
+    assert.match(await run.complaints, /\d+ bytes are missing from the trace: the disk was too slow/);
   },
 );
 
@@ -204,7 +204,7 @@ test("a trace ends at --max-bytes with a record that says so", posix, async () =
   assert.ok(statSync(folder.file("limited.trace")).size <= 20 * 1024);
   const last = run.trace().records.at(-1);
   assert.deepEqual(last !== undefined && "event" in last && last.event, "limit");
-  assert.match(await run.complaints, /reached --max-bytes; \d+ records are not in it/);
+  assert.match(await run.complaints, /reached --max-bytes; \d+ records are missing/);
 });
 
 test("only the user can read a trace, and none is ever written over", posix, async () => {
@@ -251,8 +251,8 @@ test("a slow client slows the agent down instead of filling the tap's memory", {
 
 test("what cannot be run is refused with exit code 2", () => {
   const tap = (...args: string[]) => spawnSync(launcher, ["tap", ...args], { encoding: "utf8", input: "" });
-  assert.match(tap().stderr, /which agent\? type: parley tap -- COMMAND/);
+  assert.match(tap().stderr, /expected an agent: parley tap -- COMMAND/);
   const { status, stderr } = tap("--max-bytes", "lots", "--", "true");
   assert.equal(status, 2);
-  assert.match(stderr, /--max-bytes takes a size such as/);
+  assert.match(stderr, /--max-bytes: expected a size such as/);
 });

@@ -1,81 +1,62 @@
-// `parley tap -- COMMAND`: sits between a client and an agent, passes every byte on as it came, and records
-// what it saw. The trace is written on the side: traffic never waits for it and never fails because of it.
+// `parley tap -- COMMAND`: passes bytes between a client and an agent and records them. Traffic never waits for the trace.
 
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { constants } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Invocation } from "../command/command.ts";
+import { usageError } from "../command/command-error.ts";
+import { sizeOption, textOption } from "../command/option-values.ts";
 import { ownVersion } from "../settings/installation.ts";
-import { parseSize } from "../trace/trace-size.ts";
-import { openOutput, type Pass, pass } from "./tap-pass.ts";
-import type { Recorder } from "./tap-recorder.ts";
-import type { StreamName } from "./tap-worker.ts";
+import { openOutput, type Pass, pass } from "./pass.ts";
+import type { Recorder, StreamName } from "./recorder.ts";
 
 type Agent = ChildProcessByStdio<Writable, Readable, Readable>;
 
 const forwarded = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
-/** How long what an agent left behind may take to leave after SIGTERM. */
+/** How long leftover processes of an agent may take to exit after SIGTERM. */
 const killMs = 2_000;
-/** How long after that a silent stranger may hold the agent's stdout or stderr open. */
+/** How long another process may then hold the agent's stdout or stderr open without writing. */
 const drainMs = 500;
-/** How long a disk may take nothing of the end of the trace, and how long all of it may take. */
+/** Limits for writing the end of the trace: without progress, and in total. */
 const stillMs = 3_000;
 const flushMs = 30_000;
 
 export async function run({ values, positionals }: Invocation): Promise<number> {
   const [command, ...args] = positionals;
   const sizes = {
-    maxBytes: parseSize(values["max-bytes"]),
-    maxLineBytes: parseSize(values["max-line"]),
-    queueBytes: parseSize(values.queue),
+    maxBytes: sizeOption(values, "max-bytes"),
+    maxLineBytes: sizeOption(values, "max-line"),
+    queueBytes: sizeOption(values, "queue"),
   };
-  const wrong = Object.entries(sizes).find(([, size]) => size === undefined)?.[0];
-  if (wrong !== undefined) {
-    return misuse(`--${optionNames[wrong]} takes a size such as 4096, 64k, 32m or 1g`);
-  }
-  if (command === undefined) return misuse("which agent? type: parley tap -- COMMAND [ARGUMENTS]");
+  if (command === undefined)
+    throw usageError("expected an agent: parley tap -- COMMAND [ARGUMENTS]", "see parley help tap");
   const stderr = openOutput(2);
   stderr.on("error", () => {
-    // nobody reads it; that is no reason to stop passing bytes
+    // a closed stderr is no reason to stop passing bytes
   });
-  const say = (text: string): void => void stderr.write(`parley tap: ${text}\n`);
-  const out = typeof values.out === "string" ? resolve(values.out) : undefined;
-  // every size is there: none of them was wrong
-  const recorder = await startRecorder(
-    [command, ...args],
-    out,
-    sizes as Record<keyof typeof sizes, number>,
-    say,
-  );
-  process.exit(await tap([command, ...args], recorder, { stderr, say }));
+  const notify = (text: string): void => void stderr.write(`parley tap: ${text}\n`);
+  const out = textOption(values, "out");
+  const recorder = await startRecorder([command, ...args], out, sizes, notify);
+  process.exit(await tap([command, ...args], recorder, { stderr, notify }));
 }
 
-const optionNames: Readonly<Record<string, string>> = {
-  maxBytes: "max-bytes",
-  maxLineBytes: "max-line",
-  queueBytes: "queue",
-};
-
-function misuse(message: string): number {
-  process.stderr.write(`parley: ${message}\nparley: see parley help tap\n`);
-  return 2;
-}
-
-/** Without a file to write to there is no recorder, and the agent runs all the same. */
+/** Undefined if the trace cannot be created: the agent runs without one. */
 async function startRecorder(
   command: readonly string[],
   out: string | undefined,
   sizes: { readonly maxBytes: number; readonly maxLineBytes: number; readonly queueBytes: number },
-  say: (text: string) => void,
+  notify: (text: string) => void,
 ): Promise<Recorder | undefined> {
-  const { createTrace, traceFolder, traceName } = await import("../trace/trace-file.ts");
+  const { createTrace, defaultTracePath } = await import("../trace/trace-file.ts");
   const now = new Date();
   try {
-    const { fd, path } = createTrace(out ?? join(traceFolder(), traceName(command[0] ?? "", now)));
-    say(`recording to ${path}`);
-    const { Recorder } = await import("./tap-recorder.ts");
+    const { fd, path } = createTrace(
+      out === undefined ? defaultTracePath(command[0] ?? "", now) : resolve(out),
+    );
+    notify(`recording to ${path}`);
+    const { Recorder } = await import("./recorder.ts");
     return new Recorder({
       fd,
       header: {
@@ -90,46 +71,40 @@ async function startRecorder(
         platform: `${process.platform} ${process.arch}`,
       },
       ...sizes,
-      failed: (message) => say(`the trace cannot be written, the agent goes on without it: ${message}`),
+      failed: (message) => notify(`cannot write the trace, the agent continues without it: ${message}`),
     });
   } catch (error) {
-    say(`there is no trace, the agent runs without one: ${(error as Error).message}`);
+    notify(`cannot create the trace, the agent runs without one: ${(error as Error).message}`);
     return undefined;
   }
 }
 
-interface Voice {
-  /** Our stderr, which the agent's goes to as well. */
-  readonly stderr: Writable;
-  readonly say: (text: string) => void;
-}
-
-/** Runs the agent; the number is our exit code. */
+/** Runs the agent; returns our exit code. `stderr` also gets the agent's stderr. */
 async function tap(
   [command = "", ...args]: readonly string[],
   recorder: Recorder | undefined,
-  { stderr, say }: Voice,
+  { stderr, notify }: { readonly stderr: Writable; readonly notify: (text: string) => void },
 ): Promise<number> {
   const ended = Promise.withResolvers<{ code: number | null; signal: NodeJS.Signals | null }>();
-  // Loaded before the agent starts, so that it is never without its watchdog.
+  // loaded before the agent starts, so that it is never without its watchdog
   const { groupMark, ProcessGroup } = await import("@parley/acp/node");
   const mark = groupMark();
   let agent: Agent;
   try {
     agent = spawn(command, args, {
       env: { ...process.env, [mark]: "1" },
-      // a group of its own, so that nothing of it is left behind
+      // its own process group, so that all of it can be ended
       detached: process.platform !== "win32",
       windowsHide: true,
       stdio: ["pipe", "pipe", "pipe"],
     });
   } catch (error) {
-    // Node reports a missing file as an event, but E2BIG and others by throwing.
-    return notStarted(command, error as NodeJS.ErrnoException, recorder, say);
+    // Node reports a missing file as an event, but throws E2BIG and others
+    return notStarted(command, error as NodeJS.ErrnoException, recorder, notify);
   }
   const failure = new Promise<NodeJS.ErrnoException>((fail) => agent.once("error", fail));
-  if (!hasPid(agent)) return notStarted(command, await failure, recorder, say);
-  // Should we be killed, a watchdog ends the agent and everything that it started.
+  if (!hasPid(agent)) return notStarted(command, await failure, recorder, notify);
+  // if we are killed, a watchdog ends the agent and everything that it started
   const group = new ProcessGroup(agent, mark);
   agent.once("exit", (code, signal) => ended.resolve({ code, signal }));
   recorder?.event({ event: "start", pid: agent.pid });
@@ -139,18 +114,18 @@ async function tap(
   agent.stdout.once("end", () => recorder?.event({ event: "eof", from: "agent" }));
   const recording = (stream: StreamName) => (chunk: Buffer) => recorder?.chunk(stream, chunk);
   pass(process.stdin, agent.stdin, { seen: recording("client") });
-  const answers = pass(agent.stdout, stdout, { seen: recording("agent") });
-  // ours stays open: we may still have something to say
-  const complaints = pass(agent.stderr, stderr, { seen: recording("stderr"), shared: true });
+  const output = pass(agent.stdout, stdout, { seen: recording("agent") });
+  // our stderr stays open for our own messages
+  const errors = pass(agent.stderr, stderr, { seen: recording("stderr"), shared: true });
   const hurried = forwardSignals(agent, recorder);
 
   const { code, signal } = await ended.promise;
   const sweep = group.terminate(killMs);
-  await Promise.race([readToTheEnd(agent, [answers, complaints], sweep), hurried]);
+  await Promise.race([drain(agent, [output, errors], sweep), hurried]);
   recorder?.event({ event: "exit", ...(code === null ? { signal } : { code }) });
-  await finishTrace(recorder, say, hurried);
+  await finishTrace(recorder, notify, hurried);
   const flushed = new Promise<void>((resolve) => stderr.write("", () => resolve()));
-  // whoever does not read our complaints does not keep us
+  // a blocked stderr does not keep us running
   await Promise.race([flushed, delay(drainMs)]);
   return code ?? 128 + constants.signals[signal ?? "SIGTERM"];
 }
@@ -159,24 +134,21 @@ function hasPid(agent: Agent): agent is Agent & { readonly pid: number } {
   return agent.pid !== undefined;
 }
 
-/** Resolves when we are told to leave although the agent has left already. */
+/** Resolves at a signal after the agent has exited. */
 function forwardSignals(agent: Agent, recorder: Recorder | undefined): Promise<void> {
-  return new Promise((leave) => {
+  return new Promise((resolve) => {
     for (const signal of forwarded) {
       process.on(signal, () => {
         recorder?.event({ event: "signal", signal });
-        if (agent.exitCode !== null || agent.signalCode !== null) leave();
+        if (agent.exitCode !== null || agent.signalCode !== null) resolve();
         else agent.kill(signal);
       });
     }
   });
 }
 
-/**
- * What the agent wrote before it left is passed on, however slowly the client reads. Only a stranger that holds
- * the agent's pipes open, and says nothing any more, is not waited for.
- */
-async function readToTheEnd(agent: Agent, passes: readonly Pass[], sweep: Promise<void>): Promise<void> {
+/** Passes on all output of an exited agent, unless another process holds its pipes open and writes nothing. */
+async function drain(agent: Agent, passes: readonly Pass[], sweep: Promise<void>): Promise<void> {
   let over = false;
   const all = Promise.all(passes.map(({ done }) => done)).then(() => {
     over = true;
@@ -196,33 +168,33 @@ async function notStarted(
   command: string,
   error: NodeJS.ErrnoException,
   recorder: Recorder | undefined,
-  say: (text: string) => void,
+  notify: (text: string) => void,
 ): Promise<number> {
   const hint =
     error.code === "ENOENT"
-      ? "there is no such command; check the name, or give the full path"
+      ? "command not found; check the name, or give the full path"
       : error.code === "EACCES"
-        ? "it is not executable; chmod +x it, or start it through its interpreter"
+        ? "not executable; run chmod +x, or start it through its interpreter"
         : error.message;
-  const message = `could not start ${JSON.stringify(command)}: ${hint}`;
-  say(message);
+  const message = `cannot start ${JSON.stringify(command)}: ${hint}`;
+  notify(message);
   recorder?.event({ event: "spawn_failed", message });
-  await finishTrace(recorder, say);
-  // what shells answer
+  await finishTrace(recorder, notify);
+  // as shells do
   return error.code === "ENOENT" ? 127 : 126;
 }
 
 async function finishTrace(
   recorder: Recorder | undefined,
-  say: (text: string) => void,
+  notify: (text: string) => void,
   hurried: Promise<void> = new Promise(() => undefined),
 ): Promise<void> {
   if (recorder === undefined) return;
-  const { summary, droppedBytes } = await recorder.finish({ stillMs, maxMs: flushMs, hurried });
-  if (droppedBytes > 0) say(`the trace lacks ${droppedBytes} bytes: the disk was too slow for them`);
-  if (summary === undefined) say("the trace is incomplete: its end could not be written in time");
-  else if (summary.limitReached)
-    say(`the trace has reached --max-bytes; ${summary.lostRecords} records are not in it`);
-  else if (summary.lostRecords > 0)
-    say(`the trace lacks ${summary.lostRecords} records that could not be written`);
+  const result = await recorder.finish({ stillMs, maxMs: flushMs, hurried });
+  const { isComplete, lostRecords, limitReached, droppedBytes } = result;
+  if (droppedBytes > 0) notify(`${droppedBytes} bytes are missing from the trace: the disk was too slow`);
+  if (!isComplete) notify("the trace is incomplete: the disk was too slow for its end");
+  else if (limitReached) notify(`the trace reached --max-bytes; ${lostRecords} records are missing`);
+  else if (lostRecords > 0)
+    notify(`${lostRecords} records are missing from the trace: they could not be written`);
 }

@@ -1,10 +1,10 @@
-// How many columns of a terminal text takes, and where a line may end inside it.
+// Measures text in terminal columns and finds where a line may break.
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 const plain = /^[\x20-\x7e]*$/;
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f1e6}-\u{1f1ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f/u;
-/** What ends a sentence or a bracket does not begin a line. */
+/** Closing punctuation does not begin a line. */
 const closing = /^[\p{Pe}\p{Pf}\u3001\u3002\u3005\u30fb\u30fc\uff01\uff0c\uff0e\uff1a\uff1b\uff1f]/u;
 const unseen = /^[\p{M}\p{Cf}]*$/u;
 
@@ -15,7 +15,7 @@ export function displayWidth(text: string): number {
   return width;
 }
 
-/** Between wide characters a line may end without a blank: Chinese and Japanese have none. */
+/** A line may break between wide characters: Chinese and Japanese have no spaces. */
 export function breakableParts(word: string): string[] {
   if (plain.test(word)) return [word];
   const parts: string[] = [];

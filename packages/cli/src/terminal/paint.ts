@@ -1,4 +1,4 @@
-// Colours, where they are wanted.
+// Colours text for terminals.
 
 const codes = {
   dim: "\u001b[2m",
@@ -12,7 +12,7 @@ const codes = {
 export type Colour = keyof typeof codes;
 export type Paint = (colour: Colour, text: string) => string;
 
-/** FORCE_COLOR and NO_COLOR as everybody reads them; else a terminal has colours, unless it says that it is a dumb one. */
+/** Respects FORCE_COLOR, NO_COLOR and TERM=dumb. */
 export function painter(isTerminal: boolean, environment: NodeJS.ProcessEnv = process.env): Paint {
   const { NO_COLOR: none, FORCE_COLOR: forced, TERM: kind } = environment;
   const isColoured =

@@ -1,14 +1,14 @@
-// A secret from the user: typed or pasted without being shown, or the first line of a pipe.
+// Reads a secret: typed without echo, or the first line of a pipe.
 
 import { stripVTControlCharacters } from "node:util";
 
 const maxLength = 16_384;
 
-/** Nothing where the user gave up or the input ended first. */
+/** Undefined if the user cancelled or the input ended. */
 export async function askSecret(question: string): Promise<string | undefined> {
   const { stdin, stderr } = process;
   if (!stdin.isTTY) return firstLine(stdin);
-  // the echo is off before the question is there to be answered
+  // turn echo off before the question appears
   stdin.setRawMode(true);
   stderr.write(question);
   try {
@@ -25,12 +25,12 @@ function typed(stdin: NodeJS.ReadStream): Promise<string | undefined> {
     let secret = "";
     const finish = (answer: string | undefined): void => {
       stdin.off("data", take);
-      stdin.off("end", gone);
+      stdin.off("end", ended);
       resolve(answer);
     };
-    const gone = (): void => finish(undefined);
+    const ended = (): void => finish(undefined);
     const take = (chunk: Buffer): void => {
-      // terminals put marks around what is pasted, and send other keys as such sequences too
+      // terminals send pasted text and special keys with escape sequences
       for (const character of stripVTControlCharacters(chunk.toString())) {
         if (character === "\r" || character === "\n") return finish(secret);
         if (character === "\u0003" || character === "\u0004") return finish(undefined);
@@ -40,7 +40,7 @@ function typed(stdin: NodeJS.ReadStream): Promise<string | undefined> {
       }
     };
     stdin.on("data", take);
-    stdin.on("end", gone);
+    stdin.on("end", ended);
     stdin.resume();
   });
 }

@@ -1,9 +1,8 @@
-// What was typed before a question was there is no answer to it: an agent may have asked for a 1 in its own words, so that
-// it stands ready when the real question comes.
+// Discards input typed before a question: an agent may have tricked the user into typing an answer early.
 
 import { setImmediate as turn } from "node:timers/promises";
 
-/** A terminal that is read from, as much of it as is needed. */
+/** The used part of a terminal's input stream. */
 export interface TypedInput {
   readonly isRaw: boolean;
   setRawMode(mode: boolean): unknown;
@@ -13,24 +12,24 @@ export interface TypedInput {
   pause(): unknown;
 }
 
-/** Reads what waits and drops it, half a line too. `interrupt` is for a Ctrl-C among it. */
+/** Reads and drops waiting input, including an unfinished line. Calls `interrupt` for a Ctrl-C in it. */
 export async function dropTypedAhead(input: TypedInput, interrupt: () => void): Promise<void> {
-  let heard = false;
+  let hasRead = false;
   const drop = (bytes: Buffer | string): void => {
-    heard = true;
+    hasRead = true;
     if (bytes.includes("\u0003")) interrupt();
   };
   const wasRaw = input.isRaw;
-  // else the terminal keeps back a line that has no end yet, and gives it to whoever asks next
+  // otherwise the terminal would keep an unfinished line for the next reader
   input.setRawMode(true);
   input.on("data", drop);
   input.resume();
-  // what waits is read in the next turn, before its immediates; there may be more than one piece
+  // waiting input is read in the next turn, before its immediates; there may be several chunks
   do {
-    heard = false;
+    hasRead = false;
     await turn();
     await turn();
-  } while (heard);
+  } while (hasRead);
   input.off("data", drop);
   input.pause();
   input.setRawMode(wasRaw);

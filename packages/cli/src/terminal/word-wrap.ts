@@ -1,37 +1,36 @@
-// Ends lines between words, at the edge of a terminal, while the text still comes: nothing is held back but the word
-// that is being written. Code between fences stays as it is, and so does a word that is longer than a line.
+// Wraps streamed text at the width of a terminal. Holds back only the unfinished word; fenced code is not wrapped.
 
 import { breakableParts, displayWidth } from "./display-width.ts";
 
-/** Narrower terminals are not worth it. */
+/** Narrower terminals are not wrapped. */
 const fewestColumns = 20;
 const tabStop = 8;
-/** As much of a line as a fence takes. */
+/** How much of a line is kept to recognise a fence. */
 const longestFence = 200;
 
 export class WordWrap {
   readonly #columns: () => number | undefined;
-  /** Where the next character is shown. */
+  /** The column of the next character. */
   #column = 0;
-  /** What stands before the word, if it stays on this line. */
+  /** The blanks before the word, dropped if it moves to the next line. */
   #blanks = "";
   #word = "";
-  /** The beginning of the word has been shown. */
+  /** The beginning of the word was printed. */
   #isBegun = false;
-  /** How the line began. */
+  /** The beginning of the line. */
   #line = "";
-  /** What the code that is under way began with. */
+  /** The fence of the current code block. */
   #fence: string | undefined;
 
-  /** Asked each time, since windows change. Undefined: the text stays as it is. */
+  /** `columns` is called each time, since windows change. Undefined: no wrapping. */
   constructor(columns: () => number | undefined) {
     this.#columns = columns;
   }
 
-  /** What may be shown by now. */
+  /** Returns the text that can be printed now. */
   push(text: string): string {
     const columns = this.#columns();
-    if (columns === undefined || columns < fewestColumns) return this.#place(fewestColumns) + text;
+    if (columns === undefined || columns < fewestColumns) return this.#putWord(fewestColumns) + text;
     let shown = "";
     for (const piece of text.split(/(\n|[ \t]+)/)) {
       if (piece === "\n") shown += this.#endLine(columns);
@@ -39,7 +38,7 @@ export class WordWrap {
         shown += piece;
         this.#note(piece);
       } else if (/^[ \t]/.test(piece)) {
-        shown += this.#place(columns);
+        shown += this.#putWord(columns);
         this.#isBegun = false;
         this.#blanks += piece;
         this.#note(piece);
@@ -48,30 +47,30 @@ export class WordWrap {
     return shown;
   }
 
-  /** The rest of what came; what follows begins a line of its own. */
+  /** Returns the held-back rest; the next text begins a new line. */
   end(): string {
-    const shown = this.#place(this.#columns() ?? fewestColumns);
+    const shown = this.#putWord(this.#columns() ?? fewestColumns);
     this.#startLine();
     return shown;
   }
 
-  /** Part of a word. What a line may end behind, and what fills a line by itself, is not held back. */
+  /** Part of a word. Text before a possible break, or as long as a line, is not held back. */
   #more(piece: string, columns: number): string {
     this.#word += piece;
     const parts = breakableParts(this.#word);
     const last = parts.pop() ?? "";
     this.#word = parts.join("");
-    const shown = this.#place(columns);
+    const shown = this.#putWord(columns);
     if (parts.length > 0) this.#isBegun = false;
     this.#word = last;
     if (!this.#isBegun && displayWidth(last) <= columns) return shown;
-    const all = shown + this.#place(columns);
+    const all = shown + this.#putWord(columns);
     this.#isBegun = true;
     return all;
   }
 
   /** Puts the word on this line or on the next. */
-  #place(columns: number): string {
+  #putWord(columns: number): string {
     if (this.#word === "") return "";
     let shown = "";
     for (const part of breakableParts(this.#word)) {
@@ -89,7 +88,7 @@ export class WordWrap {
   }
 
   #endLine(columns: number): string {
-    const shown = this.#place(columns);
+    const shown = this.#putWord(columns);
     const [, mark] = /^\s*(`{3,}|~{3,})/.exec(this.#line) ?? [];
     if (this.#fence === undefined) this.#fence = mark;
     else if (mark?.startsWith(this.#fence) && this.#line.trim() === mark) this.#fence = undefined;
@@ -115,7 +114,7 @@ export class WordWrap {
   }
 }
 
-/** A terminal goes on in the next line with what is too long for one. */
+/** A terminal continues overlong text on the next line. */
 function columnAfter(end: number, columns: number): number {
   return end <= columns ? end : end % columns || columns;
 }

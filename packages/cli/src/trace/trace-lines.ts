@@ -1,4 +1,4 @@
-// The lines of a trace file, one after the other: a trace may be larger than memory.
+// Reads a trace file line by line: it may be larger than memory.
 
 import { open } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
@@ -8,11 +8,11 @@ const newline = 0x0a;
 const followMs = 200;
 
 export interface LineOptions {
-  /** Goes on waiting for more at the end of the file. */
+  /** Waits for more at the end of the file. */
   readonly follow?: boolean;
 }
 
-/** Every line without its line feed; the last one has none of its own when it was cut off. */
+/** Every line without its line feed; `cutOff` if the last one has none. */
 export async function* fileLines(
   path: string,
   { follow = false }: LineOptions = {},
@@ -49,11 +49,11 @@ export async function* fileLines(
 
 export type TraceItem =
   | { readonly kind: "header"; readonly header: TraceHeader }
-  /** Counted from 1; record 1 is line 2. Numbers of events that we do not know are left out. */
+  /** Counted from 1; record 1 is line 2. Unknown events are skipped. */
   | { readonly kind: "record"; readonly number: number; readonly record: TraceRecord }
   | { readonly kind: "cut off" };
 
-/** A trace, line by line. Throws a TraceError for what is none. */
+/** Throws a TraceError if the file is not a trace. */
 export async function* traceItems(path: string, options: LineOptions = {}): AsyncGenerator<TraceItem> {
   let line = 0;
   for await (const { text, cutOff } of fileLines(path, options)) {
@@ -67,6 +67,6 @@ export async function* traceItems(path: string, options: LineOptions = {}): Asyn
       if (options.follow && "event" in record && (record.event === "end" || record.event === "limit")) return;
     }
   }
-  // an empty file has no header to complain about
+  // an empty file is not a trace either
   if (line === 0) traceHeader("");
 }

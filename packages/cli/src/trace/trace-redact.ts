@@ -1,29 +1,30 @@
-// `parley trace redact FILE`: a copy of a trace that can be shared.
+// `parley trace redact FILE`: copies a trace without its secrets.
 
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { homedir } from "node:os";
+import { optional } from "@parley/acp/internal";
 import { Redactor } from "@parley/acp/redact";
 import { traceHeader, traceRecord } from "@parley/conformance";
+import { exitOnClosedOutput } from "../command/closed-output.ts";
 import type { Invocation } from "../command/command.ts";
-import { leaveWithReader } from "../command/reader-gone.ts";
+import { usageError } from "../command/command-error.ts";
+import { textOption } from "../command/option-values.ts";
+import { printAnswer } from "../command/print-answer.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
-import { missingFile, withTraceErrors } from "./trace-failure.ts";
+import { traceFile, withTraceErrors } from "./trace-errors.ts";
 import { fileLines } from "./trace-lines.ts";
 
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
-  const [path] = positionals;
-  if (path === undefined) return missingFile("trace redact", json);
-  const out = typeof values.out === "string" ? values.out : undefined;
-  if (json && out === undefined) {
-    process.stderr.write("parley: --json needs --out: without it the trace itself is on stdout\n");
-    return 2;
-  }
-  leaveWithReader();
-  return withTraceErrors(path, json, async () => {
+  const path = traceFile(positionals, "trace redact");
+  const out = textOption(values, "out");
+  if (json && out === undefined)
+    throw usageError("--json needs --out FILE", "without --out, the trace itself is printed to stdout");
+  exitOnClosedOutput();
+  await withTraceErrors(path, async () => {
     const secrets = await knownSecrets();
     const redactor = new Redactor({ contents: values.contents === true, home: homedir(), secrets });
-    // What turns out to be a secret late in the trace may stand in its beginning, too, and some are said in pieces.
+    // a secret that is recognised late may also occur earlier, or in pieces
     for (let pass = 0; pass < 2; pass += 1) {
       for await (const _ of redactedLines(path, redactor));
       redactor.again();
@@ -35,8 +36,8 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
       await target?.close();
     }
     report(redactor, out, json);
-    return 0;
   });
+  return 0;
 }
 
 /** Never over an existing file, least of all over the original. */
@@ -54,7 +55,7 @@ async function* redactedLines(path: string, redactor: Redactor): AsyncGenerator<
   for await (const { text, cutOff } of fileLines(path)) {
     line += 1;
     if (line === 1) yield JSON.stringify(redactedHeader(text, redactor));
-    // half a record cannot be looked through
+    // half a record cannot be redacted
     else if (!cutOff && text !== "") yield redactedRecord(text, line, redactor);
   }
   if (line === 0) traceHeader("");
@@ -64,14 +65,16 @@ function redactedHeader(line: string, redactor: Redactor): object {
   const { command, cwd, ...header } = traceHeader(line);
   return {
     ...header,
-    ...(command === undefined ? {} : { command: redactor.command(command) }),
-    ...(cwd === undefined ? {} : { cwd: redactor.text(cwd) }),
+    ...optional({
+      command: command && redactor.command(command),
+      cwd: cwd === undefined ? undefined : redactor.text(cwd),
+    }),
     redacted: true,
   };
 }
 
 function redactedRecord(line: string, number: number, redactor: Redactor): string {
-  // Its fields are checked; events that we do not know are taken apart below like all others.
+  // checks its fields; unknown events are redacted like all others
   traceRecord(line, number);
   const record: Record<string, unknown> = JSON.parse(line);
   const { text, head, base64, from, message, ...others } = record;
@@ -81,7 +84,7 @@ function redactedRecord(line: string, number: number, redactor: Redactor): strin
   if (typeof head === "string") clean.head = redactor.text(head);
   if (typeof message === "string") clean.message = redactor.text(message);
   if (typeof base64 === "string") {
-    // what cannot be read cannot be cleaned
+    // what cannot be read cannot be redacted
     redactor.count("unreadable line");
     delete clean.base64;
     clean.text = `[${Buffer.from(base64, "base64").length} bytes that are not UTF-8]`;
@@ -95,10 +98,7 @@ function redactedRecord(line: string, number: number, redactor: Redactor): strin
 function report({ counts, distinct }: Redactor, out: string | undefined, json: boolean): void {
   const replaced = Object.fromEntries([...counts].sort(([, a], [, b]) => b - a));
   const total = Object.values(replaced).reduce((sum, count) => sum + count, 0);
-  if (json) {
-    process.stdout.write(`${JSON.stringify({ v: 1, data: { out, total, replaced, secrets: distinct } })}\n`);
-    return;
-  }
+  if (json) return printAnswer("", { out, total, replaced, secrets: distinct }, json);
   const list = Object.entries(replaced).map(([why, count]) => `${count} by ${why}`);
   const what =
     list.length === 0 ? "found nothing to replace" : `replaced ${total} values: ${list.join(", ")}`;

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, test } from "node:test";
 import { RequestError } from "@agentclientprotocol/sdk";
 import { client, type Transport, type Update } from "@parley/acp";
@@ -23,7 +24,35 @@ function parley(...args: string[]) {
   return spawnSync(launcher, args, { encoding: "utf8", cwd: folder.path, env, input: "" });
 }
 
-/** What our client sees of the demo agent, or of whoever plays it. */
+/** Reads a file, asks before it writes one, and answers. */
+const scenario = {
+  parley: "agent-scenario",
+  version: 1,
+  versions: [1],
+  otherwise: [
+    { plan: [{ content: "Read notes.txt", priority: "medium", status: "in_progress" }] },
+    { think: "The notes are in notes.txt" },
+    {
+      tool: { title: "Read notes.txt", kind: "read" },
+      steps: [{ read: "{{cwd}}/notes.txt", as: "notes" }, { add: "{{notes}}" }],
+    },
+    {
+      tool: { title: "Write summary.txt", kind: "edit" },
+      steps: [{ ask: true, on: { allowed: [{ write: "{{cwd}}/summary.txt", content: "two lines" }] } }],
+    },
+    { say: "The summary is in " },
+    { say: "summary.txt." },
+  ],
+};
+const agentProgram = join(import.meta.dirname, "../../../acp/test/support/scripted-agent-process.ts");
+const scriptedAgent = [
+  process.execPath,
+  "--conditions=parley-source",
+  agentProgram,
+  JSON.stringify(scenario),
+];
+
+/** What our client sees of the agent, or of its replay. */
 async function viewThrough(command: readonly string[]): Promise<object> {
   const [program = "", ...args] = command;
   const { transport, process: agentProcess } = spawnTransport(program, args, { env });
@@ -55,7 +84,7 @@ async function view(transport: Transport): Promise<object> {
 
 test("the replay of a recorded agent gives a client the view that the live one gave", posix, async () => {
   const trace = folder.file("demo.trace");
-  const live = await viewThrough([launcher, "tap", "--out", trace, "--", launcher, "demo-agent"]);
+  const live = await viewThrough([launcher, "tap", "--out", trace, "--", ...scriptedAgent]);
   assert.deepEqual(await viewThrough([launcher, "trace", "replay", "--as", "agent", trace]), live);
 
   const shared = folder.file("shared.trace");
@@ -71,7 +100,7 @@ test("the replay of a recorded agent gives a client the view that the live one g
   const replayed = await viewThrough([launcher, "trace", "replay", "--as", "agent", shared]);
   assert.deepEqual(Object.keys(replayed), Object.keys(live));
 
-  const driven = parley("trace", "replay", "--json", "--as", "client", shared, "--", launcher, "demo-agent");
+  const driven = parley("trace", "replay", "--json", "--as", "client", shared, "--", ...scriptedAgent);
   assert.equal(driven.status, 0, driven.stderr);
   const { data } = JSON.parse(driven.stdout);
   assert.equal(data.divergence, undefined);
@@ -132,7 +161,7 @@ test("a replay that waits for nothing says for what, and gives up", posix, () =>
   assert.match(stderr, /expected .*the answer to initialize; got nothing for 7000 ms/);
   assert.match(
     parley("trace", "replay", "--as", "agent", "--timeout", "soon", trace).stderr,
-    /--timeout takes seconds/,
+    /--timeout: expected seconds/,
   );
 });
 
@@ -201,7 +230,7 @@ test("a trace is shown one line per record, with the time that answers took", po
     "    5      7 ms  stderr: \\u001b[31moops",
     "    6      9 ms  the agent was ended by SIGKILL",
     "       the last line was cut off",
-    "# 2 messages; it has no end: the tap was killed, or still runs",
+    "# 2 messages; the trace has no end: the tap was killed or is still running",
     "",
   ]);
 });
@@ -216,7 +245,7 @@ test("what is no trace is refused with what it is and what to do", posix, () => 
     assert.equal(status, 1);
     return stderr;
   };
-  assert.match(refused(folder.file("missing")), /there is no file .*missing\nparley: check the name/);
+  assert.match(refused(folder.file("missing")), /file not found: .*missing\nparley: check the name/);
   assert.match(
     refused(file("prose", "Once upon a time\n")),
     /this is not a trace: its first line must be .*got "Once/,
@@ -233,7 +262,7 @@ test("what is no trace is refused with what it is and what to do", posix, () => 
   assert.equal(parley("trace", "show").status, 2);
   const { stderr, status } = parley("trace", "replay", folder.file("newer"));
   assert.equal(status, 2);
-  assert.match(stderr, /--as takes agent or client, got nothing/);
+  assert.match(stderr, /--as: expected agent or client, got nothing/);
 });
 
 test("a reader that stops early, such as head, gets no stack", posix, () => {

@@ -193,7 +193,7 @@ const outputs: Readonly<Record<string, readonly [told: () => Promise<string>, sh
   // its words to the user are on stdout
   "stderr of run": [
     async () => (await run("go", "--", ...command())).stderr,
-    /answered with an error: failed with \[secret/,
+    /returned an error: failed with \[secret/,
   ],
   "stderr of run, where the agent dies": [
     async () => {
@@ -221,7 +221,7 @@ const outputs: Readonly<Record<string, readonly [told: () => Promise<string>, sh
   "sessions show --json": [() => ofEverySession("show", "--json"), /"kind":"prompt"/],
   "sessions search": [() => whole("sessions", "search", "then"), /secret/],
   "sessions search --json": [() => whole("sessions", "search", "then", "--json"), /"snippet"/],
-  "sessions search for one of them": [() => whole("sessions", "search", all[0]!), /Nothing has these words/],
+  "sessions search for one of them": [() => whole("sessions", "search", all[0]!), /Nothing found/],
   "sessions export": [() => ofEverySession("export"), /\[secret \d+\]/],
   "sessions export --format json": [() => ofEverySession("export", "--format", "json"), /\[secret \d+\]/],
   "permissions log": [() => whole("permissions", "log"), /exec .*echo \[secret/],
@@ -278,7 +278,7 @@ const outputs: Readonly<Record<string, readonly [told: () => Promise<string>, sh
   ],
   "an error that repeats an argument": [
     () => whole("agents", "list", at("a variable of the environment")),
-    /takes no argument, got \[secret 1\]/,
+    /takes no arguments, got \[secret 1\]/,
   ],
   "trace redact": [
     async () => {

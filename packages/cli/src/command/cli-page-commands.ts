@@ -1,0 +1,12 @@
+// The table of the command that prints docs/cli.md.
+
+import type { Command } from "./command.ts";
+
+export const cliPageCommands: readonly Command[] = [
+  {
+    name: "cli-page",
+    summary: "Print docs/cli.md",
+    internal: true,
+    load: () => import("./cli-page.ts"),
+  },
+];

@@ -1,0 +1,80 @@
+// Errors for unknown commands and wrong arguments.
+
+import { nearestWord } from "@parley/acp/internal";
+import { escapedLine } from "../terminal/sanitise.ts";
+import type { Command, Option } from "./command.ts";
+import { type CommandError, usageError } from "./command-error.ts";
+
+/** The commands of two words that begin with this word. */
+export function familyOf(name: string, commands: readonly Command[]): readonly Command[] {
+  return commands.filter((command) => command.internal !== true && command.name.startsWith(`${name} `));
+}
+
+/** `second` is the word after it, if there is one. */
+export function unknownCommand(
+  name: string,
+  second: string | undefined,
+  commands: readonly Command[],
+): CommandError {
+  const family = familyOf(name, commands).map((command) => command.name);
+  if (family.length > 0 && (second === undefined || second.startsWith("-"))) {
+    return usageError(`${name} needs a subcommand: ${family.join(", ")}`, `see parley help ${name}`);
+  }
+  if (family.length > 0) {
+    const seconds = family.map((each) => each.slice(name.length + 1));
+    const near = nearestWord(second ?? "", seconds);
+    return usageError(
+      `unknown command ${name} ${escapedLine(second ?? "")}; expected one of ${seconds.join(", ")}`,
+      near === undefined ? `see parley help ${name}` : `did you mean: parley ${name} ${near}`,
+    );
+  }
+  const names = commands.filter(({ internal }) => internal !== true).map((command) => command.name);
+  const near = nearestWord(`${name} ${second ?? ""}`.trim(), names) ?? nearestWord(name, firstWords(names));
+  return usageError(
+    `unknown command ${escapedLine(name)}`,
+    `${near === undefined ? "" : `did you mean: parley ${near}; `}parley --help lists all commands`,
+  );
+}
+
+/** An option before the command. */
+export function unknownOption(typed: string): CommandError {
+  const near = nearestWord(typed.replace(/^-+/, ""), ["help", "version", "json"]);
+  const hint =
+    near === undefined
+      ? "put options after the command; see parley --help"
+      : `did you mean: parley --${near}`;
+  return usageError(`unknown option ${escapedLine(typed)}`, hint);
+}
+
+/** Translates an error of `parseArgs`. */
+export function badArguments(error: Error, command: Command, args: readonly string[]): CommandError {
+  const help = `see parley help ${command.name}`;
+  const [, name = ""] = /--([\w-]+)/.exec(error.message) ?? [];
+  const { options = {} } = command;
+  const option = options[name];
+  if (option?.type === "string" && !/^Unknown/.test(error.message)) {
+    return usageError(`${command.name}: ${missingValue(name, option, args)}`, help);
+  }
+  const names = [...Object.keys(options), ...(command.json ? ["json"] : [])];
+  // the first sentence says what is wrong; Node adds advice about positionals
+  const got = escapedLine(error.message.split(/\. |\n/)[0] ?? error.message);
+  const near = name === "" ? undefined : nearestWord(name, [...names, "help"]);
+  const listed = names.map((each) => `--${each}`).join(", ");
+  const known = names.length === 0 ? "there are no options" : `options: ${listed}`;
+  return usageError(
+    `${command.name}: ${got.charAt(0).toLowerCase()}${got.slice(1)}${near === undefined ? `; ${known}` : ""}`,
+    near === undefined ? help : `did you mean --${near}; ${help}`,
+  );
+}
+
+function missingValue(name: string, { short, value = "VALUE" }: Option, args: readonly string[]): string {
+  const at = args.findIndex((each) => each === `--${name}` || (short !== undefined && each === `-${short}`));
+  const next = at < 0 ? undefined : args[at + 1];
+  if (next === undefined) return `--${name} needs a value: --${name} ${value}`;
+  const got = escapedLine(next);
+  return `--${name} needs a value, got ${got}, which looks like an option; to use it as the value, write --${name}=${got}`;
+}
+
+function firstWords(names: readonly string[]): readonly string[] {
+  return [...new Set(names.map((name) => name.split(" ")[0] ?? name))];
+}

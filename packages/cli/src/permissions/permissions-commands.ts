@@ -1,0 +1,94 @@
+// The tables of `parley permissions`.
+
+import type { Command } from "../command/command.ts";
+import { flag, option } from "../command/options.ts";
+
+const cwd = option("DIR", "Workspace (default: current directory)", { short: "C", completes: "directory" });
+
+const rules =
+  "RULE is an operation and its target: read, write or delete with a path (* and ** are wildcards); exec with a command (exactly " +
+  "these words; * at the end allows further harmless ones, ** any); network with a host; mcp with SERVER/TOOL; mode with its name. " +
+  "The prefix claim: limits a rule to what agents say they do themselves, op: to what Parley does for them, any: means both. " +
+  "ask and deny always mean both. See docs/policy.md.";
+
+export const permissionsCommands: readonly Command[] = [
+  {
+    name: "permissions list",
+    summary: "List the rules in force and where they come from",
+    details:
+      "Rules come from the machine (/etc/parley/policy), the user (policy in the config directory), the workspace (.parley/policy) and " +
+      "remembered answers, which are shown with their ids and expiry.",
+    options: { cwd },
+    json: true,
+    load: () => import("./permissions-list.ts"),
+  },
+  {
+    name: "permissions add",
+    summary: "Remember a rule, like an answer to a permission question",
+    details: `${rules}\nPut permanent rules into a policy file; \`parley permissions list\` shows its path.`,
+    positionals: "allow|ask|deny RULE",
+    completes: ["allow", "ask", "deny"],
+    options: {
+      cwd,
+      scope: option("SCOPE", "workspace, or always for every directory (only reads and exact commands)", {
+        completes: ["workspace", "always"],
+        default: "workspace",
+      }),
+      for: option("TIME", "How long it lasts: 12h, 30d (default: 30d for workspace, 90d for always)"),
+    },
+    json: true,
+    load: () => import("./permissions-add.ts"),
+  },
+  {
+    name: "permissions revoke",
+    summary: "Revoke remembered rules",
+    details: "Takes effect at once, also for running agents.",
+    positionals: "ID...",
+    options: { all: flag("Revoke all remembered rules of all directories") },
+    json: true,
+    load: () => import("./permissions-revoke.ts"),
+  },
+  {
+    name: "permissions check",
+    summary: "Test what the rules decide about an operation",
+    details:
+      "Examples: `parley permissions check write src/a.ts`, `check exec git log -1`, `check claim:exec 'a && b'`. Words after a command " +
+      "belong to it. Exits with 0 for allow, 3 for deny and 4 for ask.",
+    positionals: "OPERATION [PATH|COMMAND...|HOST|SERVER/TOOL|MODE]",
+    commandAfter: /^(?:claim:|op:)?exec$/,
+    options: {
+      cwd,
+      "add-dir": option("DIR", "Assume that the agent may also use this directory", {
+        completes: "directory",
+        multiple: true,
+      }),
+      policy: option("FILE", "Also use the rules of this file", { completes: "file" }),
+      allow: option("RULE", "Assume this rule for a run", { multiple: true }),
+      deny: option("RULE", "Assume this denial for a run", { multiple: true }),
+    },
+    json: true,
+    load: () => import("./permissions-check.ts"),
+  },
+  {
+    name: "permissions log",
+    summary: "Show what agents were allowed, refused and did",
+    options: {
+      limit: option("COUNT", "Number of most recent entries", { short: "n", default: "50" }),
+      refused: flag("Only refusals"),
+    },
+    json: true,
+    load: () => import("./permissions-log.ts"),
+  },
+  {
+    name: "permissions verify",
+    summary: "Verify that the log was not changed",
+    details:
+      "Each line of a log is chained to the previous one and signed with your key; each log names the previous log. Exits with 1 if a line " +
+      "was changed, added, removed or cut off, or if a log is missing. A log without an end belongs to a running or killed process; " +
+      "this is reported and is not an error.",
+    positionals: "[FILE...]",
+    completes: "file",
+    json: true,
+    load: () => import("./permissions-verify.ts"),
+  },
+];

@@ -1,0 +1,54 @@
+// Forwards entries of a session to the printer, from the start of the session to the end of the run.
+
+import type { Entry } from "@parley/acp";
+import type { LiveAgent } from "@parley/client";
+import { SlowReader } from "../printers/output.ts";
+import { LateUpdates } from "./late-updates.ts";
+
+type Phase =
+  | { readonly is: "early"; readonly entries: Entry[] }
+  | { readonly is: "open"; readonly agent: LiveAgent }
+  | { readonly is: "stopping" | "over" };
+
+export class EntryForwarder {
+  readonly late = new LateUpdates();
+  readonly #print: (entry: Entry) => void;
+  readonly #reader = new SlowReader(process.stdout);
+  #phase: Phase = { is: "early", entries: [] };
+
+  constructor(print: (entry: Entry) => void) {
+    this.#print = print;
+  }
+
+  entry(entry: Entry): void {
+    const phase = this.#phase;
+    if (phase.is === "over") return;
+    if (phase.is === "early") {
+      phase.entries.push(entry);
+      return;
+    }
+    this.late.entry(entry);
+    // while stopping, output must not pile up
+    if (phase.is === "stopping" && this.#reader.isBehind) return;
+    this.#print(entry);
+    if (phase.is === "open") this.#reader.pauseIfBehind(phase.agent);
+  }
+
+  /** The session has started. */
+  open(agent: LiveAgent): void {
+    const phase = this.#phase;
+    if (phase.is !== "early") return;
+    this.#phase = { is: "open", agent };
+    for (const entry of phase.entries) this.#print(entry);
+  }
+
+  /** The run is ending: no more back-pressure. */
+  stop(): void {
+    if (this.#phase.is === "open") this.#phase = { is: "stopping" };
+  }
+
+  /** Ignores what an agent still sends after the end. */
+  end(): void {
+    this.#phase = { is: "over" };
+  }
+}

@@ -1,0 +1,83 @@
+// Prints events around a session: starting, waiting, crashing, retrying.
+
+import type { LiveEvent } from "@parley/client";
+import type { RedactingPrinter } from "../printers/redacting-printer.ts";
+import { safeLine } from "../terminal/sanitise.ts";
+
+export interface ReporterOptions {
+  readonly isVerbose: boolean;
+  /** The limit of the whole run. */
+  readonly timeoutMs: number | undefined;
+}
+
+/** Without a status line, a wait of this length is reported. */
+const silenceMs = 5_000;
+
+export function eventReporter(
+  printer: RedactingPrinter,
+  { isVerbose, timeoutMs }: ReporterOptions,
+): (event: LiveEvent) => void {
+  let waitsFor = "";
+  /** A crash is reported when the agent continues; otherwise it is the end of the run. */
+  let crash = "";
+  return (event) => {
+    switch (event.kind) {
+      case "starting":
+        printer.progress(`starting ${event.agent}`);
+        if (isVerbose && event.keys.length > 0)
+          printer.notice(`passing ${event.keys.join(", ")} to ${event.agent}`);
+        return;
+      case "connecting":
+        return printer.progress(`connecting to ${event.agent}`);
+      case "waiting": {
+        const line = safeLine(event.lastLine);
+        const seconds = Math.round(event.elapsedMs / 1000);
+        const output = line === "" ? "" : `: ${line}`;
+        printer.progress(`waiting for the agent, ${seconds} s${output}`);
+        if (printer.showsProgress || event.elapsedMs < silenceMs || waitsFor === event.what) return;
+        waitsFor = event.what;
+        const most = Math.round(Math.min(event.timeoutMs, timeoutMs ?? event.timeoutMs) / 1000);
+        const what = event.what === "session" ? "open the session" : "start";
+        return printer.notice(`waiting for the agent to ${what}, ${most} s at most${output}`);
+      }
+      case "ready":
+        return printer.progress("opening the session");
+      case "stderr":
+        if (isVerbose) printer.stderr(event.text);
+        return;
+      case "crashed":
+        crash = `the agent crashed: ${safeLine(event.message)}`;
+        return;
+      case "continued":
+        if (crash !== "") printer.notice(crash);
+        crash = "";
+        return printer.notice(continuedText(event));
+      case "retrying": {
+        const pause = event.delayMs > 0 ? ` in ${Math.ceil(event.delayMs / 1000)} s` : "";
+        return printer.notice(`${safeLine(event.problem.message)}: retrying${pause}`);
+      }
+      case "quiet":
+        return printer.progress(`no output from the agent for ${Math.round(event.ms / 1000)} s`);
+      case "login":
+        return printer.progress(`logging in with ${safeLine(event.method)}`);
+      case "warning":
+        return printer.notice(safeLine(event.message));
+      // reported when it continues, and at the end of the run
+      case "restarting":
+      case "unread":
+        return;
+      default:
+        return event satisfies never;
+    }
+  };
+}
+
+function continuedText({ how, after }: Extract<LiveEvent, { kind: "continued" }>): string {
+  if (after === "restart")
+    return how === "new"
+      ? "restarted the agent with a new session; it does not know the previous conversation"
+      : "restarted the agent; it continues the session";
+  return how === "new"
+    ? "started a new session; the agent does not know the previous conversation"
+    : "the agent had unloaded the session; it continues the session";
+}

@@ -1,0 +1,124 @@
+// Records what passes the tap. It never waits and never throws: what does not fit into the queue is dropped and counted.
+
+import { LineRecords } from "./line-records.ts";
+import { TraceWriter } from "./trace-writer.ts";
+
+export interface RecorderOptions {
+  readonly fd: number;
+  readonly header: object;
+  /** How much may wait for the disk. */
+  readonly queueBytes: number;
+  readonly maxLineBytes: number;
+  readonly maxBytes: number;
+  /** Called at most once: records cannot be written. */
+  readonly failed: (message: string) => void;
+}
+
+export type StreamName = "client" | "agent" | "stderr";
+
+export interface RecorderResult {
+  /** False: the disk was too slow for the end of the trace. */
+  readonly isComplete: boolean;
+  readonly lostRecords: number;
+  readonly limitReached: boolean;
+  /** Bytes of the wire that did not fit into the queue. */
+  readonly droppedBytes: number;
+}
+
+export interface FinishLimits {
+  /** The longest time without any progress. */
+  readonly stillMs: number;
+  readonly maxMs: number;
+  readonly hurried: Promise<void>;
+}
+
+/** How much is kept of a line that is too long: enough to see its method and its id. */
+const headBytes = 64 * 1024;
+
+export class Recorder {
+  readonly #started = performance.now();
+  readonly #queueBytes: number;
+  readonly #writer: TraceWriter;
+  readonly #streams: Readonly<Record<StreamName, LineRecords>>;
+  /** Bytes that were dropped and are not mentioned in the trace yet. */
+  readonly #gap = new Map<StreamName, number>();
+  #droppedBytes = 0;
+
+  constructor({ header, queueBytes, maxLineBytes, ...options }: RecorderOptions) {
+    this.#queueBytes = queueBytes;
+    this.#writer = new TraceWriter(options);
+    const limits = { maxLineBytes, headBytes: Math.min(headBytes, maxLineBytes) };
+    this.#streams = {
+      client: new LineRecords('"from":"client"', limits, this.#writer),
+      agent: new LineRecords('"from":"agent"', limits, this.#writer),
+      stderr: new LineRecords('"event":"stderr"', limits, this.#writer),
+    };
+    this.#writer.add("0", Buffer.from(`${JSON.stringify(header)}\n`));
+  }
+
+  /** Records a chunk of a stream, if the queue has room for it. The chunk must not change any more. */
+  chunk(stream: StreamName, bytes: Buffer): void {
+    const { waitingBytes } = this.#writer;
+    if (waitingBytes > 0 && waitingBytes + bytes.length > this.#queueBytes) {
+      this.#gap.set(stream, (this.#gap.get(stream) ?? 0) + bytes.length);
+      this.#droppedBytes += bytes.length;
+      return;
+    }
+    const t = this.#now();
+    this.#recordGap(t);
+    this.#streams[stream].push(t, bytes);
+  }
+
+  /** The fields of the event's record, without the time. */
+  event(fields: Readonly<Record<string, unknown>>): void {
+    const t = this.#now();
+    this.#recordGap(t);
+    const { event, from } = fields;
+    // the last line of a stream comes before its end
+    if (event === "eof" && (from === "client" || from === "agent")) this.#streams[from].end(t);
+    if (event === "exit") this.#streams.stderr.end(t);
+    this.#add(t, fields);
+  }
+
+  /** Ends the trace, and waits for the disk within these limits. */
+  async finish({ stillMs, maxMs, hurried }: FinishLimits): Promise<RecorderResult> {
+    const t = this.#now();
+    this.#recordGap(t);
+    for (const stream of Object.values(this.#streams)) stream.end(t);
+    this.#add(t, { event: "end" });
+    const lastMoment = performance.now() + maxMs;
+    let writes = -1;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<boolean>((resolve) => {
+      timer = setInterval(() => {
+        if (this.#writer.writes === writes || performance.now() > lastMoment) resolve(false);
+        writes = this.#writer.writes;
+      }, stillMs);
+    });
+    const isComplete = await Promise.race([
+      this.#writer.flushed().then(() => true),
+      late,
+      hurried.then(() => false),
+    ]);
+    clearInterval(timer);
+    const { lostRecords, limitReached } = this.#writer;
+    return { isComplete, lostRecords, limitReached, droppedBytes: this.#droppedBytes };
+  }
+
+  /** Milliseconds since the start as JSON, with microseconds. */
+  #now(): string {
+    return (performance.now() - this.#started).toFixed(3);
+  }
+
+  #add(t: string, fields: Readonly<Record<string, unknown>>): void {
+    this.#writer.add(t, Buffer.from(`{"t":${t},${JSON.stringify(fields).slice(1)}\n`));
+  }
+
+  #recordGap(t: string): void {
+    for (const [stream, dropped] of this.#gap) {
+      const bytes = dropped + this.#streams[stream].gap();
+      this.#add(t, { event: "dropped", reason: "slow", stream, bytes });
+    }
+    this.#gap.clear();
+  }
+}

@@ -1,0 +1,111 @@
+// Sanitises text of peers for terminals: `safe…` removes escape sequences and control characters, `escaped…` shows
+// them by their code point. Both mark characters that reorder or hide text.
+
+/** Characters that reorder text or have no width. Joiners stay: scripts and emoji need them. */
+const hiddenMarks = "\\u061c\\u180e\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb";
+const lineSeparators = "\\u2028\\u2029";
+
+const hidden = new RegExp(`[${hiddenMarks}]`);
+/** Everything but text, line feeds and tabs. */
+const unsafe = new RegExp(`[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f${hiddenMarks}]`);
+const allUnsafe = new RegExp(unsafe, "g");
+const allUnsafeInLine = new RegExp(`[\\u0000-\\u001f\\u007f-\\u009f${lineSeparators}${hiddenMarks}]`, "g");
+/** JSON.stringify escapes the other control characters itself. */
+const unsafeInJson = new RegExp(`[\\u007f-\\u009f${lineSeparators}${hiddenMarks}]`);
+const allUnsafeInJson = new RegExp(unsafeInJson, "g");
+/** A longer sequence is treated as text, so that an unfinished one cannot hide the rest of an answer. */
+const longestSequence = 4096;
+
+/** One line with everything visible; line ends are escaped too. */
+export function escapedLine(text: string): string {
+  return text.replace(allUnsafeInLine, codePoint);
+}
+
+/** Lines with everything visible: in source code a sequence may hide whole lines that somebody runs. */
+export function escapedSource(text: string): string {
+  return text.replaceAll("\r\n", "\n").replaceAll(allUnsafe, codePoint);
+}
+
+/** JSON without a line end that is safe to print; it parses to the same value. */
+export function escapedJson(value: unknown): string {
+  const text = JSON.stringify(value);
+  return unsafeInJson.test(text) ? text.replaceAll(allUnsafeInJson, codePoint) : text;
+}
+
+/** Lines without sequences and control characters. */
+export function safeText(text: string): string {
+  return new TextSanitiser().push(text);
+}
+
+/** The same on one line. */
+export function safeLine(text: string): string {
+  return safeText(text)
+    .replaceAll(/[\n\t]+/g, " ")
+    .trim();
+}
+
+/** A message of ours. Further lines may be quoted from others: they are indented, so that none looks like ours. */
+export function messageLines(text: string): string {
+  return `parley: ${safeText(text)
+    .trimEnd()
+    .replaceAll(/\n(?=\S)/g, "\n  ")}\n`;
+}
+
+function codePoint(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+type State = "text" | "escape" | "control" | "string";
+
+/** `safeText` for text that comes in pieces: a sequence may be cut anywhere. */
+export class TextSanitiser {
+  #state: State = "text";
+  #length = 0;
+  #wasReturn = false;
+
+  /** The part of `text` that may be shown. Lines end with a line feed alone. */
+  push(text: string): string {
+    if (this.#state === "text" && !this.#wasReturn && !unsafe.test(text)) return text;
+    let safe = "";
+    for (const character of text) safe += this.#next(character);
+    return safe;
+  }
+
+  #next(character: string): string {
+    if (this.#state === "text") return this.#plain(character);
+    this.#length++;
+    if (this.#length > longestSequence) this.#state = "text";
+    else if (this.#state === "escape") this.#afterEscape(character);
+    // a final byte ends a control sequence; a bell or an escape ends a string
+    else if (this.#state === "control") this.#state = /[@-~]/.test(character) ? "text" : "control";
+    else if (character === "\u0007" || character === "\u009c") this.#state = "text";
+    else if (character === "\u001b") this.#state = "escape";
+    return "";
+  }
+
+  #afterEscape(character: string): void {
+    if (character === "[") this.#state = "control";
+    else if (/[PX\]^_]/.test(character)) this.#state = "string";
+    else if (!/[ -/]/.test(character)) this.#state = "text";
+  }
+
+  #plain(character: string): string {
+    const wasReturn = this.#wasReturn;
+    this.#wasReturn = character === "\r";
+    if (character === "\n" || character === "\t") return character;
+    // a return without a line feed would overwrite what was shown
+    const line = wasReturn ? "\n" : "";
+    if (character === "\r") return line;
+    if (character === "\u001b") this.#enter("escape");
+    else if (character === "\u009b") this.#enter("control");
+    else if (/[\u0090\u0098\u009d\u009e\u009f]/.test(character)) this.#enter("string");
+    else if (hidden.test(character)) return `${line}${codePoint(character)}`;
+    else if (!unsafe.test(character)) return `${line}${character}`;
+    return line;
+  }
+
+  #enter(state: State): void {
+    this.#state = state;
+    this.#length = 0;
+  }
+}
