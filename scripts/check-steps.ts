@@ -6,6 +6,9 @@ import { fileURLToPath } from "node:url";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
+/** Where scripts/bundle-for-tests.ts puts the command; test support finds it by PARLEY_TEST_BUNDLE. */
+export const bundleForTests = join(root, "dist/for-tests/packages/cli");
+
 /** What a step is about to do: arguments for Node, one list per process, all of them started at once. */
 export type Plan =
   | { readonly commands: readonly (readonly string[])[] }
@@ -19,6 +22,8 @@ export interface Step {
   readonly fix?: string;
   /** Whether the step runs Node's test runner, and so must end with its summary. */
   readonly tests?: boolean;
+  /** Whether its tests start `parley`, so that scripts/bundle-for-tests.ts must run before. */
+  readonly usesBundle?: boolean;
   readonly plan: () => Plan;
 }
 
@@ -43,6 +48,7 @@ export const steps: readonly Step[] = [
     // What takes a core for long: many samples, many megabytes. A process each, so that none inherits a heap.
     name: "proof",
     tests: true,
+    usesBundle: true,
     plan: () => {
       const files = findTests((file) => file.endsWith(proofTest));
       return files.length === 0 ? { skip: "no proofs" } : testPlan(files, ["--test-concurrency=2"]);
@@ -51,6 +57,7 @@ export const steps: readonly Step[] = [
   {
     name: "process",
     tests: true,
+    usesBundle: true,
     plan: () => {
       const files = findTests((file) => file.endsWith(processTest) && file !== packagesTest);
       return files.length === 0 ? { skip: "no process tests" } : testPlan(files, ["--test-concurrency=2"]);

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { launcher } from "../support/programs.ts";
 import { programCommand } from "./app-samples.ts";
 import { connectSdk, type SdkClient } from "./app-sdk-client.ts";
 import * as v1 from "./v1-samples.ts";
@@ -15,7 +15,6 @@ import { outcomeOf } from "./wire-script.ts";
 
 const deadline = { timeout: 120_000 };
 const { meta } = v1;
-const launcher = fileURLToPath(new URL("../../../cli/bin/parley", import.meta.url));
 const home = mkdtempSync(join(tmpdir(), "parley-bridge-interop-"));
 process.env.PARLEY_HOME = home;
 after(() => rmSync(home, { recursive: true, force: true }));

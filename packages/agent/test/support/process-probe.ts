@@ -15,8 +15,9 @@ import {
   type ProtocolVersion,
 } from "@parley/acp";
 import { type AgentProcess, spawnTransport } from "@parley/acp/node";
+import { launcher } from "../../../acp/test/support/programs.ts";
 
-export const launcher = join(import.meta.dirname, "../../../cli/bin/parley");
+export { launcher };
 export const patience = { timeout: 120_000 };
 
 /** What would choose a model on the machine of whoever runs the tests. */

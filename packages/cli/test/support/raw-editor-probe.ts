@@ -3,19 +3,14 @@
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import type { AgentScenario } from "@parley/acp/testing";
-import { launcher } from "./tap-probe.ts";
-
-const program = fileURLToPath(
-  new URL("../../../acp/test/support/scripted-agent-process.ts", import.meta.url),
-);
+import { launcher, programCommand } from "../../../acp/test/support/programs.ts";
 
 export type Line = Record<string, unknown>;
 
 export function scriptedCommand(scenario: Omit<AgentScenario, "parley" | "version">): string[] {
   const json = JSON.stringify({ parley: "agent-scenario", version: 1, ...scenario });
-  return [process.execPath, "--conditions=parley-source", program, json];
+  return [...programCommand("acp/test/support/scripted-agent-process.ts"), json];
 }
 
 export class RawEditor {

@@ -6,8 +6,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readTrace, type Trace } from "@parley/conformance";
+import { launcher } from "../../../acp/test/support/programs.ts";
 
-export const launcher = join(import.meta.dirname, "../../bin/parley");
+export { launcher };
 
 export interface TapRun {
   readonly child: ChildProcessWithoutNullStreams;

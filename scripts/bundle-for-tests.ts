@@ -1,0 +1,32 @@
+// Bundles `parley` and the programs that tests start into dist/for-tests, laid out as a checkout, where they start in half the time.
+
+import { copyFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { rolldown } from "rolldown";
+import { testPrograms } from "../packages/acp/test/support/programs.ts";
+import { bundleForTests, root } from "./check-steps.ts";
+
+const packages = join(root, "packages");
+const cli = join(packages, "cli");
+
+rmSync(bundleForTests, { recursive: true, force: true });
+for (const folder of ["bin", "src"]) mkdirSync(join(bundleForTests, folder), { recursive: true });
+for (const file of ["bin/parley", "package.json", "config.schema.json"])
+  copyFileSync(join(cli, file), join(bundleForTests, file));
+// the launcher takes a package with src/main.ts for a checkout, and looks for its Node two folders up
+writeFileSync(join(bundleForTests, "src/main.ts"), 'import "../dist/main.js";\n');
+const modules = join(bundleForTests, "../../node_modules");
+rmSync(modules, { recursive: true, force: true });
+symlinkSync(join(root, "node_modules"), modules);
+
+const bundle = await rolldown({
+  input: {
+    main: join(cli, "src/main.ts"),
+    ...Object.fromEntries(testPrograms.map((path) => [basename(path, ".ts"), join(packages, path)])),
+  },
+  platform: "node",
+  resolve: { conditionNames: ["parley-source", "import", "node"] },
+  logLevel: "silent",
+});
+await bundle.write({ dir: join(bundleForTests, "dist"), format: "es", entryFileNames: "[name].js" });
+await bundle.close();
