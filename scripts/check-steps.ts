@@ -27,7 +27,8 @@ export interface Step {
   readonly plan: () => Plan;
 }
 
-const testFiles = [
+/** Globs of all test files. */
+export const testFiles = [
   "packages/*/{src,test}/**/*.test.ts",
   "test/**/*.test.ts",
   "examples/**/*.test.ts",

@@ -72,7 +72,7 @@ export async function runStep(
 }
 
 /** Reads the closing lines of Node's test runner. Undefined: there are none. */
-function countTests(output: string): TestCount | undefined {
+export function countTests(output: string): TestCount | undefined {
   const pass = lastNumber(output, /^(?:ℹ|#) pass (\d+)$/gm);
   const fail = lastNumber(output, /^(?:ℹ|#) fail (\d+)$/gm);
   const cancelled = lastNumber(output, /^(?:ℹ|#) cancelled (\d+)$/gm) ?? 0;

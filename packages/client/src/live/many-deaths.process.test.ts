@@ -1,4 +1,4 @@
-// F1: an agent is killed twenty times at each point of its life. Whoever waits is told, what it said is in the history,
+// F1: an agent is killed several times at each point of its life. Whoever waits is told, what it said is in the history,
 // the session goes on in the next process, and nothing is left behind.
 
 import assert from "node:assert/strict";
@@ -6,13 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import type { Entry } from "@parley/acp";
+import { inSoak } from "../../../acp/test/support/soak.ts";
 import { rules } from "../../test/support/gate-probe.ts";
 import { live, patience, runs } from "../../test/support/live-probe.ts";
 import { mortalAgent, type PointOfDeath } from "../../test/support/mortal-agent.ts";
 import { liveRecorder, openHistory } from "../history.ts";
 import { type LiveGate, type LivePrompt, type LiveSession, permissionGate } from "../index.ts";
 
-const rounds = 20;
+const rounds = inSoak(3, 20);
 const cwd = tmpdir();
 
 interface Expected {
