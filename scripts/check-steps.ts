@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Where scripts/bundle-for-tests.ts puts the command; test support finds it by PARLEY_TEST_BUNDLE. */
+/** Where scripts/bundle-for-tests.ts puts the command; test support finds it by BUNDLED_PARLEY. */
 export const bundleForTests = join(root, "dist/for-tests/packages/cli");
 
 /** What a step is about to do: arguments for Node, one list per process, all of them started at once. */

@@ -49,7 +49,7 @@ export async function runStep(
     bundling ??= runNode(["scripts/bundle-for-tests.ts"], { environment, live: false });
     const bundled = await bundling;
     if (bundled.code !== 0) return finish(false, `${bundled.output}\nthe bundle for tests failed`);
-    environment = { ...environment, PARLEY_TEST_BUNDLE: bundleForTests };
+    environment = { ...environment, BUNDLED_PARLEY: bundleForTests };
   }
   let output = "";
   const problems: string[] = [];

@@ -10,7 +10,9 @@ import { countTests } from "./run-step.ts";
 const filters = process.argv.slice(2);
 const files = globSync(testFiles, { cwd: root, exclude: (path) => path.includes("node_modules") })
   .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
-  .filter((file) => /(?:soak|schema-contract)\.ts"/.test(readFileSync(join(root, file), "utf8")))
+  .filter((file) =>
+    /(?:soak|schema-contract|register-tests)\.ts"/.test(readFileSync(join(root, file), "utf8")),
+  )
   .sort();
 process.stdout.write(`soak: ${files.length} files, one after the other\n`);
 

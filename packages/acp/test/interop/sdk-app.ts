@@ -5,6 +5,15 @@ import { type AgentProcess, spawnAgent } from "@parley/acp/node";
 
 type SdkCall = { readonly params: unknown; readonly signal: AbortSignal };
 
+/** The entry point of the SDK for a version of the protocol. */
+export function sdkOf(version: "v1" | "v2", isUnstable = false) {
+  if (version === "v1")
+    return isUnstable ? import("@agentclientprotocol/sdk/unstable") : import("@agentclientprotocol/sdk");
+  return isUnstable
+    ? import("@agentclientprotocol/sdk/experimental/v2/unstable")
+    : import("@agentclientprotocol/sdk/experimental/v2");
+}
+
 /** Agent and client apps of every SDK entry point, without their overloads for each method. */
 interface SdkApp {
   onRequest(method: string, handler: (call: SdkCall) => unknown): unknown;

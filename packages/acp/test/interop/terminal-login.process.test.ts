@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type ClientSession, type ConnectedAgent, client, type Update } from "@parley/acp";
 import { agentProgram, type LoginCommand } from "@parley/acp/node";
-import { programCommand } from "./app-samples.ts";
+import { interopCommand } from "./agent-command.ts";
 
 const deadline = { timeout: 120_000 };
 const systemPrompt = { mode: "append" as const, content: [{ type: "text" as const, text: "be brief" }] };
@@ -26,8 +26,8 @@ async function typed(
   version: string,
   line: string,
 ): Promise<{ shown: string; result: unknown }> {
-  const [node, agent] = programCommand("./sdk-terminal-agent.ts", version);
-  const [command, args] = programCommand("./terminal-login-client.ts", node, ...agent);
+  const [node, agent] = interopCommand("sdk-terminal-agent.ts", version);
+  const [command, args] = interopCommand("terminal-login-client.ts", node, ...agent);
   const child = spawn(command, args, {
     env: { ...process.env, TOKEN_FILE: await scratch(t) },
     stdio: ["pipe", "pipe", "inherit"],
@@ -83,7 +83,7 @@ test(
   async (t) => {
     const { logins } = await loggedIn(t, "v1", { env: { REALM: "ours", KEPT: "yes" }, cwd: "/" });
     const [login] = logins;
-    const [command, args] = programCommand("./sdk-terminal-agent.ts", "v1");
+    const [command, args] = interopCommand("sdk-terminal-agent.ts", "v1");
     assert.deepEqual([login?.command, login?.args, login?.cwd], [command, [...args, "login"], "/"]);
     assert.equal(login?.env["REALM"], "home", "the method's variables win");
     assert.equal(login?.env["KEPT"], "yes");
@@ -149,7 +149,7 @@ async function loggedIn(
   options: { env?: Record<string, string>; cwd?: string } = {},
 ): Promise<{ agent: ConnectedAgent; session: ClientSession; logins: LoginCommand[] }> {
   const logins: LoginCommand[] = [];
-  const program = agentProgram(...programCommand("./sdk-terminal-agent.ts", version), {
+  const program = agentProgram(...interopCommand("sdk-terminal-agent.ts", version), {
     ...options,
     env: { ...options.env, TOKEN_FILE: await scratch(t) },
     async runLogin(login) {

@@ -4,8 +4,8 @@ import { basename, join } from "node:path";
 
 const packages = join(import.meta.dirname, "../../..");
 
-/** A folder with the layout of packages/cli whose code is bundled: it starts in half the time of the sources. */
-const bundled = process.env.PARLEY_TEST_BUNDLE;
+/** A folder with the layout of packages/cli and bundled code. Not PARLEY_…: tests look at all variables of that name. */
+const bundled = process.env.BUNDLED_PARLEY;
 
 /** The command `parley`. */
 export const launcher = join(bundled ?? join(packages, "cli"), "bin/parley");
@@ -15,11 +15,22 @@ export const testPrograms = [
   "acp/test/support/scripted-agent-process.ts",
   "cli/test/support/scripted-agent.ts",
   "client/test/support/scripted-peer.ts",
+  "acp/test/interop/app-agent.ts",
+  "acp/test/interop/app-sdk-agent.ts",
+  "acp/test/interop/app-sdk-server.ts",
+  "acp/test/interop/lifecycle-agent.ts",
+  "acp/test/interop/one-write-agent.ts",
+  "acp/test/interop/parley-agent.ts",
+  "acp/test/interop/sdk-agent.ts",
+  "acp/test/interop/sdk-terminal-agent.ts",
+  "acp/test/interop/terminal-login-client.ts",
 ] as const;
 
+export type TestProgram = (typeof testPrograms)[number];
+
 /** The command that starts a test program. */
-export function programCommand(path: (typeof testPrograms)[number]): [string, ...string[]] {
-  return bundled === undefined
-    ? [process.execPath, "--conditions=parley-source", join(packages, path)]
-    : [process.execPath, join(bundled, "dist", `${basename(path, ".ts")}.js`)];
+export function programCommand(path: TestProgram): [string, ...string[]] {
+  const program =
+    bundled === undefined ? join(packages, path) : join(bundled, "dist", `${basename(path, ".ts")}.js`);
+  return [process.execPath, "--conditions=parley-source", program];
 }

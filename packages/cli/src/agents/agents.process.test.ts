@@ -70,14 +70,13 @@ test(
   patience,
   (t) => {
     const { parley, agent, folder, configFile } = agentHome(t);
-    const command = agent({ name: "who" });
-    const [node = "", ...args] = command;
-    const words = [relative(folder, node), ...args.slice(0, -1), `./${basename(args.at(-1) ?? "")}`];
+    const [node = "", condition = "", program = "", scenario = ""] = agent({ name: "who" });
+    const words = [relative(folder, node), condition, program, `./${basename(scenario)}`];
     const checked = parley(["agents", "check", "--", ...words]);
     assert.equal(checked.status, 0, checked.stderr);
     assert.equal(parley(["agents", "add", "mine", "--", ...words, "acp"]).status, 0);
     const { mine } = JSON.parse(readFileSync(configFile(), "utf8")).agents;
-    assert.deepEqual([mine.command, ...mine.args], [...command, "acp"]);
+    assert.deepEqual([mine.command, ...mine.args], [node, condition, program, scenario, "acp"]);
     assert.equal(parley(["run", "-a", "mine", "-C", "/", "--no-history", "hi"]).status, 0);
   },
 );
