@@ -4,6 +4,7 @@ import { copyFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "nod
 import { basename, join } from "node:path";
 import { rolldown } from "rolldown";
 import { testPrograms } from "../packages/acp/test/support/programs.ts";
+import { builtinsWithoutFacade } from "./builtins-without-facade.ts";
 import { bundleForTests, root } from "./check-steps.ts";
 
 const packages = join(root, "packages");
@@ -26,7 +27,21 @@ const bundle = await rolldown({
   },
   platform: "node",
   resolve: { conditionNames: ["parley-source", "import", "node"] },
+  plugins: [builtinsWithoutFacade],
+  treeshake: { propertyReadSideEffects: false },
   logLevel: "silent",
 });
-await bundle.write({ dir: join(bundleForTests, "dist"), format: "es", entryFileNames: "[name].js" });
+await bundle.write({
+  dir: join(bundleForTests, "dist"),
+  format: "es",
+  entryFileNames: "[name].js",
+  // each file takes half a millisecond to load: what is shared within a package is one file
+  codeSplitting: {
+    groups: ["acp", "client", "cli"].map((name) => ({
+      name,
+      test: new RegExp(`/packages/${name}/src/`),
+      minShareCount: 2,
+    })),
+  },
+});
 await bundle.close();
