@@ -46,6 +46,16 @@ const narrowed = { filters: [] as string[], options: [] as string[] };
 /** Longest first, so that two at a time end together. */
 export const steps: readonly Step[] = [
   {
+    name: "process",
+    tests: true,
+    usesBundle: true,
+    plan: () => {
+      const files = findTests((file) => file.endsWith(processTest) && file !== packagesTest);
+      // one more than there are cores, since they often wait for a process; the runner sorts them by path
+      return files.length === 0 ? { skip: "no process tests" } : testPlan(files, ["--test-concurrency=3"]);
+    },
+  },
+  {
     // What takes a core for long: many samples, many megabytes. A process each, so that none inherits a heap.
     name: "proof",
     tests: true,
@@ -53,15 +63,6 @@ export const steps: readonly Step[] = [
     plan: () => {
       const files = findTests((file) => file.endsWith(proofTest));
       return files.length === 0 ? { skip: "no proofs" } : testPlan(files, ["--test-concurrency=2"]);
-    },
-  },
-  {
-    name: "process",
-    tests: true,
-    usesBundle: true,
-    plan: () => {
-      const files = findTests((file) => file.endsWith(processTest) && file !== packagesTest);
-      return files.length === 0 ? { skip: "no process tests" } : testPlan(files, ["--test-concurrency=2"]);
     },
   },
   {
