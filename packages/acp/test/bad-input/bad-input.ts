@@ -131,3 +131,28 @@ export function padded(text: string, bytes: number): string {
 export function nested(count: number): string {
   return "[".repeat(count) + "]".repeat(count);
 }
+
+/** One row of the catalogue: its rules, its name, the frames that are sent, and what happens then. */
+export function row(
+  ids: string | readonly string[],
+  name: string,
+  send: readonly Frame[] | BadInput["send"],
+  outcome: Omit<BadInput, "ids" | "name" | "send"> = {},
+): BadInput {
+  return {
+    ids: typeof ids === "string" ? [ids] : ids,
+    name,
+    send: typeof send === "function" ? send : () => send,
+    ...outcome,
+  };
+}
+
+/** The subject refuses one message with this reply. */
+export function refusedWith(reply: Reply): Outcome {
+  return { replies: [reply], counts: { refused: 1 } };
+}
+
+/** The handler of `_test/echo` runs once, and this is what the subject sends. */
+export function echoedWith(reply: Reply): Outcome {
+  return { replies: [reply], calls: { "_test/echo": 1 } };
+}
