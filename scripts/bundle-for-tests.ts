@@ -26,6 +26,8 @@ const bundle = await rolldown({
     ...Object.fromEntries(testPrograms.map((path) => [basename(path, ".ts"), join(packages, path)])),
   },
   platform: "node",
+  // the runtime of the bundler needs it before any chunk of ours is there
+  external: ["node:module"],
   resolve: { conditionNames: ["parley-source", "import", "node"] },
   plugins: [builtinsWithoutFacade],
   treeshake: { propertyReadSideEffects: false },
