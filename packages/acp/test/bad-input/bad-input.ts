@@ -1,4 +1,4 @@
-// The shape of one row of the catalogue, and the words in which its rows are written.
+// The type of one bad input, and functions that write them.
 
 import type { ConnectionCounters } from "../../src/jsonrpc/connection-options.ts";
 import type { Role } from "./subject.ts";

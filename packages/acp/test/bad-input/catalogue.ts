@@ -1,4 +1,4 @@
-// All rows that are data, and which of them a transport can express.
+// All bad inputs that are data, and which of them a transport can express.
 
 import { type BadInput, smallLimit, type TransportName } from "./bad-input.ts";
 import { batchCases } from "./batch-cases.ts";

@@ -1,4 +1,4 @@
-// The rows that are more than one exchange: floods, rates, and what ends a connection.
+// Bad inputs that take more than one exchange: floods, rates, and the end of a connection.
 
 import assert from "node:assert/strict";
 import { inSoak } from "../support/soak.ts";

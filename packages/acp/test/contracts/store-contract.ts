@@ -1,6 +1,6 @@
 // biome-ignore-all lint/style/noRestrictedImports: only tests load this file
 
-// What every session store promises, as one suite that runs on each of them.
+// The test suite that every session store passes.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

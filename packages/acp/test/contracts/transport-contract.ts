@@ -1,7 +1,6 @@
 // biome-ignore-all lint/style/noRestrictedImports: only tests load this file
 
-// What every transport promises, as one suite that runs on each of them. A transport that cannot
-// express a case says why; the reason is printed with the skipped test.
+// The test suite that every transport passes. A transport that cannot express a case gives a reason, printed with the skip.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

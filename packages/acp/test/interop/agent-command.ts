@@ -1,4 +1,4 @@
-// How the programs of this folder are started: as processes of their own.
+// The commands that start the programs of this folder.
 
 import { programCommand, type TestProgram } from "../support/programs.ts";
 

@@ -1,4 +1,4 @@
-// The test clients of the official SDK, of either version, connected to the agent written with agent().
+// Connects the official SDK's client of either version to an agent's process.
 
 import { RequestError } from "@agentclientprotocol/sdk";
 import type { ProcessExit } from "@parley/acp/node";

@@ -1,5 +1,4 @@
-// Runs scripts on the official SDK: registers handlers, adapts its contexts, connects it to stdio or to an
-// agent's process. Version-neutral; the four SDK entry points all have this shape.
+// Runs scripts on the official SDK: registers handlers, adapts its contexts, and connects it to stdio or to a process.
 
 import { type AgentProcess, spawnAgent } from "@parley/acp/node";
 

@@ -1,5 +1,5 @@
-// A program: a client that logs in to an agent in its own terminal, opens a session and says what it found.
-// Its arguments are the agent's command; it prints one line of JSON.
+// A program: a client that logs in to an agent in its own terminal, opens a session and prints the result as JSON. Its
+// arguments are the agent's command.
 
 import { client } from "@parley/acp";
 import { agentProgram } from "@parley/acp/node";

@@ -1,4 +1,4 @@
-// The programs that process tests start: bundled by `npm run check`, from source when a test file runs alone.
+// Commands of the programs that process tests start: bundled in `npm run check`, from source when a test file runs alone.
 
 import { basename, join } from "node:path";
 

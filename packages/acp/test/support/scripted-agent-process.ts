@@ -1,6 +1,4 @@
-// The program behind tests that want a scripted agent in a process of its own:
-//   node --conditions=parley-source scripted-agent-process.ts SCENARIO.json
-// The scenario may also be given as JSON itself.
+// A program: a scripted agent. Its argument is a scenario, as JSON or as the name of a file.
 
 import { readFileSync } from "node:fs";
 import { serveScenario } from "../../src/node/serve-scenario.ts";

@@ -1,4 +1,4 @@
-// How much of a long test runs: a sample in `npm test`, all of it in `npm run test:soak`.
+// Chooses how much of a long test runs: a sample in `npm test`, all of it in `npm run test:soak`.
 
 const isSoak = process.env.PARLEY_SOAK === "1";
 

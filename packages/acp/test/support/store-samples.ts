@@ -1,4 +1,4 @@
-// For the tests of session stores: records and entries that are alike but for what matters.
+// Records and entries for the tests of session stores.
 
 import type { Entry } from "../../src/model/entry.ts";
 import type { SessionRecord, SessionStore } from "../../src/model/store.ts";

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/style/noRestrictedImports: only tests load this file
 
-// For the tests of this folder: a transport that was started, and all that it said.
+// Starts a transport and records its events.
 
 import assert from "node:assert/strict";
 import type { EndReason, Fault, Transport } from "../../src/jsonrpc/transport.ts";

@@ -1,4 +1,4 @@
-// Anthropic's Messages API, as its servers stream it and as they complain.
+// Anthropic's Messages API, as its servers stream it and report errors.
 
 import { sse } from "./fake-provider.ts";
 

@@ -1,4 +1,4 @@
-// What the tests of all providers do: ask once, and look at what came.
+// Asks a provider once and collects its answer, for the tests of all providers.
 
 import assert from "node:assert/strict";
 import { type Model, ModelError, type ModelEvent, type ModelRequest } from "../../src/model/model.ts";

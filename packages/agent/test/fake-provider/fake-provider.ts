@@ -1,4 +1,4 @@
-// A provider on the loopback interface, for tests: real HTTP, scripted answers, and what the client did is seen.
+// A model provider on the loopback interface: real HTTP, scripted answers, recorded requests.
 
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 

@@ -1,4 +1,4 @@
-// Gemini's streamGenerateContent: the main path.
+// Gemini's streamGenerateContent, as its servers stream it.
 
 import { sse } from "./fake-provider.ts";
 

@@ -1,4 +1,4 @@
-// OpenAI's Responses API: the main path.
+// OpenAI's Responses API, as its servers stream it.
 
 import { sse } from "./fake-provider.ts";
 

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/style/noRestrictedImports: only tests load this file
 
-// For the tests of MCP: the real servers from npm, and small ones of our own that misbehave.
+// MCP servers: real ones from npm, and small ones of our own that misbehave.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";

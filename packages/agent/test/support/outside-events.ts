@@ -1,5 +1,4 @@
-// For tests: the end of processes that are nobody's children here, and files that others write. Neither has an
-// event to wait for, so both are looked at again and again.
+// Polls for the end of processes that are not our children, and for files that others write.
 
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/style/noRestrictedImports: only tests load this file
 
-// For the tests of the command: `parley agent` as an editor starts it, in a home of its own, with everything that comes out.
+// Starts `parley agent` as an editor does, in a home of its own, and collects its output.
 
 import { type SpawnSyncReturns, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";

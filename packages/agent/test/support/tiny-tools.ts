@@ -1,6 +1,6 @@
 // biome-ignore-all lint/style/noRestrictedImports: only tests load this file
 
-// Tools for the tests of the loop: small enough to be held, gated and made to fail.
+// Small tools for the tests of the loop, which can be held, gated and made to fail.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

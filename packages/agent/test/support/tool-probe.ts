@@ -1,5 +1,4 @@
-// For the tests of this folder: a tool called in a turn of a real agent, with a real client, in a workspace of its
-// own. What the model is told and what the client sees come back.
+// Calls a tool in a turn of a real agent, with a real client and workspace, and returns what the model and the client get.
 
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// For tests: a home of its own, the command in it, and scripted agents.
+// Runs `parley` in a home of its own, with scripted agents.
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";

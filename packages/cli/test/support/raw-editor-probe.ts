@@ -1,5 +1,4 @@
-// An editor by hand, for tests of what stands between an editor and an agent: it writes any bytes, and keeps every
-// line that comes back.
+// An editor that writes any bytes to `parley` and keeps every line that comes back.
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";

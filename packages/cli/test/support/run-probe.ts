@@ -1,4 +1,4 @@
-// For tests: `parley run` as a script starts it, on agents that do what a scenario says.
+// Runs `parley` as a script does, with agents that play a scenario.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import {

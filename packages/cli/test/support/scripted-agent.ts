@@ -1,5 +1,4 @@
-// The agent behind tests: node --conditions=parley-source scripted-agent.ts SCENARIO.json [--mark FILE]
-// With --mark it does what a login in a terminal does: it leaves something behind and ends.
+// A program: an agent that plays SCENARIO.json. With `--mark FILE` it writes the file and exits, as a terminal login does.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { serveScenario } from "@parley/acp/node";

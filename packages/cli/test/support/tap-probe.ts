@@ -1,4 +1,4 @@
-// Starts `parley tap` for tests, as an editor would, and keeps what comes out of it.
+// Starts `parley tap` as an editor does and collects its output.
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,5 +1,5 @@
-// The agent behind the security tests: it does to the client's files and terminals whatever its prompt says, as JSON,
-// and answers with what came of it. It is started as a process of its own, as real agents are.
+// A program: an agent that does to the client's files and terminals what its prompt says as JSON, and answers with the
+// results.
 
 import { agent, RequestError, type Turn } from "@parley/acp";
 import { serveStdio } from "@parley/acp/node";

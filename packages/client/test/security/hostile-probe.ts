@@ -1,5 +1,4 @@
-// For the security tests: a workspace with something outside, an agent that attempts things, and the count of what
-// should never happen. The count is printed: `npm run test:security` adds it up.
+// A workspace, an agent that attacks it, and a count of violations, which `npm run test:security` adds up.
 
 import assert from "node:assert/strict";
 import {

@@ -1,4 +1,4 @@
-// For tests: an agent, a client with a gate, and a folder that goes away with the test.
+// An agent, a client with a gate, and a folder that is removed with the test.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// For tests: an agent whose starts are scripted one by one, and the client that keeps it alive.
+// A live agent whose starts are scripted one by one.
 
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

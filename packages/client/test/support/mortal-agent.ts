@@ -1,5 +1,5 @@
-// For tests that kill agents by the dozen: an agent in a few lines of shell, which starts in a millisecond. A prompt that says
-// die-1 kills it, once, at the point that it was started for; every other prompt is answered.
+// An agent in a few lines of shell, which starts in a millisecond. A prompt that says die-1 kills it once, at the point
+// that it was started for; it answers every other prompt.
 
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
