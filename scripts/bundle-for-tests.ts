@@ -1,6 +1,14 @@
 // Bundles `parley` and the programs that tests start into dist/for-tests, laid out as a checkout, where they start in half the time.
 
-import { copyFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, join } from "node:path";
 import { rolldown } from "rolldown";
 import { testPrograms } from "../packages/acp/test/support/programs.ts";
@@ -10,15 +18,13 @@ import { bundleForTests, root } from "./check-steps.ts";
 const packages = join(root, "packages");
 const cli = join(packages, "cli");
 
-rmSync(bundleForTests, { recursive: true, force: true });
 for (const folder of ["bin", "src"]) mkdirSync(join(bundleForTests, folder), { recursive: true });
 for (const file of ["bin/parley", "package.json", "config.schema.json"])
   copyFileSync(join(cli, file), join(bundleForTests, file));
 // the launcher takes a package with src/main.ts for a checkout, and looks for its Node two folders up
 writeFileSync(join(bundleForTests, "src/main.ts"), 'import "../dist/main.js";\n');
 const modules = join(bundleForTests, "../../node_modules");
-rmSync(modules, { recursive: true, force: true });
-symlinkSync(join(root, "node_modules"), modules);
+if (!existsSync(modules)) symlinkSync("../../node_modules", modules, "junction");
 
 const bundle = await rolldown({
   input: {
@@ -33,7 +39,7 @@ const bundle = await rolldown({
   treeshake: { propertyReadSideEffects: false },
   logLevel: "silent",
 });
-await bundle.write({
+const { output } = await bundle.write({
   dir: join(bundleForTests, "dist"),
   format: "es",
   entryFileNames: "[name].js",
@@ -47,3 +53,8 @@ await bundle.write({
   },
 });
 await bundle.close();
+
+// removed at the end: another check may run in this folder, and equal sources give equal names
+const written = new Set(output.map(({ fileName }) => fileName));
+const dist = join(bundleForTests, "dist");
+for (const name of readdirSync(dist)) if (!written.has(name)) rmSync(join(dist, name), { recursive: true });

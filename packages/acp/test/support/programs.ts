@@ -13,7 +13,6 @@ export const launcher = join(bundled ?? join(packages, "cli"), "bin/parley");
 /** Paths below packages/ of the programs that are bundled together with `parley`. */
 export const testPrograms = [
   "acp/test/support/scripted-agent-process.ts",
-  "cli/test/support/scripted-agent.ts",
   "client/test/support/scripted-peer.ts",
   "acp/test/interop/app-agent.ts",
   "acp/test/interop/app-sdk-agent.ts",

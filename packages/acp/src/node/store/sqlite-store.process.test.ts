@@ -52,7 +52,7 @@ function appending(next: number, durability: string): string {
 test("F15: a writer that is killed at any moment loses nothing that it acknowledged", patience, async () => {
   const path = freshPath();
   let stored = 0;
-  for (let round = 0; round < inSoak(6, 60); round++) {
+  for (let round = 0; round < inSoak(6, 40); round++) {
     const durability = round % 2 === 0 ? "normal" : "full";
     const child = storeProcess(path, appending(stored + 1, durability));
     try {
