@@ -7,8 +7,11 @@ const packages = join(import.meta.dirname, "../../..");
 /** A folder with the layout of packages/cli and bundled code. Not PARLEY_…: tests look at all variables of that name. */
 const bundled = process.env.BUNDLED_PARLEY;
 
+/** The command `parley` from source, for tests of the launcher and of what is loaded. */
+export const sourceLauncher = join(packages, "cli/bin/parley");
+
 /** The command `parley`. */
-export const launcher = join(bundled ?? join(packages, "cli"), "bin/parley");
+export const launcher = bundled === undefined ? sourceLauncher : join(bundled, "bin/parley");
 
 /** Paths below packages/ of the programs that are bundled together with `parley`. */
 export const testPrograms = [

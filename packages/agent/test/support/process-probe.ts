@@ -84,6 +84,8 @@ export interface Started {
 }
 
 export interface StartOptions extends Partial<ClientDefinition> {
+  /** Default: the launcher of the tests, which may start a bundle. */
+  readonly command?: string;
   readonly args?: readonly string[];
   readonly env?: Env;
   /** Arguments before `agent`, such as those of a tap in front of it. */
@@ -95,10 +97,10 @@ export async function start(
   t: TestContext,
   { env, cwd }: Home,
   version: ProtocolVersion,
-  { args = [], env: more = {}, before = [], ...definition }: StartOptions = {},
+  { command = launcher, args = [], env: more = {}, before = [], ...definition }: StartOptions = {},
 ): Promise<Started> {
   let output = "";
-  const { transport, process: child } = spawnTransport(launcher, [...before, "agent", ...args], {
+  const { transport, process: child } = spawnTransport(command, [...before, "agent", ...args], {
     cwd,
     env: { ...env, ...more },
     onStderr: (text) => {
