@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { OutputChunk, Plugin } from "rolldown";
 import { rolldown } from "rolldown";
+import { builtinsWithoutFacade } from "./builtins-without-facade.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const run = promisify(execFile);
@@ -27,41 +28,6 @@ interface Package {
   readonly declarations: boolean;
   /** What is installed beside it and not bundled into it. */
   readonly dependencies: readonly string[];
-}
-
-/**
- * An import of `node:fs` makes Node build a module with every name of it, and to read `promises` loads
- * all of node:fs/promises: 4 ms and 3 MiB before an agent says a word. What we use is taken by name instead.
- */
-const builtinsWithoutFacade: Plugin = {
-  name: "builtins-without-facade",
-  resolveId: (id, _importer, { kind }) =>
-    id.startsWith("node:") ? (kind === "dynamic-import" ? { id, external: true } : `\0${id}`) : undefined,
-  async load(id) {
-    if (!id.startsWith("\0node:")) return undefined;
-    const name = id.slice(1);
-    // The names only: our own build script pays for the facade.
-    const names = Object.keys((await import(name)) as object).filter((key) => key !== "default");
-    if (slowBuiltins.has(name)) return lazyBuiltin(name);
-    const lines = names.map((key) => `export const ${key} = builtin.${key};`);
-    return [`const builtin = process.getBuiltinModule("${name}");`, "export default builtin;", ...lines].join(
-      "\n",
-    );
-  },
-};
-
-/** They take 4 to 8 ms to load, which is much for who hashes nothing; what is not a function of theirs has no users here. */
-const slowBuiltins = new Set(["node:crypto", "node:zlib"]);
-
-/** The same functions, which load the module when they are called. */
-async function lazyBuiltin(name: string): Promise<string> {
-  const all = (await import(name)) as Record<string, unknown>; // whatever it exports
-  const functions = Object.keys(all).filter((key) => key !== "default" && typeof all[key] === "function");
-  const lines = functions.map(
-    (key) =>
-      `export function ${key}(...args) { const { ${key}: own } = process.getBuiltinModule("${name}"); return new.target ? new own(...args) : own(...args); }`,
-  );
-  return lines.join("\n");
 }
 
 /** One character beyond Latin-1 makes V8 keep and scan the whole file with two bytes a character. */

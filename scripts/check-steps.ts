@@ -6,6 +6,9 @@ import { fileURLToPath } from "node:url";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
+/** Where scripts/bundle-for-tests.ts puts the command; test support finds it by BUNDLED_PARLEY. */
+export const bundleForTests = join(root, "dist/for-tests/packages/cli");
+
 /** What a step is about to do: arguments for Node, one list per process, all of them started at once. */
 export type Plan =
   | { readonly commands: readonly (readonly string[])[] }
@@ -19,10 +22,13 @@ export interface Step {
   readonly fix?: string;
   /** Whether the step runs Node's test runner, and so must end with its summary. */
   readonly tests?: boolean;
+  /** Whether its tests start `parley`, so that scripts/bundle-for-tests.ts must run before. */
+  readonly usesBundle?: boolean;
   readonly plan: () => Plan;
 }
 
-const testFiles = [
+/** Globs of all test files. */
+export const testFiles = [
   "packages/*/{src,test}/**/*.test.ts",
   "test/**/*.test.ts",
   "examples/**/*.test.ts",
@@ -40,20 +46,23 @@ const narrowed = { filters: [] as string[], options: [] as string[] };
 /** Longest first, so that two at a time end together. */
 export const steps: readonly Step[] = [
   {
-    // What takes a core for long: many samples, many megabytes. A process each, so that none inherits a heap.
-    name: "proof",
+    name: "process",
     tests: true,
+    usesBundle: true,
     plan: () => {
-      const files = findTests((file) => file.endsWith(proofTest));
-      return files.length === 0 ? { skip: "no proofs" } : testPlan(files, ["--test-concurrency=2"]);
+      const files = findTests((file) => file.endsWith(processTest) && file !== packagesTest);
+      // one more than there are cores, since they often wait for a process; the runner sorts them by path
+      return files.length === 0 ? { skip: "no process tests" } : testPlan(files, ["--test-concurrency=3"]);
     },
   },
   {
-    name: "process",
+    // What takes a core for long: many samples, many megabytes. A process each, so that none inherits a heap.
+    name: "proof",
     tests: true,
+    usesBundle: true,
     plan: () => {
-      const files = findTests((file) => file.endsWith(processTest) && file !== packagesTest);
-      return files.length === 0 ? { skip: "no process tests" } : testPlan(files, ["--test-concurrency=2"]);
+      const files = findTests((file) => file.endsWith(proofTest));
+      return files.length === 0 ? { skip: "no proofs" } : testPlan(files, ["--test-concurrency=2"]);
     },
   },
   {

@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import type { Step } from "./check-steps.ts";
-import { root } from "./check-steps.ts";
+import { bundleForTests, root } from "./check-steps.ts";
 
 /** How one step went. */
 export interface Result {
@@ -21,6 +21,9 @@ interface TestCount {
   readonly pass: number;
   readonly fail: number;
 }
+
+/** The one run of scripts/bundle-for-tests.ts that all steps share. */
+let bundling: ReturnType<typeof runNode> | undefined;
 
 /** Runs the commands of a step, all at once; what they say is kept apart. */
 export async function runStep(
@@ -41,12 +44,19 @@ export async function runStep(
     if (options.live) process.stdout.write(`${plan.problem}\n`);
     return finish(false, plan.problem);
   }
+  let { environment } = options;
+  if (step.usesBundle) {
+    bundling ??= runNode(["scripts/bundle-for-tests.ts"], { environment, live: false });
+    const bundled = await bundling;
+    if (bundled.code !== 0) return finish(false, `${bundled.output}\nthe bundle for tests failed`);
+    environment = { ...environment, BUNDLED_PARLEY: bundleForTests };
+  }
   let output = "";
   const problems: string[] = [];
   const tests = { pass: 0, fail: 0 };
   // One of several is shown as it speaks, the others when it is their turn.
   const running = plan.commands.map((args, i) =>
-    runNode(args, { ...options, live: options.live && i === 0 }),
+    runNode(args, { environment, live: options.live && i === 0 }),
   );
   for (const [i, outcome] of (await Promise.all(running)).entries()) {
     if (options.live && i > 0) process.stdout.write(outcome.output);
@@ -62,7 +72,7 @@ export async function runStep(
 }
 
 /** Reads the closing lines of Node's test runner. Undefined: there are none. */
-function countTests(output: string): TestCount | undefined {
+export function countTests(output: string): TestCount | undefined {
   const pass = lastNumber(output, /^(?:ℹ|#) pass (\d+)$/gm);
   const fail = lastNumber(output, /^(?:ℹ|#) fail (\d+)$/gm);
   const cancelled = lastNumber(output, /^(?:ℹ|#) cancelled (\d+)$/gm) ?? 0;

@@ -1,4 +1,4 @@
-// The files of the repository as the rules in this folder see them: names, texts and imports.
+// Reads the names, texts and imports of the repository's files for the tests of this folder.
 
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { sourceLauncher } from "../../acp/test/support/programs.ts";
 import { home, patience, start } from "./support/process-probe.ts";
 
 const heavy =
@@ -26,7 +27,10 @@ test("initialize is answered before a provider, MCP or SQLite is loaded", patien
   place.configure({
     agent: { model: "anthropic/claude-opus-5-5", providers: { anthropic: { apiKey: "k" } } },
   });
-  const { agent } = await start(t, place, 1, { env: { NODE_OPTIONS: `--import=${hook}` } });
+  const { agent } = await start(t, place, 1, {
+    command: sourceLauncher,
+    env: { NODE_OPTIONS: `--import=${hook}` },
+  });
   const loaded = () => [...new Set(readFileSync(names, "utf8").split("\n"))];
   assert.ok(
     loaded().some((name) => name === "@parley/agent"),

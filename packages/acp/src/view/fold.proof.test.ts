@@ -5,6 +5,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { anyEntries, anyToolCall, anyUpdate } from "../../test/support/arbitrary-entries.ts";
 import { chunkEntries, entriesOf, text, updates } from "../../test/support/sample-entries.ts";
+import { propertyRuns } from "../../test/support/soak.ts";
 import type { Entry, EntryBody } from "../model/entry.ts";
 import type { Update } from "../model/update.ts";
 import { applyEntry, changesSince, createView, snapshot, type TimelineItem, viewFrom } from "../view.ts";
@@ -34,7 +35,7 @@ test("a live view equals a replay, whatever the portions and however often it is
       const stored: Entry[] = JSON.parse(JSON.stringify(entries));
       assert.deepEqual(snapshot(live), snapshot(viewFrom(stored)));
     }),
-    { numRuns: 400 },
+    propertyRuns(400, 10_000),
   );
 });
 
@@ -81,7 +82,7 @@ test("changes list exactly what changed, with a newer version", () => {
         parts;
       if (changed.size === 0) assert.deepEqual(rest(snapshot(after.view)), rest(snapshot(before.view)));
     }),
-    { numRuns: 300 },
+    propertyRuns(300, 10_000),
   );
 });
 
@@ -131,7 +132,7 @@ test("every update that the decoder accepts can be shown", () => {
       snapshot(view);
       shown += view.timeline.length;
     }),
-    { numRuns: 500 },
+    propertyRuns(500, 10_000),
   );
   assert.ok(shown > 100, `only ${shown} items came through`);
 });

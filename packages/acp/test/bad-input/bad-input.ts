@@ -1,4 +1,4 @@
-// The shape of one row of the catalogue, and the words in which its rows are written.
+// The type of one bad input, and functions that write them.
 
 import type { ConnectionCounters } from "../../src/jsonrpc/connection-options.ts";
 import type { Role } from "./subject.ts";
@@ -130,4 +130,29 @@ export function padded(text: string, bytes: number): string {
 /** `count` arrays in one another, with nothing in the innermost. */
 export function nested(count: number): string {
   return "[".repeat(count) + "]".repeat(count);
+}
+
+/** One row of the catalogue: its rules, its name, the frames that are sent, and what happens then. */
+export function row(
+  ids: string | readonly string[],
+  name: string,
+  send: readonly Frame[] | BadInput["send"],
+  outcome: Omit<BadInput, "ids" | "name" | "send"> = {},
+): BadInput {
+  return {
+    ids: typeof ids === "string" ? [ids] : ids,
+    name,
+    send: typeof send === "function" ? send : () => send,
+    ...outcome,
+  };
+}
+
+/** The subject refuses one message with this reply. */
+export function refusedWith(reply: Reply): Outcome {
+  return { replies: [reply], counts: { refused: 1 } };
+}
+
+/** The handler of `_test/echo` runs once, and this is what the subject sends. */
+export function echoedWith(reply: Reply): Outcome {
+  return { replies: [reply], calls: { "_test/echo": 1 } };
 }

@@ -6,12 +6,15 @@ import {
   canary,
   echo,
   echoed,
+  echoedWith,
   error,
   notAMessage,
   notification,
+  refusedWith,
   request,
   requestOf,
   result,
+  row,
 } from "./bad-input.ts";
 
 const versions = bothVersions;
@@ -28,77 +31,53 @@ const note = notification("_test/note", { text: canary });
 const many = (count: number) => Array.from({ length: count }, () => "");
 
 export const batchCases: readonly BadInput[] = [
-  {
-    ids: ["N084"],
-    name: "an empty array",
-    send: () => ["[]"],
-    replies: [notAMessage()],
-    counts: { refused: 1 },
-    asClient: noise,
-    versions,
-  },
-  {
-    ids: ["N085"],
-    name: "an array of two numbers",
-    send: () => ["[1,2]"],
+  row("N084", "an empty array", ["[]"], { ...refusedWith(notAMessage()), asClient: noise, versions }),
+  row("N085", "an array of two numbers", ["[1,2]"], {
     replies: [[notAMessage(), notAMessage()]],
     counts: { refused: 2 },
     asClient: noise,
     versions,
-  },
-  {
-    ids: ["N085"],
-    name: "arrays in an array",
-    send: () => ["[[],[[]]]"],
+  }),
+  row("N085", "arrays in an array", ["[[],[[]]]"], {
     replies: [[notAMessage(), notAMessage()]],
     counts: { refused: 2 },
-  },
-  {
-    ids: ["N086"],
-    name: "an array of one request",
-    send: () => [`[${echo("86")}]`],
-    replies: [[echoed(86)]],
-    calls: { "_test/echo": 1 },
-    versions,
-  },
-  {
-    ids: ["N086", "N045"],
-    name: "an array of requests with ids beyond 2^53, and such numbers in their params",
-    send: () => [
+  }),
+  row("N086", "an array of one request", [`[${echo("86")}]`], { ...echoedWith([echoed(86)]), versions }),
+  row(
+    ["N086", "N045"],
+    "an array of requests with ids beyond 2^53, and such numbers in their params",
+    [
       `[${requestOf("9007199254740993", "_test/echo", '{"requestId":9007199254740993}')},${echo("9007199254740995")}]`,
     ],
-    replies: [[result("#9007199254740993", { requestId: 9007199254740992 }), echoed("#9007199254740995")]],
-    calls: { "_test/echo": 2 },
-    versions,
-  },
-  {
-    ids: ["N086", "N045"],
-    name: "an array that cancels a request with an id beyond 2^53",
-    send: () => [
+    {
+      replies: [[result("#9007199254740993", { requestId: 9007199254740992 }), echoed("#9007199254740995")]],
+      calls: { "_test/echo": 2 },
+      versions,
+    },
+  ),
+  row(
+    ["N086", "N045"],
+    "an array that cancels a request with an id beyond 2^53",
+    [
       request("9007199254740993", "_test/hold"),
       `[{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":9007199254740993}}]`,
     ],
-    later: [{ id: "#9007199254740993", error: { code: -32800 } }],
-    calls: { "_test/hold": 1 },
-  },
-  {
-    ids: ["N086", "N051"],
-    name: "an array with the same id twice, the first still running",
-    send: () => [
+    { later: [{ id: "#9007199254740993", error: { code: -32800 } }], calls: { "_test/hold": 1 } },
+  ),
+  row(
+    ["N086", "N051"],
+    "an array with the same id twice, the first still running",
+    [
       `[${request('"twice"', "_test/hold")},${echo('"twice"')}]`,
       notification("_test/release", { keys: ["twice"] }),
     ],
-    later: [[notAMessage("/id", "duplicate_id"), result("twice", "released")]],
-    calls: { "_test/hold": 1, "_test/release": 1 },
-    counts: { refused: 1 },
-  },
-  {
-    ids: ["N087"],
-    name: "an array of one notification",
-    send: () => [`[${note}]`],
-    calls: { "_test/note": 1 },
-    versions,
-  },
+    {
+      later: [[notAMessage("/id", "duplicate_id"), result("twice", "released")]],
+      calls: { "_test/hold": 1, "_test/release": 1 },
+      counts: { refused: 1 },
+    },
+  ),
+  row("N087", "an array of one notification", [`[${note}]`], { calls: { "_test/note": 1 }, versions }),
   {
     ids: ["N088"],
     name: "an array of a request, a notification and an empty object",
@@ -109,27 +88,22 @@ export const batchCases: readonly BadInput[] = [
     counts: { refused: 1 },
     versions,
   },
-  {
-    ids: ["N089"],
-    name: "an array of two answers",
-    asks: 2,
-    send: ([first, second]) => [
+  row(
+    "N089",
+    "an array of two answers",
+    ([first, second]) => [
       `[{"jsonrpc":"2.0","id":${second},"result":"two"},{"jsonrpc":"2.0","id":${first},"result":"one"}]`,
     ],
-    later: [result("ask0", { result: "one" }), result("ask1", { result: "two" })],
-    versions,
-  },
-  {
-    ids: ["N089"],
-    name: "an array of two answers that nobody waits for",
-    send: () => ['[{"jsonrpc":"2.0","id":8888,"result":1},{"jsonrpc":"2.0","id":null,"error":{"code":1}}]'],
-    counts: { strayAnswers: 2 },
-  },
-  ...([1, 2] as const).map(
-    (version): BadInput => ({
-      ids: ["N090"],
-      name: "initialize alone in an array",
-      send: () => [`[${initialize(version)}]`],
+    { asks: 2, later: [result("ask0", { result: "one" }), result("ask1", { result: "two" })], versions },
+  ),
+  row(
+    "N089",
+    "an array of two answers that nobody waits for",
+    ['[{"jsonrpc":"2.0","id":8888,"result":1},{"jsonrpc":"2.0","id":null,"error":{"code":1}}]'],
+    { counts: { strayAnswers: 2 } },
+  ),
+  ...([1, 2] as const).map((version) =>
+    row("N090", "initialize alone in an array", [`[${initialize(version)}]`], {
       replies: [
         [
           result(90, {
@@ -143,29 +117,24 @@ export const batchCases: readonly BadInput[] = [
       versions: [version],
     }),
   ),
-  {
-    ids: ["N091"],
-    name: "an array of 10,001 requests",
-    fullSize: true,
-    send: () => [
+  row(
+    "N091",
+    "an array of 10,001 requests",
+    () => [
       `[${many(10_001)
         .map((_, i) => echo(String(i)))
         .join()}]`,
     ],
-    replies: [error(null, -32063, { reason: "limit_exceeded" })],
-    counts: { refused: 1 },
-    versions,
-  },
-  {
-    ids: ["N091"],
-    name: "an array of 10,000 requests is answered",
-    fullSize: true,
-    send: () => [
+    { ...refusedWith(error(null, -32063, { reason: "limit_exceeded" })), fullSize: true, versions },
+  ),
+  row(
+    "N091",
+    "an array of 10,000 requests is answered",
+    () => [
       `[${many(10_000)
         .map((_, i) => echo(String(i)))
         .join()}]`,
     ],
-    replies: [many(10_000).map((_, i) => echoed(i))],
-    calls: { "_test/echo": 10_000 },
-  },
+    { fullSize: true, replies: [many(10_000).map((_, i) => echoed(i))], calls: { "_test/echo": 10_000 } },
+  ),
 ];

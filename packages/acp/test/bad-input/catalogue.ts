@@ -1,4 +1,4 @@
-// All rows that are data, and which of them a transport can express.
+// All bad inputs that are data, and which of them a transport can express.
 
 import { type BadInput, smallLimit, type TransportName } from "./bad-input.ts";
 import { batchCases } from "./batch-cases.ts";
@@ -23,14 +23,14 @@ export interface Selection {
   readonly transport: TransportName;
   readonly role: Role;
   readonly version: 1 | 2;
-  /** Whether the cases that need room for megabytes take part. Default true. */
+  /** Only the cases that need room for megabytes, or only the others. Default: both. */
   readonly fullSize?: boolean;
 }
 
-export function casesFor({ transport, role, version, fullSize = true }: Selection): readonly BadInput[] {
+export function casesFor({ transport, role, version, fullSize }: Selection): readonly BadInput[] {
   return catalogue.filter(
     ({ only, roles = ["agent", "client"], versions = [1], fullSize: isLarge = false }) =>
-      (fullSize || !isLarge) &&
+      (fullSize === undefined || fullSize === isLarge) &&
       (only === undefined || (only.on as readonly string[]).includes(transport)) &&
       roles.includes(role) &&
       versions.includes(version),

@@ -8,12 +8,15 @@ import {
   canary,
   echo,
   echoed,
+  echoedWith,
   error,
   notJson,
   notUtf8,
+  refusedWith,
   request,
   requestOf,
   result,
+  row,
   withBytes,
 } from "./bad-input.ts";
 
@@ -29,88 +32,69 @@ const badBytes = [
 ] as const;
 
 export const encodingCases: readonly BadInput[] = [
-  ...badBytes.map(
-    ([id, name, bytes]): BadInput => ({
-      ids: [id],
-      name: `${name} in a path`,
-      send: () => [withBytes(request("12", "_test/echo", { path: `/${canary}/@` }), ...bytes)],
-      replies: [notUtf8],
+  ...badBytes.map(([id, name, bytes]) =>
+    row(
+      id,
+      `${name} in a path`,
+      [withBytes(request("12", "_test/echo", { path: `/${canary}/@` }), ...bytes)],
+      { ...refusedWith(notUtf8), only: bytesOnly },
+    ),
+  ),
+  ...badBytes.map(([id, name, bytes]) =>
+    row(
+      id,
+      `${name} in a text frame`,
+      [withBytes(request("12", "_test/echo", { path: `/${canary}/@` }), ...bytes)],
+      {
+        closes: "closed",
+        closeCode: 1007,
+        only: {
+          on: ["websocket"],
+          because: "a WebSocket itself closes with 1007 for text that is not UTF-8",
+        },
+      },
+    ),
+  ),
+  row("N012", "a U+FFFD that was sent as such is text", [echo("12", "a\ufffdb")], {
+    ...echoedWith(echoed(12, "a\ufffdb")),
+  }),
+  row(
+    "N012",
+    "good lines around one with a bad byte, in one write",
+    [withBytes(`${echo("1")}\n{"x":"@"}\n${echo("2")}`, 0xff)],
+    {
+      replies: [echoed(1), notUtf8, echoed(2)],
+      calls: { "_test/echo": 2 },
       counts: { refused: 1 },
       only: bytesOnly,
-    }),
+    },
   ),
-  ...badBytes.map(
-    ([id, name, bytes]): BadInput => ({
-      ids: [id],
-      name: `${name} in a text frame`,
-      send: () => [withBytes(request("12", "_test/echo", { path: `/${canary}/@` }), ...bytes)],
-      closes: "closed",
-      closeCode: 1007,
-      only: { on: ["websocket"], because: "a WebSocket itself closes with 1007 for text that is not UTF-8" },
-    }),
-  ),
-  {
-    ids: ["N012"],
-    name: "a U+FFFD that was sent as such is text",
-    send: () => [echo("12", "a\ufffdb")],
-    replies: [echoed(12, "a\ufffdb")],
-    calls: { "_test/echo": 1 },
-  },
-  {
-    ids: ["N012"],
-    name: "good lines around one with a bad byte, in one write",
-    send: () => [withBytes(`${echo("1")}\n{"x":"@"}\n${echo("2")}`, 0xff)],
-    replies: [echoed(1), notUtf8, echoed(2)],
-    calls: { "_test/echo": 2 },
-    counts: { refused: 1 },
-    only: bytesOnly,
-  },
-  {
-    ids: ["N015"],
-    name: "half a surrogate pair in a text",
-    send: () => [requestOf("15", "_test/echo", '{"text":"a\\ud800b"}')],
-    replies: [echoed(15, "a\ud800b")],
-    calls: { "_test/echo": 1 },
-  },
-  {
-    ids: ["N015", "N017"],
-    name: "half a surrogate pair and a NUL in the text of a prompt",
-    send: () => [
+  row("N015", "half a surrogate pair in a text", [requestOf("15", "_test/echo", '{"text":"a\\ud800b"}')], {
+    ...echoedWith(echoed(15, "a\ud800b")),
+  }),
+  row(
+    ["N015", "N017"],
+    "half a surrogate pair and a NUL in the text of a prompt",
+    [
       requestOf(
         "15",
         "session/prompt",
         '{"sessionId":"s","prompt":[{"type":"text","text":"\\ud800\\u0000"}]}',
       ),
     ],
-    replies: [result(15, { stopReason: "end_turn" })],
-    calls: { "session/prompt": 1 },
-    roles: ["agent"],
-  },
-  {
-    ids: ["N015"],
-    name: "half a surrogate pair in an id",
-    send: () => [requestOf('"a\\udc00"', "_test/echo", "{}")],
+    { replies: [result(15, { stopReason: "end_turn" })], calls: { "session/prompt": 1 }, roles: ["agent"] },
+  ),
+  row("N015", "half a surrogate pair in an id", [requestOf('"a\\udc00"', "_test/echo", "{}")], {
     replies: [error("a\udc00", -32602, { reason: "malformed_unicode", path: "/id" })],
-  },
-  {
-    ids: ["N015"],
-    name: "half a surrogate pair in a method",
-    send: () => ['{"jsonrpc":"2.0","id":15,"method":"_test/echo\\ud800","params":{}}'],
-    replies: [error(15, -32602, { reason: "malformed_unicode", path: "/method" })],
-  },
-  {
-    ids: ["N016"],
-    name: "a raw NUL byte",
-    send: () => [echo("16").replace(canary, "a\0b")],
-    ...refusedOnce,
-  },
-  {
-    ids: ["N017"],
-    name: "an escaped NUL in a text",
-    send: () => [echo("17", "a\0b")],
-    replies: [echoed(17, "a\0b")],
-    calls: { "_test/echo": 1 },
-  },
+  }),
+  row(
+    "N015",
+    "half a surrogate pair in a method",
+    ['{"jsonrpc":"2.0","id":15,"method":"_test/echo\\ud800","params":{}}'],
+    { replies: [error(15, -32602, { reason: "malformed_unicode", path: "/method" })] },
+  ),
+  row("N016", "a raw NUL byte", [echo("16").replace(canary, "a\0b")], { ...refusedOnce }),
+  row("N017", "an escaped NUL in a text", [echo("17", "a\0b")], { ...echoedWith(echoed(17, "a\0b")) }),
   ...unusableStrings(),
   {
     ids: ["N018"],
@@ -123,24 +107,9 @@ export const encodingCases: readonly BadInput[] = [
     asClient: { replies: [echoed(20)], calls: { "_test/echo": 1 }, counts: { noise: 2 } },
     only: bytesOnly,
   },
-  {
-    ids: ["N019"],
-    name: "NaN as a value",
-    send: () => [requestOf("19", "_test/echo", '{"x":NaN}')],
-    ...refusedOnce,
-  },
-  {
-    ids: ["N020"],
-    name: "a trailing comma",
-    send: () => [requestOf("20", "_test/echo", '{"x":1,}')],
-    ...refusedOnce,
-  },
-  {
-    ids: ["N021"],
-    name: "a comment",
-    send: () => [requestOf("21", "_test/echo", "{/* x */}")],
-    ...refusedOnce,
-  },
+  row("N019", "NaN as a value", [requestOf("19", "_test/echo", '{"x":NaN}')], { ...refusedOnce }),
+  row("N020", "a trailing comma", [requestOf("20", "_test/echo", '{"x":1,}')], { ...refusedOnce }),
+  row("N021", "a comment", [requestOf("21", "_test/echo", "{/* x */}")], { ...refusedOnce }),
   {
     ids: ["N022"],
     name: "strings in single quotes",
@@ -190,14 +159,13 @@ function unusableStrings(): BadInput[] {
     ],
   ] as const;
   return bad.flatMap(([id, what, sequence]) =>
-    places.map(
-      ([role, method, path, params]): BadInput => ({
-        ids: [id],
-        name: `${what} in ${path} of ${method}`,
-        send: () => [requestOf("17", method, `{${params.replace("@", `${canary}${sequence}`)}}`)],
-        replies: [badParams(17, path)],
-        roles: [role],
-      }),
+    places.map(([role, method, path, params]) =>
+      row(
+        id,
+        `${what} in ${path} of ${method}`,
+        [requestOf("17", method, `{${params.replace("@", `${canary}${sequence}`)}}`)],
+        { replies: [badParams(17, path)], roles: [role] },
+      ),
     ),
   );
 }

@@ -6,13 +6,16 @@ import {
   canary,
   echo,
   echoed,
+  echoedWith,
   error,
   notAMessage,
   notification,
   type Outcome,
+  refusedWith,
   request,
   requestOf,
   result,
+  row,
 } from "./bad-input.ts";
 
 const versions = bothVersions;
@@ -21,13 +24,9 @@ const noise = { counts: { noise: 1 } };
 
 /** JSON that is no message: an agent says so, a client passes over what is not even an object. */
 const values: readonly BadInput[] = [
-  ...(["42", `"${canary}"`, "null", "true"] as const).map(
-    (text, i): BadInput => ({
-      ids: [`N03${i}`],
-      name: `the JSON value ${text}`,
-      send: () => [text],
-      replies: [notAMessage()],
-      counts: { refused: 1 },
+  ...(["42", `"${canary}"`, "null", "true"] as const).map((text, i) =>
+    row(`N03${i}`, `the JSON value ${text}`, [text], {
+      ...refusedWith(notAMessage()),
       asClient: noise,
       versions,
     }),
@@ -55,16 +54,7 @@ const values: readonly BadInput[] = [
       ["N060", "a request with the result null", echo("60").replace("}}", '},"result":null}'), "/method"],
       ["N060", "a request with an error", echo("60").replace("}}", '},"error":{"code":1}}'), "/method"],
     ] as const
-  ).map(
-    ([id, name, text, path]): BadInput => ({
-      ids: [id],
-      name,
-      send: () => [text],
-      replies: [notAMessage(path)],
-      counts: { refused: 1 },
-      versions,
-    }),
-  ),
+  ).map(([id, name, text, path]) => row(id, name, [text], { ...refusedWith(notAMessage(path)), versions })),
 ];
 
 /** Ids that come back as they went in; `#` stands before digits that a number cannot hold. */
@@ -81,15 +71,8 @@ const ids: readonly BadInput[] = [
       ["N049", '9007199254740993,"id":9007199254740995', "#9007199254740995"],
       ["N039", '"__proto__"', "__proto__"],
     ] as const
-  ).map(
-    ([id, text, back]): BadInput => ({
-      ids: [id],
-      name: `id ${text.slice(0, 40)} is echoed`,
-      send: () => [echo(text)],
-      replies: [echoed(back)],
-      calls: { "_test/echo": 1 },
-      versions,
-    }),
+  ).map(([id, text, back]) =>
+    row(id, `id ${text.slice(0, 40)} is echoed`, [echo(text)], { ...echoedWith(echoed(back)), versions }),
   ),
   ...(
     [
@@ -97,94 +80,82 @@ const ids: readonly BadInput[] = [
       ["N044", "null", null],
     ] as const
   ).flatMap(([id, text, back]): BadInput[] => [
-    {
-      ids: [id],
-      name: `id ${text} is run and echoed by version 1`,
-      send: () => [echo(text)],
-      replies: [echoed(back)],
-      calls: { "_test/echo": 1 },
-    },
-    {
-      ids: [id],
-      name: `id ${text} is refused by version 2`,
-      send: () => [echo(text)],
-      replies: [notAMessage("/id")],
-      counts: { refused: 1 },
+    row(id, `id ${text} is run and echoed by version 1`, [echo(text)], { ...echoedWith(echoed(back)) }),
+    row(id, `id ${text} is refused by version 2`, [echo(text)], {
+      ...refusedWith(notAMessage("/id")),
       versions: [2],
-    },
+    }),
   ]),
-  {
-    ids: ["N045"],
-    name: "an id beyond 2^53 can be cancelled, and its neighbour is not",
-    send: () => [
+  row(
+    "N045",
+    "an id beyond 2^53 can be cancelled, and its neighbour is not",
+    [
       request("9007199254740993", "_test/hold"),
       request("9007199254740992", "_test/hold"),
       '{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":9007199254740993}}',
       notification("_test/release", { keys: ["#9007199254740992", "#9007199254740993"] }),
     ],
-    later: [{ id: "#9007199254740993", error: { code: -32800 } }, result(9007199254740992, "released")],
-    calls: { "_test/hold": 2, "_test/release": 1 },
-    versions,
-  },
-  {
-    ids: ["N045"],
-    name: "a cancel notification that carries an id beyond 2^53 is answered under that id",
-    send: () => [requestOf("9007199254740993", "$/cancel_request", '{"requestId":1}')],
-    replies: [error("#9007199254740993", -32601)],
-    versions,
-  },
-  {
-    ids: ["N050"],
-    name: "params with the same key twice: the last one counts",
-    send: () => [requestOf("50", "_test/echo", '{"sessionId":"a","path":"/a","sessionId":"b","path":"/b"}')],
-    replies: [result(50, { sessionId: "b", path: "/b" })],
-    calls: { "_test/echo": 1 },
-    versions,
-  },
-  {
-    ids: ["N050"],
-    name: "a path that is given twice: the one that is checked is the one that is read",
-    send: () => [requestOf("50", "fs/read_text_file", '{"sessionId":"s","path":"/a","path":"/b"}')],
-    replies: [result(50, { content: "/b" })],
-    calls: { "fs/read_text_file": 1 },
-    roles: ["client"],
-  },
-  {
-    ids: ["N051"],
-    name: "an id that is still in use",
-    send: () => [
+    {
+      later: [{ id: "#9007199254740993", error: { code: -32800 } }, result(9007199254740992, "released")],
+      calls: { "_test/hold": 2, "_test/release": 1 },
+      versions,
+    },
+  ),
+  row(
+    "N045",
+    "a cancel notification that carries an id beyond 2^53 is answered under that id",
+    [requestOf("9007199254740993", "$/cancel_request", '{"requestId":1}')],
+    { replies: [error("#9007199254740993", -32601)], versions },
+  ),
+  row(
+    "N050",
+    "params with the same key twice: the last one counts",
+    [requestOf("50", "_test/echo", '{"sessionId":"a","path":"/a","sessionId":"b","path":"/b"}')],
+    { ...echoedWith(result(50, { sessionId: "b", path: "/b" })), versions },
+  ),
+  row(
+    "N050",
+    "a path that is given twice: the one that is checked is the one that is read",
+    [requestOf("50", "fs/read_text_file", '{"sessionId":"s","path":"/a","path":"/b"}')],
+    { replies: [result(50, { content: "/b" })], calls: { "fs/read_text_file": 1 }, roles: ["client"] },
+  ),
+  row(
+    "N051",
+    "an id that is still in use",
+    [
       request("51", "_test/hold"),
       echo("51"),
       request("51", "_test/hold"),
       notification("_test/release", { keys: ["#51"] }),
     ],
-    replies: [notAMessage("/id", "duplicate_id"), notAMessage("/id", "duplicate_id")],
-    later: [result(51, "released")],
-    calls: { "_test/hold": 1, "_test/release": 1 },
-    counts: { refused: 2 },
-    versions,
-  },
-  {
-    ids: ["N051"],
-    name: "an id may be used again once it has been answered",
-    send: () => [echo("51"), echo("51")],
+    {
+      replies: [notAMessage("/id", "duplicate_id"), notAMessage("/id", "duplicate_id")],
+      later: [result(51, "released")],
+      calls: { "_test/hold": 1, "_test/release": 1 },
+      counts: { refused: 2 },
+      versions,
+    },
+  ),
+  row("N051", "an id may be used again once it has been answered", [echo("51"), echo("51")], {
     replies: [echoed(51), echoed(51)],
     calls: { "_test/echo": 2 },
     versions,
-  },
-  {
-    ids: ["N052"],
-    name: 'the ids 1 and "1" at the same time',
-    send: () => [
+  }),
+  row(
+    "N052",
+    'the ids 1 and "1" at the same time',
+    [
       request("1", "_test/hold"),
       request('"1"', "_test/hold"),
       '{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}',
       notification("_test/release", { keys: ["1"] }),
     ],
-    later: [{ id: 1, error: { code: -32800 } }, result("1", "released")],
-    calls: { "_test/hold": 2, "_test/release": 1 },
-    versions,
-  },
+    {
+      later: [{ id: 1, error: { code: -32800 } }, result("1", "released")],
+      calls: { "_test/hold": 2, "_test/release": 1 },
+      versions,
+    },
+  ),
 ];
 
 const stray = { counts: { strayAnswers: 1 } };
@@ -196,41 +167,27 @@ function answer(id: string | undefined, rest: string): string {
 
 /** Answers never get an answer. */
 const answers: readonly BadInput[] = [
-  {
-    ids: ["N053"],
-    name: "an answer with an unknown id",
-    send: () => [
-      answer('"nobody"', `"result":"${canary}"`),
-      answer("4711", '"error":{"code":1,"message":"x"}'),
-    ],
-    counts: { strayAnswers: 2 },
-    versions,
-  },
-  ...(['"__proto__"', '"constructor"', "{}", "[1]", "true", "1.5"] as const).map(
-    (id): BadInput => ({
-      ids: ["N053"],
-      name: `an answer with the id ${id}`,
-      send: () => [answer(id, '"result":1')],
-      ...stray,
-    }),
+  row(
+    "N053",
+    "an answer with an unknown id",
+    [answer('"nobody"', `"result":"${canary}"`), answer("4711", '"error":{"code":1,"message":"x"}')],
+    { counts: { strayAnswers: 2 }, versions },
   ),
-  {
-    ids: ["N054"],
-    name: "an answer for the second time",
-    asks: 1,
-    send: ([open]) => [answer(open, '"result":"first"'), answer(open, '"result":"second"')],
-    later: [result("ask0", { result: "first" })],
-    ...stray,
-    versions,
-  },
-  {
-    ids: ["N054"],
-    name: "an error after the result",
-    asks: 1,
-    send: ([open]) => [answer(open, '"result":"first"'), answer(open, '"error":{"code":1,"message":"x"}')],
-    later: [result("ask0", { result: "first" })],
-    ...stray,
-  },
+  ...(['"__proto__"', '"constructor"', "{}", "[1]", "true", "1.5"] as const).map((id) =>
+    row("N053", `an answer with the id ${id}`, [answer(id, '"result":1')], { ...stray }),
+  ),
+  row(
+    "N054",
+    "an answer for the second time",
+    ([open]) => [answer(open, '"result":"first"'), answer(open, '"result":"second"')],
+    { asks: 1, later: [result("ask0", { result: "first" })], ...stray, versions },
+  ),
+  row(
+    "N054",
+    "an error after the result",
+    ([open]) => [answer(open, '"result":"first"'), answer(open, '"error":{"code":1,"message":"x"}')],
+    { asks: 1, later: [result("ask0", { result: "first" })], ...stray },
+  ),
   ...(
     [
       ["N055", "both a result and an error", '"result":1,"error":{"code":1,"message":"x"}'],
@@ -242,25 +199,15 @@ const answers: readonly BadInput[] = [
       ["N058", "an error that is a string", `"error":"${canary}"`],
       ["N058", "an error that is null", '"error":null'],
     ] as const
-  ).map(
-    ([id, name, rest]): BadInput => ({
-      ids: [id],
-      name: `an answer with ${name}`,
-      asks: 1,
-      send: ([open]) => [answer(open, rest)],
-      ...rejected,
-      versions,
-    }),
+  ).map(([id, name, rest]) =>
+    row(id, `an answer with ${name}`, ([open]) => [answer(open, rest)], { asks: 1, ...rejected, versions }),
   ),
-  {
-    ids: ["N057"],
-    name: "an answer whose id is the right number as a string",
-    asks: 1,
-    send: ([open]) => [answer(`"${open}"`, '"result":"wrong"'), answer(open, '"result":"right"')],
-    later: [result("ask0", { result: "right" })],
-    ...stray,
-    versions,
-  },
+  row(
+    "N057",
+    "an answer whose id is the right number as a string",
+    ([open]) => [answer(`"${open}"`, '"result":"wrong"'), answer(open, '"result":"right"')],
+    { asks: 1, later: [result("ask0", { result: "right" })], ...stray, versions },
+  ),
   {
     ids: ["N059"],
     name: "an answer after the deadline",
@@ -272,19 +219,15 @@ const answers: readonly BadInput[] = [
     later: [result("ask0", { kind: "timeout" })],
     ...stray,
   },
-  {
-    ids: ["N061"],
-    name: "an error with the id null",
-    send: () => [answer("null", `"error":{"code":-32700,"message":"${canary}"}`)],
+  row(
+    "N061",
+    "an error with the id null",
+    [answer("null", `"error":{"code":-32700,"message":"${canary}"}`)],
+    { ...stray, versions },
+  ),
+  row("N061", "an error without an id", ['{"jsonrpc":"2.0","error":{"code":-32700,"message":"x"}}'], {
     ...stray,
-    versions,
-  },
-  {
-    ids: ["N061"],
-    name: "an error without an id",
-    send: () => ['{"jsonrpc":"2.0","error":{"code":-32700,"message":"x"}}'],
-    ...stray,
-  },
+  }),
 ];
 
 const unknownMethods = [
@@ -299,21 +242,17 @@ const unknownMethods = [
 ] as const;
 
 const methods: readonly BadInput[] = [
-  ...unknownMethods.map(
-    ([id, method]): BadInput => ({
-      ids: [id],
-      name: `a request with the method ${JSON.stringify(method)}`,
-      send: () => [request("62", method, { text: canary })],
-      replies: [error(62, -32601, { reason: "method_not_found", method })],
-      versions,
-    }),
+  ...unknownMethods.map(([id, method]) =>
+    row(
+      id,
+      `a request with the method ${JSON.stringify(method)}`,
+      [request("62", method, { text: canary })],
+      { replies: [error(62, -32601, { reason: "method_not_found", method })], versions },
+    ),
   ),
-  {
-    ids: ["N066"],
-    name: "a request with a method of 100,000 characters",
-    send: () => [request("66", "n".repeat(100_000))],
+  row("N066", "a request with a method of 100,000 characters", [request("66", "n".repeat(100_000))], {
     replies: [error(66, -32601, { reason: "method_not_found", method: `${"n".repeat(200)}…` })],
-  },
+  }),
   ...(
     [
       ["N068", "nope"],
@@ -324,29 +263,26 @@ const methods: readonly BadInput[] = [
       ["N070", "$/nope"],
       ["N070", "$/cancel_request"],
     ] as const
-  ).map(
-    ([id, method]): BadInput => ({
-      ids: [id],
-      name: `a notification ${method} gets no answer`,
-      send: () => [notification(method, { text: canary }), notification(method)],
-      versions,
-    }),
+  ).map(([id, method]) =>
+    row(
+      id,
+      `a notification ${method} gets no answer`,
+      [notification(method, { text: canary }), notification(method)],
+      { versions },
+    ),
   ),
-  {
-    ids: ["N068"],
-    name: "a notification with bad params gets no answer",
-    send: () =>
-      ["session/cancel", "session/update"].flatMap((method) => [
-        notification(method),
-        notification(method, canary),
-        notification(method, { sessionId: 5, update: canary }),
-        notification(method, { sessionId: [canary], update: { sessionUpdate: "tool_call" } }),
-      ]),
-  },
-  {
-    ids: ["N068"],
-    name: "a notification whose path is not absolute gets no answer and is not logged",
-    send: () => [
+  row("N068", "a notification with bad params gets no answer", () =>
+    ["session/cancel", "session/update"].flatMap((method) => [
+      notification(method),
+      notification(method, canary),
+      notification(method, { sessionId: 5, update: canary }),
+      notification(method, { sessionId: [canary], update: { sessionUpdate: "tool_call" } }),
+    ]),
+  ),
+  row(
+    "N068",
+    "a notification whose path is not absolute gets no answer and is not logged",
+    [
       notification("session/update", {
         sessionId: "s",
         update: {
@@ -356,9 +292,8 @@ const methods: readonly BadInput[] = [
         },
       }),
     ],
-    roles: ["client"],
-    calls: { "session/update": 1 },
-  },
+    { roles: ["client"], calls: { "session/update": 1 } },
+  ),
 ];
 
 export const envelopeCases: readonly BadInput[] = [...values, ...ids, ...answers, ...methods];

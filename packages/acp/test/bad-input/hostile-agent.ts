@@ -1,5 +1,4 @@
-// A process: an agent that is a puppet. What comes from the given local port goes to stdout, byte for byte, and
-// what comes on stdin goes back, so that a test can say anything to the client that started it.
+// A program: an agent that copies a local port to stdout and stdin back, so that a test can send any bytes to the client.
 
 import { connect } from "node:net";
 

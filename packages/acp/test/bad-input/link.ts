@@ -1,5 +1,5 @@
-// What the harness needs of a transport, seen from the hostile side: frames out, frames in, and how the subject's
-// connection ended. Memory is here; WebSocket and stdio need Node and are in their tests.
+// A connection to the subject, seen from the hostile side: frames out, frames in, and how it ended. Memory is here;
+// WebSocket and stdio need Node and are in their tests.
 
 import type { FrameLimits } from "../../src/transport/frame-limits.ts";
 import { memoryPair } from "../../src/transport/memory.ts";

@@ -1,4 +1,4 @@
-// Turns the catalogue and the scenarios into tests of one direction on one transport.
+// Registers the bad inputs and the scenarios as tests of one role on one transport.
 
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";

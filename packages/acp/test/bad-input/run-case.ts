@@ -1,5 +1,5 @@
-// Runs one row of the catalogue against a subject. Before the case, a request of each side is left open; after
-// it, a probe is sent: what came before the probe's answer is all there is, so silence is proved without waiting.
+// Runs one bad input against a subject. A request of each side is open before it, and an echo request follows it:
+// everything before the echo is the whole outcome, so that silence is proved without waiting.
 
 import { type BadInput, canary, notification, type Outcome, type Reply, request } from "./bad-input.ts";
 import type { Link } from "./link.ts";

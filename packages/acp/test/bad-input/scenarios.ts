@@ -1,6 +1,7 @@
-// The rows that are more than one exchange: floods, rates, and what ends a connection.
+// Bad inputs that take more than one exchange: floods, rates, and the end of a connection.
 
 import assert from "node:assert/strict";
+import { inSoak } from "../support/soak.ts";
 import {
   canary,
   echo,
@@ -209,12 +210,12 @@ const streams: readonly Scenario[] = [
   },
   {
     ids: ["N026"],
-    name: "a message of 1 MB that comes byte by byte",
+    name: `a message of ${inSoak("100 KB", "1 MB")} that comes byte by byte`,
     ...stdio,
     roles: both,
     options: { byteByByte: true },
     async run(link) {
-      const text = "b".repeat(1_000_000);
+      const text = "b".repeat(inSoak(100_000, 1_000_000));
       link.send(request("26", "_test/size", { value: text }));
       assert.deepEqual(readReply(await link.next()), { id: 26, result: text.length });
     },

@@ -1,5 +1,4 @@
-// The two directions of stdio, each with a real process: an agent that is the subject, and an agent that is a
-// puppet and starts under our client.
+// Links over stdio: to a process that is the subject, and from a hostile process to our client.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { createServer, type Socket } from "node:net";

@@ -1,5 +1,4 @@
-// A process: the subject as an agent on stdio. Its one argument is its LinkOptions as JSON; its last words are a
-// line of JSON on stderr.
+// A program: the subject as an agent on stdio. Its argument is its LinkOptions as JSON; its last line on stderr is a report.
 
 import { readFileSync } from "node:fs";
 import { stdioTransport } from "../../src/node.ts";

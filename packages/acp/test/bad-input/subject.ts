@@ -1,5 +1,4 @@
-// The peer under test: a typed peer of either role and version, with handlers that a hostile peer can steer and
-// a report of what it did. The same on every transport, in this process or in one of its own.
+// The peer under test, of either role and version: its handlers obey a hostile peer, and it reports what it did.
 
 import type { ConnectionCounters } from "../../src/jsonrpc/connection-options.ts";
 import { ConnectionError, RequestError } from "../../src/jsonrpc/errors.ts";

@@ -1,5 +1,5 @@
-// Where the validators differ from the official schema, each as an edit to the schema, with its reason and a
-// value that shows the difference. An edit whose value shows none any more is stale and fails the test.
+// The differences between the validators and the official schema, as edits to the schema. Each has a reason and a value
+// that shows the difference; the test fails when the value no longer does.
 
 import type { Schema } from "./oracle.ts";
 

@@ -1,5 +1,5 @@
-// The second opinion on the generated validators: ajv with the official schema, plus a normaliser for the three
-// x-deserialize rules that JSON Schema validators do not know. Shares no code with the generator on purpose.
+// Validates with ajv, the official schema and the three x-deserialize rules. It shares no code with the generator on
+// purpose.
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { isObject } from "../../src/base/is-object.ts";

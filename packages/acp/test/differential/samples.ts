@@ -1,4 +1,4 @@
-// Values to try: generated from a schema, then damaged. Seeded, so that a failure can be repeated.
+// Generates values from a schema, and damages them. Seeded, so that a failure can be repeated.
 
 import { isObject } from "../../src/base/is-object.ts";
 import type { Schema } from "./oracle.ts";

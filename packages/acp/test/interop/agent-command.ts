@@ -1,4 +1,6 @@
-// How the programs of this folder are started: by Node, from source, as processes of their own.
+// The commands that start the programs of this folder.
+
+import { programCommand, type TestProgram } from "../support/programs.ts";
 
 export interface AgentChoice {
   /** What the agent is written with: our raw wire, or the official SDK. */
@@ -7,27 +9,19 @@ export interface AgentChoice {
   readonly unstable?: boolean;
 }
 
-const programs = {
-  v1: {
-    parley: new URL("./parley-v1-agent.ts", import.meta.url),
-    sdk: new URL("./sdk-v1-agent.ts", import.meta.url),
-  },
-  v2: {
-    parley: new URL("./parley-v2-agent.ts", import.meta.url),
-    sdk: new URL("./sdk-v2-agent.ts", import.meta.url),
-  },
-} as const;
+type InteropProgram = TestProgram extends infer Path
+  ? Path extends `acp/test/interop/${infer Name}`
+    ? Name
+    : never
+  : never;
 
-/** Starts an agent that answers and notifies in one write, without any library. */
-export function oneWriteAgentCommand(): [string, string[]] {
-  return [process.execPath, [decodeURIComponent(new URL("./one-write-agent.ts", import.meta.url).pathname)]];
+/** Command and arguments that start a program of this folder. */
+export function interopCommand(name: InteropProgram, ...args: string[]): [string, string[]] {
+  const [command, ...rest] = programCommand(`acp/test/interop/${name}`);
+  return [command, [...rest, ...args]];
 }
 
 /** Command and arguments that start the agent. */
-export function agentCommand(version: "v1" | "v2", choice: AgentChoice): [string, string[]] {
-  const program = decodeURIComponent(programs[version][choice.library].pathname);
-  return [
-    process.execPath,
-    ["--conditions=parley-source", program, ...(choice.unstable ? ["unstable"] : [])],
-  ];
+export function agentCommand(version: "v1" | "v2", { library, unstable }: AgentChoice): [string, string[]] {
+  return interopCommand(`${library}-agent.ts`, version, ...(unstable ? ["unstable"] : []));
 }

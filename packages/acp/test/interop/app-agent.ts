@@ -1,5 +1,5 @@
-// A program: an agent written once with agent() and served on stdio. Its clients choose the version. The text
-// of a prompt names what it does; what it learnt meanwhile is the last thing that it says.
+// A program: an agent written with agent() and served on stdio. The text of a prompt names what it does, and its last
+// message says what it learnt.
 
 import { agent, authRequired, RequestError } from "@parley/acp";
 import { serveStdio } from "@parley/acp/node";

@@ -14,22 +14,22 @@ import {
   RequestError,
   type Update,
 } from "@parley/acp";
+import { interopCommand } from "./agent-command.ts";
 import { type AppClient, connectApp, prompted } from "./app-client.ts";
-import { programCommand } from "./app-samples.ts";
 import * as v1 from "./v1-samples.ts";
 import * as v2 from "./v2-samples.ts";
 
 const deadline = { timeout: 120_000 };
 
 const agents = {
-  "the SDK's v1 agent": { version: 1, sdk: true, way: "stdio", start: ["./app-sdk-agent.ts", "v1"] },
-  "the SDK's v2 agent": { version: 2, sdk: true, way: "stdio", start: ["./app-sdk-agent.ts", "v2"] },
-  "the SDK's v1 server": { version: 1, sdk: true, way: "HTTP", start: ["./app-sdk-server.ts", "v1"] },
-  "the SDK's v2 server": { version: 2, sdk: true, way: "HTTP", start: ["./app-sdk-server.ts", "v2"] },
-  "the SDK's v1 socket": { version: 1, sdk: true, way: "WebSocket", start: ["./app-sdk-server.ts", "v1"] },
-  "the SDK's v2 socket": { version: 2, sdk: true, way: "WebSocket", start: ["./app-sdk-server.ts", "v2"] },
-  "our agent in version 1": { version: 1, sdk: false, way: "stdio", start: ["./app-agent.ts"] },
-  "our agent": { version: 2, sdk: false, way: "stdio", start: ["./app-agent.ts"] },
+  "the SDK's v1 agent": { version: 1, sdk: true, way: "stdio", start: ["app-sdk-agent.ts", "v1"] },
+  "the SDK's v2 agent": { version: 2, sdk: true, way: "stdio", start: ["app-sdk-agent.ts", "v2"] },
+  "the SDK's v1 server": { version: 1, sdk: true, way: "HTTP", start: ["app-sdk-server.ts", "v1"] },
+  "the SDK's v2 server": { version: 2, sdk: true, way: "HTTP", start: ["app-sdk-server.ts", "v2"] },
+  "the SDK's v1 socket": { version: 1, sdk: true, way: "WebSocket", start: ["app-sdk-server.ts", "v1"] },
+  "the SDK's v2 socket": { version: 2, sdk: true, way: "WebSocket", start: ["app-sdk-server.ts", "v2"] },
+  "our agent in version 1": { version: 1, sdk: false, way: "stdio", start: ["app-agent.ts"] },
+  "our agent": { version: 2, sdk: false, way: "stdio", start: ["app-agent.ts"] },
 } as const;
 
 const withoutStates = (updates: readonly Update[]): Update[] =>
@@ -40,7 +40,7 @@ for (const [name, { version, sdk, way, start }] of Object.entries(agents)) {
   const versions: readonly ProtocolVersion[] = sdk || version === 2 ? [2, 1] : [1];
   const connect = async (t: TestContext): Promise<AppClient> => {
     const [program, ...args] = start;
-    const app = await connectApp(programCommand(program, ...args, "logged-in"), versions, way);
+    const app = await connectApp(interopCommand(program, ...args, "logged-in"), versions, way);
     t.after(() => app.close());
     return app;
   };
@@ -53,7 +53,7 @@ for (const [name, { version, sdk, way, start }] of Object.entries(agents)) {
     before(async () => {
       cwd = await realpath(await mkdtemp(join(tmpdir(), "parley-app-")));
       const [program, ...args] = start;
-      app = await connectApp(programCommand(program, ...args), versions, way);
+      app = await connectApp(interopCommand(program, ...args), versions, way);
       // refused with -32000, then logged in, then tried once more
       session = await app.open({ cwd, additionalDirectories: ["/other"] });
     }, deadline);

@@ -1,5 +1,4 @@
-// A client written once with client(), connected to an agent's process. It answers everything, and keeps what
-// it was told.
+// Connects a client written with client() to an agent's process and records what it receives.
 
 import {
   type ClientSession,

@@ -1,4 +1,4 @@
-// What the agent written with agent() offers, in the model's terms, and how its program is started.
+// Options, commands and a plan that the agent written with agent() offers, in the terms of the model.
 
 import type { AvailableCommand, PlanEntry, SessionConfigOption } from "@parley/acp";
 
@@ -37,9 +37,3 @@ export const appPlan: PlanEntry[] = [
   { content: "look", priority: "high", status: "completed" },
   { content: "leap", priority: "low", status: "pending" },
 ];
-
-/** Command and arguments that start a program of this folder. */
-export function programCommand(name: string, ...args: string[]): [string, string[]] {
-  const program = decodeURIComponent(new URL(name, import.meta.url).pathname);
-  return [process.execPath, ["--conditions=parley-source", program, ...args]];
-}

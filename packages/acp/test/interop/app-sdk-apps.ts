@@ -1,5 +1,4 @@
-// The test agent of either version on the official SDK, for clients that say what they want by the text of a
-// prompt and that must log in first. Each connection has one of its own; who is logged in is known to the process.
+// The test agent of either version on the official SDK: it requires a login, and the text of a prompt names what it does.
 
 import { type AnyMessage, RequestError } from "@agentclientprotocol/sdk";
 import { register, senderOf } from "./sdk-app.ts";

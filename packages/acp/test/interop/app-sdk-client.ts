@@ -1,9 +1,9 @@
-// The test clients of the official SDK, of either version, connected to the agent written with agent().
+// Connects the official SDK's client of either version to an agent's process.
 
 import { RequestError } from "@agentclientprotocol/sdk";
 import type { ProcessExit } from "@parley/acp/node";
-import { programCommand } from "./app-samples.ts";
-import { register, senderOf, spawnStreams } from "./sdk-app.ts";
+import { interopCommand } from "./agent-command.ts";
+import { register, sdkOf, senderOf, spawnStreams } from "./sdk-app.ts";
 import { v1Client } from "./v1-client.ts";
 import { v2Client } from "./v2-client.ts";
 import { EventLog } from "./wire-script.ts";
@@ -24,13 +24,8 @@ export interface SdkClient {
   close(): Promise<ProcessExit>;
 }
 
-const entries = {
-  v1: () => import("@agentclientprotocol/sdk/unstable"),
-  v2: () => import("@agentclientprotocol/sdk/experimental/v2/unstable"),
-} as const;
-
 export function connectSdkToApp(version: "v1" | "v2", ...args: string[]): Promise<SdkClient> {
-  return connectSdk(version, programCommand("./app-agent.ts", ...args));
+  return connectSdk(version, interopCommand("app-agent.ts", ...args));
 }
 
 /** Takes the SDK's unstable entry, which has everything of the stable one and the fork of sessions. */
@@ -38,7 +33,7 @@ export async function connectSdk(
   version: "v1" | "v2",
   command: readonly [string, string[]],
 ): Promise<SdkClient> {
-  const sdk = await entries[version]();
+  const sdk = await sdkOf(version, true);
   const log = new EventLog();
   const wire = {
     peer: () => senderOf<never>(connection.agent),

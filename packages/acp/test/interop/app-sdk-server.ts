@@ -1,6 +1,5 @@
-// A program: the test agent of the official SDK behind the SDK's own server, over HTTP and WebSocket. It prints its
-// address and ends when its input does. Its arguments are the version, "logged-in", "port=NUMBER", and "token=WORD" for a
-// server that wants a header and keeps its clients apart by a cookie.
+// A program: the official SDK's test agent behind the SDK's server, over HTTP and WebSocket. It prints its address and ends
+// with its input. Arguments: the version, "logged-in", "port=NUMBER", and "token=WORD" to require a header and a cookie.
 
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";

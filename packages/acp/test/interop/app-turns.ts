@@ -1,4 +1,4 @@
-// What the agent written with agent() does in a turn, by the text of its prompt.
+// The turns of the agent written with agent(), by the text of the prompt.
 
 import { RequestError, type Turn } from "@parley/acp";
 import { appCommands, appPlan } from "./app-samples.ts";

@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { programCommand } from "./app-samples.ts";
+import { launcher } from "../support/programs.ts";
+import { interopCommand } from "./agent-command.ts";
 import { connectSdk, type SdkClient } from "./app-sdk-client.ts";
 import * as v1 from "./v1-samples.ts";
 import * as v2 from "./v2-samples.ts";
@@ -15,7 +15,6 @@ import { outcomeOf } from "./wire-script.ts";
 
 const deadline = { timeout: 120_000 };
 const { meta } = v1;
-const launcher = fileURLToPath(new URL("../../../cli/bin/parley", import.meta.url));
 const home = mkdtempSync(join(tmpdir(), "parley-bridge-interop-"));
 process.env.PARLEY_HOME = home;
 after(() => rmSync(home, { recursive: true, force: true }));
@@ -32,8 +31,8 @@ function bridged(version: Version, library: "sdk" | "ours", ...flags: string[]):
   const other = version === "v1" ? "v2" : "v1";
   const [command, args] =
     library === "sdk"
-      ? programCommand("./app-sdk-agent.ts", other, ...flags)
-      : programCommand("./app-agent.ts", `${other}-only`, ...flags);
+      ? interopCommand("app-sdk-agent.ts", other, ...flags)
+      : interopCommand("app-agent.ts", `${other}-only`, ...flags);
   return connectSdk(version, [launcher, ["bridge", "--as", version, "--", command, ...args]]);
 }
 

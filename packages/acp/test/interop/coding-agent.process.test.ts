@@ -5,10 +5,10 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { launcher } from "../support/programs.ts";
 import { connectSdk, type SdkClient } from "./app-sdk-client.ts";
 import { outcomeOf } from "./wire-script.ts";
 
-const launcher = join(import.meta.dirname, "../../../cli/bin/parley");
 const patience = { timeout: 120_000 };
 
 const wires = {

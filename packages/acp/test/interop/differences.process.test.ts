@@ -3,9 +3,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { ConnectionError } from "@parley/acp";
-import { connectParleyV1 } from "./parley-v1-client.ts";
-import { connectParleyV2 } from "./parley-v2-client.ts";
-import { connectSdkV1 } from "./sdk-v1-client.ts";
+import { connectParleyV1, connectParleyV2 } from "./parley-client.ts";
+import { connectSdkV1 } from "./sdk-client.ts";
 import * as v1 from "./v1-samples.ts";
 import * as v2 from "./v2-samples.ts";
 import { outcomeOf } from "./wire-script.ts";

@@ -1,5 +1,4 @@
-// A program: an agent that is steered, that works beside and between prompts, that has models and takes a system prompt.
-// The text of a prompt names what it does.
+// A program: an agent with steering, background work, models and a system prompt. The text of a prompt names what it does.
 
 import { agent, type Turn } from "@parley/acp";
 import { serveStdio } from "@parley/acp/node";

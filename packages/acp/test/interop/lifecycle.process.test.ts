@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { programCommand } from "./app-samples.ts";
+import { interopCommand } from "./agent-command.ts";
 import { connectSdk } from "./app-sdk-client.ts";
 import * as v1 from "./v1-samples.ts";
 import * as v2 from "./v2-samples.ts";
@@ -13,7 +13,7 @@ const deadline = { timeout: 120_000 };
 type Json = Record<string, unknown>;
 
 async function opened(t: TestContext, version: "v1" | "v2", more: object = {}) {
-  const client = await connectSdk(version, programCommand("./lifecycle-agent.ts"));
+  const client = await connectSdk(version, interopCommand("lifecycle-agent.ts"));
   t.after(async () => {
     assert.deepEqual(await client.close(), { exitCode: 0 });
     assert.equal(client.complaints(), "");

@@ -1,5 +1,4 @@
-// A program: an agent without any library. It answers every request and sends an update in the same write, so
-// that a client gets both in one chunk.
+// A program: an agent without a library that sends each answer and an update in one write.
 
 let rest = "";
 

@@ -6,11 +6,9 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { spawnTransport } from "@parley/acp/node";
 import { clientPeer } from "@parley/acp/v1";
-import { type AgentChoice, oneWriteAgentCommand } from "./agent-command.ts";
-import { connectParleyV1 } from "./parley-v1-client.ts";
-import { connectParleyV2 } from "./parley-v2-client.ts";
-import { connectSdkV1 } from "./sdk-v1-client.ts";
-import { connectSdkV2 } from "./sdk-v2-client.ts";
+import { type AgentChoice, interopCommand } from "./agent-command.ts";
+import { connectParleyV1, connectParleyV2 } from "./parley-client.ts";
+import { connectSdkV1, connectSdkV2 } from "./sdk-client.ts";
 import * as v1 from "./v1-samples.ts";
 import * as v2 from "./v2-samples.ts";
 import type { Connected } from "./wire-script.ts";
@@ -147,7 +145,7 @@ test(
   deadline,
   async (t) => {
     const order: string[] = [];
-    const { transport } = spawnTransport(...oneWriteAgentCommand());
+    const { transport } = spawnTransport(...interopCommand("one-write-agent.ts"));
     const peer = clientPeer(transport, {
       notifications: {
         "session/update": ({ sessionId: session }) => {

@@ -1,9 +1,17 @@
-// Runs scripts on the official SDK: registers handlers, adapts its contexts, connects it to stdio or to an
-// agent's process. Version-neutral; the four SDK entry points all have this shape.
+// Runs scripts on the official SDK: registers handlers, adapts its contexts, and connects it to stdio or to a process.
 
 import { type AgentProcess, spawnAgent } from "@parley/acp/node";
 
 type SdkCall = { readonly params: unknown; readonly signal: AbortSignal };
+
+/** The entry point of the SDK for a version of the protocol. */
+export function sdkOf(version: "v1" | "v2", isUnstable = false) {
+  if (version === "v1")
+    return isUnstable ? import("@agentclientprotocol/sdk/unstable") : import("@agentclientprotocol/sdk");
+  return isUnstable
+    ? import("@agentclientprotocol/sdk/experimental/v2/unstable")
+    : import("@agentclientprotocol/sdk/experimental/v2");
+}
 
 /** Agent and client apps of every SDK entry point, without their overloads for each method. */
 interface SdkApp {

@@ -1,6 +1,5 @@
-// A program: an agent of either version on the official SDK that is logged in to by running it in a terminal, with work
-// that can be cancelled by itself, a system prompt, and the legacy models of version 1. Its arguments are the version
-// and, for the login, "login"; TOKEN_FILE says where the login is kept.
+// A program: an agent on the official SDK with a terminal login, cancellable work, a system prompt and, in version 1, legacy
+// models. Arguments: the version, and "login" for the login. TOKEN_FILE names the file that holds the login.
 
 import { existsSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline/promises";

@@ -1,4 +1,4 @@
-// A server of these tests in a process of its own.
+// Starts a server in a process of its own.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

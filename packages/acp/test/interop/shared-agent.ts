@@ -1,5 +1,4 @@
-// What the agents of the v1 and the v2 tests have in common: extensions, and the unstable methods that both
-// versions have in one shape. They tell in `_meta` what they saw.
+// Extensions and unstable methods that the agents of the v1 and the v2 tests share.
 
 import { trickyText } from "./v1-samples.ts";
 import { outcomeOf, type Sender, type Wire } from "./wire-script.ts";

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/style/noRestrictedImports: only tests load this file
 
-// What is the same on both versions of the wire, as tests that each of them registers for each of its pairs.
+// Registers the tests that are the same on both versions of the wire.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,4 @@
-// The agent of the v1 tests, written once and run on either library. It tells in `_meta` what it saw, so
-// that the client can compare that with what it sent.
+// The agent of the v1 tests, for either library: it reports in `_meta` what it received, for the client to compare.
 
 import type {
   AgentNotifications,

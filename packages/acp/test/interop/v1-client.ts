@@ -1,5 +1,5 @@
-// The client of the v1 tests, written once and run on either library: it answers everything, tells in `_meta`
-// what it saw, and logs what it is told. The handler of session/update comes last, the worst place for it.
+// The client of the v1 tests, for either library: it answers everything, reports in `_meta` what it received, and logs
+// notifications. The handler of session/update comes last, because the SDK asks all handlers in order.
 
 import type { AgentNotifications, AgentRequests, ClientNotifications, ClientRequests } from "@parley/acp/v1";
 import { type EventLog, type Script, type Sender, untilCancelled, type Wire } from "./wire-script.ts";

@@ -1,5 +1,4 @@
-// One valid value for every shape of version 1 that both sides must understand alike: every field is filled,
-// so that a side which drops or defaults one is found out by comparison.
+// One valid value for every shape of version 1, with every field filled, so that a side that drops a field is found.
 
 import type {
   ContentBlock,

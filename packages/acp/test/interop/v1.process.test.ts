@@ -6,8 +6,8 @@ import { after, before, describe, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import type { AgentNotifications, AgentRequests, ContentBlock, PromptResponse } from "@parley/acp/v1";
 import { methods, stableUpdateTags, unstableUpdateTags } from "../../src/wire/v1/methods.gen.ts";
-import { connectParleyV1 } from "./parley-v1-client.ts";
-import { connectSdkV1 } from "./sdk-v1-client.ts";
+import { connectParleyV1 } from "./parley-client.ts";
+import { connectSdkV1 } from "./sdk-client.ts";
 import {
   deadline,
   leave,

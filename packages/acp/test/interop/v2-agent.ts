@@ -1,5 +1,5 @@
-// The agent of the v2 tests, written once and run on either library. It answers a prompt at once, works
-// afterwards, and tells in the `_meta` of its answers and of its idle state what it saw.
+// The agent of the v2 tests, for either library: it answers a prompt at once, works afterwards, and reports in `_meta` what
+// it received.
 
 import type {
   AgentNotifications,

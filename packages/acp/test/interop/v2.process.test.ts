@@ -6,8 +6,8 @@ import { after, before, describe, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import type { AgentNotifications, AgentRequests, ContentBlock } from "@parley/acp/v2";
 import { methods, stableUpdateTags, unstableUpdateTags } from "../../src/wire/v2/methods.gen.ts";
-import { connectParleyV2 } from "./parley-v2-client.ts";
-import { connectSdkV2 } from "./sdk-v2-client.ts";
+import { connectParleyV2 } from "./parley-client.ts";
+import { connectSdkV2 } from "./sdk-client.ts";
 import {
   deadline,
   leave,

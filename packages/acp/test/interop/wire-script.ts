@@ -1,5 +1,4 @@
-// The shapes in which an agent or a client is written once and then run on either library: handlers by
-// method name, a sender for the other direction, and a way to refuse.
+// The types of agents and clients that run on either library: handlers by method, a sender, and a way to refuse.
 
 import type { ProcessExit } from "@parley/acp/node";
 

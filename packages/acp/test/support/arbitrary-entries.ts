@@ -1,4 +1,4 @@
-// Entries of every kind for property tests: few ids, so that they meet, in any order.
+// Generates entries of every kind for property tests, with few ids, so that they collide.
 
 import fc from "fast-check";
 import type { Entry, EntryBody } from "../../src/model/entry.ts";

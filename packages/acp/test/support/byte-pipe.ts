@@ -1,5 +1,4 @@
-// For the tests of this folder: two byte channels back to back in one process, with the test's hands
-// on the bytes.
+// Two byte channels back to back in one process, with bytes that the test controls.
 
 import type { ByteChannel, ByteReceiver } from "../../src/transport/byte-channel.ts";
 

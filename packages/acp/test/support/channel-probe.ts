@@ -1,4 +1,4 @@
-// For the tests of this folder: a receiver that remembers, and the one place that polls for a process.
+// Records what a byte channel delivers, and waits for processes to end.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";

@@ -1,7 +1,6 @@
 // biome-ignore-all lint/style/noRestrictedImports: only tests load this file
 
-// For the tests of this folder: two connections back to back, or one connection and a bare peer whose
-// every message is written by hand and remembered.
+// Connects two connections back to back, or one connection and a peer whose messages the test writes.
 
 import assert from "node:assert/strict";
 import { Connection } from "../../src/jsonrpc/connection.ts";

@@ -1,5 +1,4 @@
-// For the tests of this folder: runs bytes through a decoder, cut as the test likes, and says what came
-// out and how much work it was.
+// Runs bytes through a decoder, cut as the test likes, and counts the work.
 
 import { limitsFrom } from "../../src/jsonrpc/limits.ts";
 import type { Fault } from "../../src/jsonrpc/transport.ts";

@@ -1,7 +1,6 @@
 // biome-ignore-all lint/style/noRestrictedImports: only tests load this file
 
-// For the tests of this folder: a server of one connection on the loopback interface that does what it is told. It
-// reads no message; the first POST opens the connection, whatever is in it.
+// An HTTP server with one connection that the test controls. It reads no messages; the first POST opens the connection.
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";

@@ -1,4 +1,4 @@
-// For tests: a connection over Streamable HTTP to a server that does what a test tells it.
+// Connects over Streamable HTTP to a server that the test controls.
 
 import { Connection, type Handlers, type HttpTransportOptions, httpTransport } from "@parley/acp";
 import { Loopback, type LoopbackScript } from "./http-loopback.ts";

@@ -1,7 +1,6 @@
 // biome-ignore-all lint/style/noRestrictedImports: only tests load this file
 
-// For the tests of this folder: an agent and a client back to back, in every version, or one of them and a
-// peer whose every message is written by hand.
+// Connects an agent and a client back to back in every version, or one of them and a peer whose messages the test writes.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,4 @@
-// For the tests of this folder: a client and an agent with a relay between them, on wires that somebody watches
-// and that something happens to when so many messages have crossed.
+// A client and an agent with a relay between them, on wires that record messages and can break at any of them.
 
 import type { Sink, Transport } from "../../src/jsonrpc/transport.ts";
 import { agent } from "../../src/peer/agent/agent.ts";

@@ -1,4 +1,4 @@
-// A client or an agent by hand, for tests of relays: it says what no library would say.
+// A client or an agent whose messages the test writes, for relays.
 
 import type { Transport } from "../../src/jsonrpc/transport.ts";
 import { relay } from "../../src/peer/relay/relay.ts";

@@ -1,4 +1,4 @@
-// For tests: a workspace in a temporary directory, with something outside that must not be touched.
+// A workspace in a temporary directory, with files outside that must not be touched.
 
 import assert from "node:assert/strict";
 import {

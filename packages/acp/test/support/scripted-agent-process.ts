@@ -1,14 +1,13 @@
-// The program behind tests that want a scripted agent in a process of its own:
-//   node --conditions=parley-source scripted-agent-process.ts SCENARIO.json
-// The scenario may also be given as JSON itself.
+// A program: an agent that plays a scenario, given as JSON or as the name of a file. With `--mark FILE` it only writes
+// the file, as a terminal login does.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { serveScenario } from "../../src/node/serve-scenario.ts";
 
-const [given] = process.argv.slice(2);
+const [given, flag, mark = ""] = process.argv.slice(2);
 if (given === undefined) {
   process.stderr.write("usage: scripted-agent-process SCENARIO.json, or the scenario itself as JSON\n");
   process.exit(2);
 }
-const text = given.trimStart().startsWith("{") ? given : readFileSync(given, "utf8");
-await serveScenario(JSON.parse(text));
+if (flag === "--mark") writeFileSync(mark, "");
+else await serveScenario(JSON.parse(given.trimStart().startsWith("{") ? given : readFileSync(given, "utf8")));

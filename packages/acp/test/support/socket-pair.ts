@@ -1,6 +1,6 @@
 // biome-ignore-all lint/style/noRestrictedImports: only tests load this file
 
-// For the tests of WebSockets: a server on loopback and a client of either kind.
+// A WebSocket server on the loopback interface, with a client of either kind.
 
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,4 @@
-// For the tests of this folder: files that vanish, and a look at them with SQLite itself.
+// Store files that vanish with the test, and direct access to them with SQLite.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// For the tests of this folder: another process that uses a store and says on stdout how far it is.
+// Runs a process that uses a store and reports its progress on stdout.
 
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";

@@ -1,4 +1,4 @@
-// For the tests of this folder: terminals that are closed with the test, and a way to wait for output.
+// Terminals that close with the test, and a wait for their output.
 
 import type { TestContext } from "node:test";
 import {

@@ -15,8 +15,9 @@ import {
   type ProtocolVersion,
 } from "@parley/acp";
 import { type AgentProcess, spawnTransport } from "@parley/acp/node";
+import { launcher } from "../../../acp/test/support/programs.ts";
 
-export const launcher = join(import.meta.dirname, "../../../cli/bin/parley");
+export { launcher };
 export const patience = { timeout: 120_000 };
 
 /** What would choose a model on the machine of whoever runs the tests. */
@@ -83,6 +84,8 @@ export interface Started {
 }
 
 export interface StartOptions extends Partial<ClientDefinition> {
+  /** Default: the launcher of the tests, which may start a bundle. */
+  readonly command?: string;
   readonly args?: readonly string[];
   readonly env?: Env;
   /** Arguments before `agent`, such as those of a tap in front of it. */
@@ -94,10 +97,10 @@ export async function start(
   t: TestContext,
   { env, cwd }: Home,
   version: ProtocolVersion,
-  { args = [], env: more = {}, before = [], ...definition }: StartOptions = {},
+  { command = launcher, args = [], env: more = {}, before = [], ...definition }: StartOptions = {},
 ): Promise<Started> {
   let output = "";
-  const { transport, process: child } = spawnTransport(launcher, [...before, "agent", ...args], {
+  const { transport, process: child } = spawnTransport(command, [...before, "agent", ...args], {
     cwd,
     env: { ...env, ...more },
     onStderr: (text) => {

@@ -7,8 +7,8 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, type TestContext, test } from "node:test";
+import { launcher } from "../../../acp/test/support/programs.ts";
 
-const launcher = join(import.meta.dirname, "../../bin/parley");
 const wanted = "acpx@0.19.1";
 const skip = process.env["PARLEY_ACPX"] === undefined && "PARLEY_ACPX=1 runs it, with acpx from the registry";
 const patience = { timeout: 300_000, skip };

@@ -9,9 +9,9 @@ import { after, test } from "node:test";
 import { promisify } from "node:util";
 import { client, type PermissionAsk, type ProtocolVersion, type Update } from "@parley/acp";
 import { spawnTransport } from "@parley/acp/node";
+import { launcher } from "../../../acp/test/support/programs.ts";
 import { editors, setupFor } from "./agent-setup.ts";
 
-const launcher = join(import.meta.dirname, "../../bin/parley");
 const temporary = realpathSync(mkdtempSync(join(tmpdir(), "parley-agent-cli-test-")));
 after(() => rmSync(temporary, { recursive: true, force: true }));
 const patience = { timeout: 120_000 };

@@ -3,18 +3,17 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { interopCommand } from "../../../acp/test/interop/agent-command.ts";
 import { startServer } from "../../../acp/test/interop/server-process.ts";
 import { agentHome, patience } from "../../test/support/agents-probe.ts";
 import { interruptAt, RunProbe } from "../../test/support/run-probe.ts";
 
-const program = fileURLToPath(new URL("../../../acp/test/interop/app-sdk-server.ts", import.meta.url));
 const token = "word-that-nobody-sees";
 
 /** A home whose config has the agent `web` over HTTP and `sock` over a WebSocket. */
 async function remoteHome(t: TestContext, version: string, headers = { Authorization: `Bearer ${token}` }) {
-  const words = ["--conditions=parley-source", program, version, "logged-in", `token=${token}`];
-  const server = await startServer([process.execPath, words]);
+  const command = interopCommand("app-sdk-server.ts", version, "logged-in", `token=${token}`);
+  const server = await startServer(command);
   t.after(() => server.end());
   const home = agentHome(t);
   const agents = {

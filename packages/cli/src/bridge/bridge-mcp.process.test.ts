@@ -12,8 +12,8 @@ import { setTimeout as turnOfTheLoop } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type ClientDefinition, type ClientSession, client, type Files, RequestError } from "@parley/acp";
 import { localTerminals, spawnTransport } from "@parley/acp/node";
+import { launcher } from "../../../acp/test/support/programs.ts";
 
-const launcher = fileURLToPath(new URL("../../bin/parley", import.meta.url));
 const probe = fileURLToPath(new URL("../../test/support/bridge-mcp-probe.ts", import.meta.url));
 const temporary = mkdtempSync(join(tmpdir(), "parley-bridge-test-"));
 after(() => rmSync(temporary, { recursive: true, force: true }));

@@ -11,8 +11,8 @@ import { after, type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { type ClientSession, client, type Update } from "@parley/acp";
 import { type AgentProcess, spawnTransport } from "@parley/acp/node";
+import { launcher } from "../../../acp/test/support/programs.ts";
 
-const launcher = fileURLToPath(new URL("../../bin/parley", import.meta.url));
 const temporary = mkdtempSync(join(tmpdir(), "parley-bridge-cli-"));
 after(() => rmSync(temporary, { recursive: true, force: true }));
 const deadline = { timeout: 120_000 };

@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { launcher } from "../../../acp/test/support/programs.ts";
 
-const launcher = join(import.meta.dirname, "../../bin/parley");
 const temporary = mkdtempSync(join(tmpdir(), "parley-completion-test-"));
 after(() => rmSync(temporary, { recursive: true, force: true }));
 symlinkSync(launcher, join(temporary, "parley"));

@@ -16,8 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { auditLog } from "@parley/client";
-
-const launcher = join(import.meta.dirname, "../../bin/parley");
+import { launcher } from "../../../acp/test/support/programs.ts";
 
 function place(t: TestContext) {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "parley-permissions-")));

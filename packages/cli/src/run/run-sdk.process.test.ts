@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { programCommand } from "../../../acp/test/support/programs.ts";
 import { eventsOf, interruptAt, patience, RunProbe } from "../../test/support/run-probe.ts";
 
 const probe = new RunProbe();
-const program = join(import.meta.dirname, "../../../acp/test/interop/app-sdk-agent.ts");
 const agent = (version: number, ...args: string[]) => [
-  ...["--", process.execPath, "--conditions=parley-source", program, `v${version}`, ...args],
+  ...["--", ...programCommand("acp/test/interop/app-sdk-agent.ts"), `v${version}`, ...args],
 ];
 const run = (version: number, prompt: string, ...flags: string[]) =>
   probe.parley(["run", "--no-history", ...flags, prompt, ...agent(version, "logged-in")]);

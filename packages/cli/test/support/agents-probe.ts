@@ -1,16 +1,14 @@
-// For tests: a home of its own, the command in it, and scripted agents.
+// Runs `parley` in a home of its own, with scripted agents.
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import type { AgentScenario } from "@parley/acp/testing";
+import { launcher, programCommand } from "../../../acp/test/support/programs.ts";
 
 export const patience = { timeout: 120_000 };
-const launcher = fileURLToPath(new URL("../../bin/parley", import.meta.url));
-const program = fileURLToPath(new URL("./scripted-agent.ts", import.meta.url));
 
 export function agentHome(t: TestContext) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-agents-test-")));
@@ -31,7 +29,7 @@ export function agentHome(t: TestContext) {
       scenarios += 1;
       const file = join(folder, `scenario-${scenarios}.json`);
       writeFileSync(file, JSON.stringify({ parley: "agent-scenario", version: 1, ...scenario }));
-      return [process.execPath, "--conditions=parley-source", program, file];
+      return [...programCommand("acp/test/support/scripted-agent-process.ts"), file];
     },
     parley(
       args: readonly string[],
@@ -41,7 +39,13 @@ export function agentHome(t: TestContext) {
         encoding: "utf8",
         cwd: folder,
         // nothing that is installed on this machine is an agent here
-        env: { PATH: "/usr/bin:/bin", HOME: folder, PARLEY_HOME: folder, ...options.env },
+        env: {
+          PATH: "/usr/bin:/bin",
+          HOME: folder,
+          PARLEY_HOME: folder,
+          NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+          ...options.env,
+        },
         input: options.input ?? "",
         timeout: 100_000,
       });

@@ -1,5 +1,5 @@
-// A program for tests: an agent of version 2 that starts the MCP server named "editor" and calls the tools that
-// a prompt lists as JSON. What came back is what it says.
+// A program: a v2 agent that starts the MCP server "editor", calls the tools that a prompt lists as JSON, and says the
+// results.
 
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";

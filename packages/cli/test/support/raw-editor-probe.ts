@@ -1,21 +1,15 @@
-// An editor by hand, for tests of what stands between an editor and an agent: it writes any bytes, and keeps every
-// line that comes back.
+// An editor that writes any bytes to `parley` and keeps every line that comes back.
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import type { AgentScenario } from "@parley/acp/testing";
-import { launcher } from "./tap-probe.ts";
-
-const program = fileURLToPath(
-  new URL("../../../acp/test/support/scripted-agent-process.ts", import.meta.url),
-);
+import { launcher, programCommand } from "../../../acp/test/support/programs.ts";
 
 export type Line = Record<string, unknown>;
 
 export function scriptedCommand(scenario: Omit<AgentScenario, "parley" | "version">): string[] {
   const json = JSON.stringify({ parley: "agent-scenario", version: 1, ...scenario });
-  return [process.execPath, "--conditions=parley-source", program, json];
+  return [...programCommand("acp/test/support/scripted-agent-process.ts"), json];
 }
 
 export class RawEditor {

@@ -1,4 +1,4 @@
-// For tests: `parley run` as a script starts it, on agents that do what a scenario says.
+// Runs `parley` as a script does, with agents that play a scenario.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import {
@@ -14,10 +14,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
 import type { AgentScenario, AgentStep } from "@parley/acp/testing";
+import { launcher, programCommand } from "../../../acp/test/support/programs.ts";
 
+export { launcher };
 export const patience = { timeout: 120_000 };
-export const launcher = join(import.meta.dirname, "../../bin/parley");
-const agentProgram = join(import.meta.dirname, "../../../acp/test/support/scripted-agent-process.ts");
 
 /** What a run left behind. */
 export interface Ran {
@@ -60,7 +60,7 @@ export class RunProbe {
     const play = isSteps(scenario) ? { otherwise: scenario } : scenario;
     const file = join(this.folder, `scenario-${++this.#scenarios}.json`);
     writeFileSync(file, JSON.stringify({ parley: "agent-scenario", version: 1, ...play }));
-    return [process.execPath, "--conditions=parley-source", agentProgram, file];
+    return [...programCommand("acp/test/support/scripted-agent-process.ts"), file];
   }
 
   parley(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
@@ -87,7 +87,7 @@ export class RunProbe {
         PARLEY_HOME: this.home,
         PARLEY_MODEL: "offline",
         // one cache for the command and for the agents, which inherit it
-        NODE_COMPILE_CACHE: join(this.folder, "cache"),
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(this.folder, "cache"),
         PARLEY_TEST_MARK: this.mark,
         ...options.env,
       },

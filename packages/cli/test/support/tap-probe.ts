@@ -1,4 +1,4 @@
-// Starts `parley tap` for tests, as an editor would, and keeps what comes out of it.
+// Starts `parley tap` as an editor does and collects its output.
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -6,8 +6,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readTrace, type Trace } from "@parley/conformance";
+import { launcher } from "../../../acp/test/support/programs.ts";
 
-export const launcher = join(import.meta.dirname, "../../bin/parley");
+export { launcher };
 
 export interface TapRun {
   readonly child: ChildProcessWithoutNullStreams;

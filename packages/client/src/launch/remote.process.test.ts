@@ -5,9 +5,9 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { type TestContext, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { agent as agentOf, webSocketTransport } from "@parley/acp";
 import { WebSocketServer } from "ws";
+import { interopCommand } from "../../../acp/test/interop/agent-command.ts";
 import { startServer } from "../../../acp/test/interop/server-process.ts";
 import { patience } from "../../test/support/live-probe.ts";
 import { LaunchError, launchAgent, liveAgent, type RemoteEntry } from "../index.ts";
@@ -127,10 +127,9 @@ for (const version of ["v1", "v2"]) {
     `an agent behind the official SDK's server is reached with headers and cookies, and reached again when that was restarted (${version}, H15, H18)`,
     patience,
     async (t) => {
-      const program = fileURLToPath(new URL("../../../acp/test/interop/app-sdk-server.ts", import.meta.url));
       const start = async (...args: string[]) => {
-        const words = ["--conditions=parley-source", program, version, "logged-in", "token=word", ...args];
-        const server = await startServer([process.execPath, words]);
+        const words = [version, "logged-in", "token=word", ...args];
+        const server = await startServer(interopCommand("app-sdk-server.ts", ...words));
         t.after(() => server.end());
         return server;
       };
@@ -167,9 +166,7 @@ test(
   "an address over HTTP that refuses, or is no agent, is told with what to do, and without the headers",
   patience,
   async (t) => {
-    const program = fileURLToPath(new URL("../../../acp/test/interop/app-sdk-server.ts", import.meta.url));
-    const words = ["--conditions=parley-source", program, "v1", "token=word"];
-    const server = await startServer([process.execPath, words]);
+    const server = await startServer(interopCommand("app-sdk-server.ts", "v1", "token=word"));
     t.after(() => server.end());
     const entry: RemoteEntry = {
       name: "web",

@@ -1,17 +1,18 @@
-// F1: an agent is killed twenty times at each point of its life, and its session goes on.
+// F1: an agent is killed several times at each point of its life, and its session goes on.
 
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import type { Entry } from "@parley/acp";
+import { inSoak } from "../../../acp/test/support/soak.ts";
 import { type CrashPoint, crashingAgent } from "../../test/support/crashing-agent.ts";
 import { rules } from "../../test/support/gate-probe.ts";
 import { live, patience, runs } from "../../test/support/live-probe.ts";
 import { liveRecorder, openHistory } from "../history.ts";
 import { type LiveGate, type LivePrompt, type LiveSession, permissionGate } from "../index.ts";
 
-const rounds = 20;
+const rounds = inSoak(3, 20);
 const cwd = tmpdir();
 
 interface Expected {

@@ -3,16 +3,15 @@
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import type { Update } from "@parley/acp";
+import { programCommand } from "../../../acp/test/support/programs.ts";
 import { live, patience } from "../../test/support/live-probe.ts";
 import { commandEntry, type LiveGate } from "../index.ts";
 
-const program = fileURLToPath(new URL("../../../acp/test/interop/app-sdk-agent.ts", import.meta.url));
 const cwd = tmpdir();
 
 for (const version of [1, 2] as const) {
-  const entry = commandEntry([process.execPath, "--conditions=parley-source", program, `v${version}`]);
+  const entry = commandEntry([...programCommand("acp/test/interop/app-sdk-agent.ts"), `v${version}`]);
 
   test(
     `an agent on the official SDK is logged in to, prompted, cancelled and brought back (v${version})`,

@@ -6,21 +6,19 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import type { ClientSession, Update } from "@parley/acp";
 import { commandEntry, type LoginCommand, liveAgent } from "@parley/client";
+import { programCommand, type TestProgram } from "../../../acp/test/support/programs.ts";
 
 const deadline = { timeout: 120_000 };
 const systemPrompt = { mode: "append" as const, content: [{ type: "text" as const, text: "be brief" }] };
 
-/** Command and arguments that start a program of the interop tests. */
-function programCommand(program: string, ...args: string[]): [string, string[]] {
-  const path = fileURLToPath(new URL(program, import.meta.url));
-  return [process.execPath, ["--conditions=parley-source", path, ...args]];
+function commandOf(program: TestProgram, ...args: string[]): [string, string[]] {
+  const [command, ...own] = programCommand(program);
+  return [command, [...own, ...args]];
 }
 
-const sdkAgent = (version: string) =>
-  programCommand("../../../acp/test/interop/sdk-terminal-agent.ts", version);
+const sdkAgent = (version: string) => commandOf("acp/test/interop/sdk-terminal-agent.ts", version);
 
 async function scratch(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "parley-login-"));
@@ -35,7 +33,7 @@ async function typed(
   line: string,
 ): Promise<{ shown: string; result: unknown }> {
   const [node, agent] = sdkAgent(version);
-  const [command, args] = programCommand("./terminal-login-client.ts", node, ...agent);
+  const [command, args] = commandOf("client/test/interop/terminal-login-client.ts", node, ...agent);
   const child = spawn(command, args, {
     env: { ...process.env, TOKEN_FILE: await scratch(t) },
     stdio: ["pipe", "pipe", "inherit"],

@@ -4,8 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFile
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import type { AgentScenario } from "@parley/acp/testing";
+import { programCommand } from "../../../acp/test/support/programs.ts";
 import { type CommandEntry, type LiveEvent, type LiveOptions, liveAgent } from "../../src/index.ts";
 
 export const patience = { timeout: 60_000 };
@@ -31,13 +31,13 @@ export function scripted(t: TestContext, ...lives: readonly Life[]) {
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   for (const [index, life] of lives.entries())
     writeFileSync(join(folder, `${index + 1}.json`), JSON.stringify(life));
-  const program = fileURLToPath(new URL("./scripted-peer.ts", import.meta.url));
+  const [command, ...args] = programCommand("client/test/support/scripted-peer.ts");
   const entry: CommandEntry = {
     name: "scripted",
     origin: "command",
     transport: "stdio",
-    command: process.execPath,
-    args: ["--conditions=parley-source", program, folder],
+    command,
+    args: [...args, folder],
   };
   return {
     entry,

@@ -1,6 +1,5 @@
-// The agent behind the tests that start processes: node --conditions=parley-source scripted-peer.ts FOLDER
-// FOLDER has 1.json, 2.json and so on: what it does when it is started for the first time, the second, and from then on.
-// It writes down its environment and its arguments each time.
+// A program: an agent that plays FOLDER/1.json when it is first started, 2.json the second time, and so on, and writes its
+// environment and arguments to FOLDER.
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -4,6 +4,7 @@ import { mkdirSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { test } from "node:test";
+import { inSoak } from "../../../test/support/soak.ts";
 import { freshPath, withSqlite } from "../../../test/support/store-probe.ts";
 import { storeProcess } from "../../../test/support/store-process.ts";
 import { collect, promptAt, promptsFrom, recordOf } from "../../testing/contracts/store-samples.ts";
@@ -51,7 +52,7 @@ function appending(next: number, durability: string): string {
 test("F15: a writer that is killed at any moment loses nothing that it acknowledged", patience, async () => {
   const path = freshPath();
   let stored = 0;
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < inSoak(6, 40); round++) {
     const durability = round % 2 === 0 ? "normal" : "full";
     const child = storeProcess(path, appending(stored + 1, durability));
     try {

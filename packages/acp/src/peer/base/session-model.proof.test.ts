@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { propertyRuns } from "../../../test/support/soak.ts";
 import {
   type Agent,
   type AgentSession,
@@ -510,7 +511,7 @@ test("whatever happens in a session, in whatever order, the guarantees hold", {
         await check(given);
         assert.deepEqual(unhandled.splice(0), []);
       }),
-      { numRuns: Number(process.env["PARLEY_RUNS"] ?? 300) },
+      propertyRuns(300, 5_000),
     );
   } finally {
     process.off("unhandledRejection", note);

@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { type Meeting, meeting, type Side, versionPairs } from "../../../test/support/race-probe.ts";
+import { propertyRuns } from "../../../test/support/soak.ts";
 import type { Sink } from "../../jsonrpc/transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
 import type { Turn } from "../agent/turn/turn.ts";
@@ -261,7 +262,7 @@ test("whatever happens at whatever message, every request has one answer (G4, G5
         if (isAnswered) assert.deepEqual(all.wronglyAnsweredToClient(), []);
       },
     ),
-    { numRuns: 400 },
+    propertyRuns(100, 2_000),
   );
 });
 

@@ -1,0 +1,38 @@
+// Commands of the programs that process tests start: bundled in `npm run check`, from source when a test file runs alone.
+
+import { basename, join } from "node:path";
+
+const packages = join(import.meta.dirname, "../../..");
+
+/** A folder with the layout of packages/cli and bundled code. Not PARLEY_…: tests look at all variables of that name. */
+const bundled = process.env.BUNDLED_PARLEY;
+
+/** The command `parley` from source, for tests of the launcher and of what is loaded. */
+export const sourceLauncher = join(packages, "cli/bin/parley");
+
+/** The command `parley`. */
+export const launcher = bundled === undefined ? sourceLauncher : join(bundled, "bin/parley");
+
+/** Paths below packages/ of the programs that are bundled together with `parley`. */
+export const testPrograms = [
+  "acp/test/support/scripted-agent-process.ts",
+  "client/test/support/scripted-peer.ts",
+  "acp/test/interop/app-agent.ts",
+  "acp/test/interop/app-sdk-agent.ts",
+  "acp/test/interop/app-sdk-server.ts",
+  "acp/test/interop/lifecycle-agent.ts",
+  "acp/test/interop/one-write-agent.ts",
+  "acp/test/interop/parley-agent.ts",
+  "acp/test/interop/sdk-agent.ts",
+  "acp/test/interop/sdk-terminal-agent.ts",
+  "client/test/interop/terminal-login-client.ts",
+] as const;
+
+export type TestProgram = (typeof testPrograms)[number];
+
+/** The command that starts a test program. */
+export function programCommand(path: TestProgram): [string, ...string[]] {
+  const program =
+    bundled === undefined ? join(packages, path) : join(bundled, "dist", `${basename(path, ".ts")}.js`);
+  return [process.execPath, "--conditions=parley-source", program];
+}
