@@ -195,7 +195,8 @@ test("what is recommended for a run in another directory is for that directory",
   const env = { OTHER: other };
   const refused = await probe.typed(typed, [], { env });
   assert.equal(refused.status, 3);
-  const [, add = ""] = /, or there for 30 days with \S*parley (permissions add .+)$/m.exec(refused.stderr) ?? [];
+  const [, add = ""] =
+    /, or there for 30 days with \S*parley (permissions add .+)$/m.exec(refused.stderr) ?? [];
   assert.match(add, /--cwd/, refused.stderr);
   assert.equal((await probe.typed(add)).status, 0, add);
   const again = await probe.typed(typed, [], { env });
