@@ -173,7 +173,7 @@ test("what a refusal recommends works as it is written, and means nothing else",
     const first = await probe.run(play(step), ["--add-dir", other]);
     assert.equal(first.status, 3);
     const [, flags = "", add = ""] =
-      /^parley: allow it for this run with (--allow .+), or here for 30 days with parley (permissions add .+)$/m.exec(
+      /^parley: allow it for this run with (--allow .+), or here for 30 days with \S*parley (permissions add .+)$/m.exec(
         first.stderr,
       ) ?? [];
     const run = (given: string, steps: AgentStep) =>
@@ -195,7 +195,8 @@ test("what is recommended for a run in another directory is for that directory",
   const env = { OTHER: other };
   const refused = await probe.typed(typed, [], { env });
   assert.equal(refused.status, 3);
-  const [, add = ""] = /, or there for 30 days with parley (permissions add .+)$/m.exec(refused.stderr) ?? [];
+  const [, add = ""] =
+    /, or there for 30 days with \S*parley (permissions add .+)$/m.exec(refused.stderr) ?? [];
   assert.match(add, /--cwd/, refused.stderr);
   assert.equal((await probe.typed(add)).status, 0, add);
   const again = await probe.typed(typed, [], { env });

@@ -274,7 +274,7 @@ const outputs: Readonly<Record<string, readonly [told: () => Promise<string>, sh
   "an error of what was typed": [
     () => whole("run", "go", "--mcp", `{"mcpServers":{"x":{"env":{"K":${at("env of --mcp")}}}}}`),
     // the parser repeats a piece of it
-    /cannot be read: Unexpected token 'w'\n/,
+    /--mcp: Unexpected token 'w'\n/,
   ],
   "an error that repeats an argument": [
     () => whole("agents", "list", at("a variable of the environment")),
