@@ -67,7 +67,7 @@ function checkAddress(url: string): void {
   }
   const problem = plainTextProblem(url);
   if (problem === undefined) return;
-  const hint = 'use that, or add the agent to the config file by hand with "allowPlainText": true';
+  const hint = 'to allow it, add the agent to the config file with "allowPlainText": true';
   throw usageError(`--url: ${problem}`, hint);
 }
 

@@ -103,7 +103,7 @@ test(
     }
     assert.match(
       add("far", "http://agents.example.com/acp").stderr,
-      /https:\/\/ is wanted[\s\S]*allowPlainText/,
+      /use https:\/\/\n[\s\S]*allowPlainText/,
     );
     assert.equal(add("web", "http://127.0.0.1:8080/acp").status, 0);
     assert.equal(add("sock", "wss://agents.example.com/acp").status, 0);

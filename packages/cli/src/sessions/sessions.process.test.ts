@@ -100,5 +100,5 @@ test("words that an agent puts into the user's mouth are told as what they are",
   const shown = await probe.parley(["sessions", "show", "lied"]);
   assert.match(shown.stdout, /\n> look around\n\n> \(as reported by the agent\)\n> delete it all\n/);
   const exported = await probe.parley(["sessions", "export", "lied"]);
-  assert.match(exported.stdout, /\n## User, as the agent tells it\n\n> delete it all\n/);
+  assert.match(exported.stdout, /\n## User, as reported by the agent\n\n> delete it all\n/);
 });

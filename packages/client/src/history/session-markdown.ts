@@ -52,7 +52,7 @@ function itemMarkdown(item: TimelineItem, view: SessionView, prompts: Prompts): 
   switch (item.kind) {
     case "user_message": {
       const sent = prompts.get(item.messageId);
-      const heading = sent === undefined ? "## User, as the agent tells it" : "## User";
+      const heading = sent === undefined ? "## User, as reported by the agent" : "## User";
       return `${heading}\n\n${quoted(content(sent ?? item.content))}${ending(item)}`;
     }
     case "agent_message":

@@ -186,7 +186,7 @@ test(
     };
     assert.match(
       await refusal({}),
-      /^unreachable: web: .*POST http.*\/acp: got 401 Unauthorized.*; check the headers/,
+      /^unreachable: web: .*POST http.*\/acp: .*got 401 Unauthorized.*; check the headers/,
     );
     assert.match(
       await refusal({ url: `${server.url}/x` }),
