@@ -103,7 +103,9 @@ export class RelayHost implements AgentHost {
       this.#origins.run(request.id, work);
     switch (op.op) {
       case "login":
-        await run((sent) => agent.login(op.methodId, { sent }));
+        // the client has run a terminal login itself: there is nothing to ask the agent
+        if (agent.authMethods.find(({ methodId }) => methodId === op.methodId)?.type !== "terminal")
+          await run((sent) => agent.login(op.methodId, { sent }));
         return none;
       case "logout":
         if (!agent.features.logout)

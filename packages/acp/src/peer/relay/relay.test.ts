@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { RawPeer } from "../../../test/support/raw-peer-probe.ts";
 import type { Update } from "../../model/update.ts";
 import { memoryPair } from "../../transport/memory.ts";
 import { agent } from "../agent/agent.ts";
@@ -223,3 +224,34 @@ for (const [held, agentVersion] of [
     await between.closed;
   });
 }
+
+test("a terminal login that the client has run is answered by the relay, not by the agent", async () => {
+  const logins: string[] = [];
+  const [near, clientEnd] = memoryPair();
+  const [agentEnd, atAgent] = memoryPair();
+  agent({
+    name: "scripted",
+    version: "1.0.0",
+    prompt: () => undefined,
+    authMethods: [
+      { type: "terminal", methodId: "terminal", name: "In a terminal", args: ["login"] },
+      { type: "agent", methodId: "browser", name: "In a browser" },
+    ],
+    login: (methodId) => void logins.push(methodId),
+    logout: () => undefined,
+    versions: [2],
+  }).connect(atAgent);
+  relay(clientEnd, agentEnd);
+  const editor = new RawPeer(near);
+  const clientCapabilities = { auth: { terminal: true } };
+  await editor.ask(1, "initialize", { protocolVersion: 1, clientCapabilities });
+  for (const [id, methodId] of [
+    [2, "terminal"],
+    [3, "browser"],
+  ] as const) {
+    const { result, error } = await editor.ask(id, "authenticate", { methodId });
+    assert.deepEqual([result, error], [{}, undefined], methodId);
+  }
+  assert.deepEqual(logins, ["browser"]);
+  await editor.close();
+});
