@@ -11,6 +11,7 @@ export { Connection } from "./jsonrpc/connection.ts";
 export type {
   BatchCall,
   ConnectionCounters,
+  ConnectionLimits,
   ConnectionOptions,
   Handlers,
 } from "./jsonrpc/connection-options.ts";
@@ -21,7 +22,6 @@ export {
   RequestError,
 } from "./jsonrpc/errors.ts";
 export type { IncomingRequest } from "./jsonrpc/incoming-request.ts";
-export type { ConnectionLimits } from "./jsonrpc/limits.ts";
 export type { Log, LogLevel } from "./jsonrpc/log.ts";
 export type { RequestId } from "./jsonrpc/message-id.ts";
 export type { RequestOptions } from "./jsonrpc/pending-requests.ts";

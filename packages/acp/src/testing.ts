@@ -2,8 +2,7 @@
 
 export type { AgentEvent } from "./testing/agent-run.ts";
 export type { AgentScenario, AgentStep, StoredSession, TurnScript } from "./testing/agent-scenario.ts";
-export { checkAgentScenario } from "./testing/check-agent-scenario.ts";
-export { checkClientScenario } from "./testing/check-client-scenario.ts";
+export { checkAgentScenario, checkClientScenario } from "./testing/check-scenario.ts";
 export type { ClientRecord, SessionRecord, StepRecord } from "./testing/client-record.ts";
 export type {
   ClientScenario,
@@ -15,7 +14,6 @@ export type {
   SessionRef,
   UpdateCount,
 } from "./testing/client-scenario.ts";
-export type { Clock } from "./testing/clock.ts";
 export { comparable } from "./testing/comparable.ts";
 export type { ContractAssert, ContractRunner, ContractTestOptions } from "./testing/contracts/runner.ts";
 export { storeContract } from "./testing/contracts/store-contract.ts";
@@ -24,6 +22,7 @@ export {
   type TransportPair,
   transportContract,
 } from "./testing/contracts/transport-contract.ts";
+export type { Clock } from "./testing/gates.ts";
 export { type ScriptedAgent, type ScriptedAgentOptions, scriptedAgent } from "./testing/scripted-agent.ts";
 export {
   type ScriptedClient,

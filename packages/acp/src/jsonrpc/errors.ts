@@ -1,5 +1,7 @@
 // The two error classes: RequestError is sent to the peer, ConnectionError never is.
 
+import { optional } from "../base/objects.ts";
+
 /** The error codes of JSON-RPC, of cancellation and of our limits. */
 export const rpcCodes = {
   parseError: -32700,
@@ -64,4 +66,12 @@ export class ConnectionError extends Error {
     this.signal = reason.signal;
     this.stderr = reason.stderr;
   }
+}
+
+/** -32602. `path` is the JSON pointer of the wrong value in the params. */
+export function invalidParams(message: string, path?: string): RequestError {
+  return new RequestError(rpcCodes.invalidParams, message, {
+    reason: "invalid_params",
+    ...optional({ path }),
+  });
 }

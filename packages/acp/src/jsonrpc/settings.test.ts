@@ -7,7 +7,7 @@ import type { FrameLimits } from "../transport/frame-limits.ts";
 import { memoryPair } from "../transport/memory.ts";
 import { fromWebStreams } from "../transport/web-streams.ts";
 import { Connection } from "./connection.ts";
-import type { ConnectionLimits } from "./limits.ts";
+import type { ConnectionLimits } from "./connection-options.ts";
 
 /** As callers without types write it. */
 const connectionLimits = (limits: Record<string, unknown>) => limits as Partial<ConnectionLimits>;

@@ -1,7 +1,7 @@
 // Error messages for agents that do not start or that exit.
 
 import { existsSync } from "node:fs";
-import { optional } from "../base/optional.ts";
+import { optional } from "../base/objects.ts";
 import { argumentText } from "../jsonrpc/argument.ts";
 import type { ProcessExit } from "./spawn.ts";
 

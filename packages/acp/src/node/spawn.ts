@@ -5,7 +5,7 @@ import type { Readable, Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { setImmediate as immediate } from "node:timers/promises";
 import { ByteTail } from "../base/byte-tail.ts";
-import { withTimeout } from "../base/timeout.ts";
+import { withTimeout } from "../base/deadline.ts";
 import type { EndReason } from "../jsonrpc/transport.ts";
 import type { ByteChannel, ByteReceiver } from "../transport/byte-channel.ts";
 import { groupMark } from "./group-mark.ts";

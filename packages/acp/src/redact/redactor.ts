@@ -1,6 +1,6 @@
 // Removes secrets, user names and, on request, contents from messages and entries, so that they can still be replayed.
 
-import { isObject } from "../base/is-object.ts";
+import { isObject } from "../base/objects.ts";
 import { fromBase64, toBase64 } from "./secret-forms.ts";
 import { countKey, isDistinctive, isPlainVariable, secretKey, secretOption } from "./secret-patterns.ts";
 import { Secrets } from "./secrets.ts";

@@ -3,8 +3,7 @@
 import type { ToolCall } from "../peer/agent/turn/tool-call.ts";
 import type { AgentSession, Turn, TurnEnd } from "../peer/agent/turn/turn.ts";
 import type { AgentStep } from "./agent-scenario.ts";
-import type { Clock } from "./clock.ts";
-import type { Gates } from "./gates.ts";
+import type { Clock, Gates } from "./gates.ts";
 import { filled, type Values } from "./placeholders.ts";
 import type { ScriptedWire } from "./scripted-wire.ts";
 

@@ -1,15 +1,14 @@
 // Implements the verbs of a scripted agent; one that the client does not support is reported and skipped.
 
-import { optional } from "../base/optional.ts";
+import { optional } from "../base/objects.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { ContentBlock, Meta } from "../model/content.ts";
 import type { Outcome } from "../model/update.ts";
 import { newId } from "../peer/base/new-id.ts";
 import { Ended, runSteps, type StepContext, type StepResult, type StepRunner } from "./agent-run.ts";
 import type { AgentStep } from "./agent-scenario.ts";
+import { serviceVerbs, toolVerbs } from "./agent-verbs.ts";
 import { untilAborted } from "./gates.ts";
-import { serviceVerbs } from "./service-verbs.ts";
-import { toolVerbs } from "./tool-verbs.ts";
 
 type KeysOf<Step> = Step extends unknown ? keyof Step : never;
 type Modifier =

@@ -5,8 +5,7 @@ import type { Entry } from "../model/entry.ts";
 import type { ClientSession } from "../peer/client/client-session.ts";
 import type { ConnectedAgent } from "../peer/client/connected-agent.ts";
 import type { StepRecord } from "./client-record.ts";
-import type { Clock } from "./clock.ts";
-import type { Gates } from "./gates.ts";
+import type { Clock, Gates } from "./gates.ts";
 import type { ScriptedWire } from "./scripted-wire.ts";
 
 /** A session with the name that a step gave it. */

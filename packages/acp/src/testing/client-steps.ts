@@ -1,6 +1,6 @@
 // Implements the verbs of a scripted client.
 
-import { optional } from "../base/optional.ts";
+import { optional } from "../base/objects.ts";
 import type { SessionListing } from "../edition/agent-ops.ts";
 import type { ClientSession } from "../peer/client/client-session.ts";
 import type { SessionPlace } from "../peer/client/connected-agent.ts";

@@ -1,6 +1,6 @@
 // Reduces a record to what both protocol versions can express, without the differences in docs/versions.md.
 
-import { isObject } from "../base/is-object.ts";
+import { isObject } from "../base/objects.ts";
 import { type ClientRecord, StableIds } from "./client-record.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

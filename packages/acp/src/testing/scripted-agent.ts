@@ -1,6 +1,6 @@
 // Runs an agent scenario, on top of agent().
 
-import { optional } from "../base/optional.ts";
+import { optional } from "../base/objects.ts";
 import { memoryStore } from "../model/memory-store.ts";
 import type { SessionStore } from "../model/store.ts";
 import { type Agent, agent } from "../peer/agent/agent.ts";
@@ -9,9 +9,8 @@ import type { AgentSession, Turn } from "../peer/agent/turn/turn.ts";
 import { type AgentEvent, type AgentRun, runSteps } from "./agent-run.ts";
 import type { AgentScenario, AgentStep, TurnScript } from "./agent-scenario.ts";
 import { runOutsideTurn, runStep } from "./agent-steps.ts";
-import { checkAgentScenario } from "./check-agent-scenario.ts";
-import { type Clock, realClock } from "./clock.ts";
-import { Gates } from "./gates.ts";
+import { checkAgentScenario } from "./check-scenario.ts";
+import { type Clock, Gates, realClock } from "./gates.ts";
 import { type ProcessControl, ScriptedWire } from "./scripted-wire.ts";
 
 export interface ScriptedAgentOptions extends Pick<AgentDefinition, "log" | "tap" | "limits" | "store"> {

@@ -1,6 +1,6 @@
 // Simulates the files and terminals of a scripted client.
 
-import { optional } from "../base/optional.ts";
+import { optional } from "../base/objects.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import { errorCodes } from "../model/error-codes.ts";
 import type { Files } from "../model/files.ts";

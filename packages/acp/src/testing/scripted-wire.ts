@@ -1,6 +1,6 @@
 // A transport wrapper that changes messages as a scenario says, so that the library itself needs no faulty code.
 
-import { isObject } from "../base/is-object.ts";
+import { isObject } from "../base/objects.ts";
 import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
 import { filled, type Values } from "./placeholders.ts";
 import type { Crash, InputRule, RawMessage, ReplyRule, WireRules } from "./wire-rules.ts";

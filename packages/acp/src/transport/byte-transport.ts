@@ -1,6 +1,6 @@
 // Implements a transport on a byte channel: framing, write coalescing and output limits.
 
-import { limitsFrom } from "../jsonrpc/limits.ts";
+import { limitsFrom } from "../jsonrpc/connection-options.ts";
 import type { EndReason, LineAccess, Sink, Transport } from "../jsonrpc/transport.ts";
 import { type ByteChannel, type ByteReceiver, type TextPlatform, webPlatform } from "./byte-channel.ts";
 import { defaultFrameLimits, type FrameLimits, overflow } from "./frame-limits.ts";

@@ -1,6 +1,6 @@
 // Checks and parses one frame: size, UTF-8, depth and JSON, the same for every transport.
 
-import { endOfString } from "../jsonrpc/json-string.ts";
+import { endOfString } from "../jsonrpc/json-text.ts";
 import type { Fault, Sink } from "../jsonrpc/transport.ts";
 import type { TextPlatform } from "./byte-channel.ts";
 import type { FrameLimits } from "./frame-limits.ts";

@@ -1,6 +1,6 @@
 // Recognises text that is not JSON by its first tokens, because an exception of JSON.parse is expensive.
 
-import { endOfString } from "../jsonrpc/json-string.ts";
+import { endOfString } from "../jsonrpc/json-text.ts";
 
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 

@@ -1,6 +1,6 @@
 // A transport whose code is loaded when it is started: what few programs use costs the others nothing.
 
-import { limitsFrom } from "../jsonrpc/limits.ts";
+import { limitsFrom } from "../jsonrpc/connection-options.ts";
 import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits } from "./frame-limits.ts";
 

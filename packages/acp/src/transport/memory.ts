@@ -1,6 +1,6 @@
 // Connects two transports in one process; they exchange text, never references.
 
-import { limitsFrom } from "../jsonrpc/limits.ts";
+import { limitsFrom } from "../jsonrpc/connection-options.ts";
 import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
 import { webPlatform } from "./byte-channel.ts";
 import { defaultFrameLimits, type FrameLimits, overflow } from "./frame-limits.ts";

@@ -24,8 +24,7 @@ import {
   type TextFile,
 } from "./read-file.ts";
 import { Roots } from "./roots.ts";
-import { SeenVersions } from "./seen-versions.ts";
-import type { Workspace } from "./workspace.ts";
+import { SeenVersions, type Workspace } from "./workspace.ts";
 import { type LocalWriteOptions, type WrittenFile, writeBytesFile, writeTextFile } from "./write-file.ts";
 
 export interface LocalFilesOptions {

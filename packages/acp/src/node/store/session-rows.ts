@@ -144,7 +144,7 @@ export function listSessions(
 }
 
 /** Throws when another live process holds the session. */
-export function checkFree(row: SessionRow): void {
+function checkFree(row: SessionRow): void {
   const { holder, id = "" } = row;
   if (holder === undefined || isSame(holder, thisProcess()) || !isAlive(holder)) return;
   throw heldElsewhere(id, holder);
@@ -177,5 +177,17 @@ export function release(db: Database, sessionId: string): void {
     sessionId,
     pid,
     started,
+  );
+}
+
+/** Removes the session's id and record, inside a change. Throws when another process uses the session. */
+export function unlinkSession(db: Database, sessionId: string): void {
+  const row = findSession(db, sessionId);
+  if (row === undefined) return;
+  checkFree(row);
+  db.run(
+    `UPDATE session SET id = NULL, cwd = '', record = '{}', holder_pid = NULL, holder_started = NULL,
+       holder_since = NULL WHERE key = ?`,
+    row.key,
   );
 }

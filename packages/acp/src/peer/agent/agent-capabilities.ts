@@ -1,6 +1,6 @@
 // What an agent declares in `initialize`, from its definition.
 
-import { optional } from "../../base/optional.ts";
+import { optional } from "../../base/objects.ts";
 import type { AgentFeatures, AgentIntroduction, ClientFeatures } from "../../edition/agent-ops.ts";
 import type { AuthMethod } from "../../model/content.ts";
 import type { UnstableMethods } from "../../wire/decode.ts";

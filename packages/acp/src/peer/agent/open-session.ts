@@ -1,6 +1,6 @@
 // An open session of an agent: its options and commands, and its prompts, one turn at a time.
 
-import { withTimeout } from "../../base/timeout.ts";
+import { withTimeout } from "../../base/deadline.ts";
 import type { Activation, ClientFeatures } from "../../edition/agent-ops.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type {

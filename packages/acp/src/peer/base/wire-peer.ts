@@ -1,12 +1,11 @@
 // A typed peer on the raw wire of one version: everything is validated both ways, and nothing is translated.
 
+import { guardedLog, isPromiseLike } from "../../jsonrpc/callbacks.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
 import type { BatchCall, ConnectionCounters, ConnectionOptions } from "../../jsonrpc/connection-options.ts";
 import type { ConnectionError } from "../../jsonrpc/errors.ts";
-import { guardedLog } from "../../jsonrpc/guarded-callbacks.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
-import { isPromiseLike } from "../../jsonrpc/promise-like.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { type BoundMethod, Failure, type UnstableMethods } from "../../wire/decode.ts";
 import type { WireVersion } from "../../wire/method-row.ts";

@@ -1,6 +1,6 @@
 // Sends the requests of sessions to their agent.
 
-import { isObject } from "../../base/is-object.ts";
+import { isObject } from "../../base/objects.ts";
 import type { AgentFeatures } from "../../edition/agent-ops.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
 import { argumentText } from "../../jsonrpc/argument.ts";

@@ -1,8 +1,8 @@
 // Implements the client side of Streamable HTTP: POST to send, event streams to receive.
 
 import { deadline, milliseconds } from "../../base/deadline.ts";
-import { optional } from "../../base/optional.ts";
-import { limitsFrom } from "../../jsonrpc/limits.ts";
+import { optional } from "../../base/objects.ts";
+import { limitsFrom } from "../../jsonrpc/connection-options.ts";
 import type { EndReason, Sink, Transport } from "../../jsonrpc/transport.ts";
 import { webPlatform } from "../byte-channel.ts";
 import { defaultFrameLimits, type FrameLimits, overflow } from "../frame-limits.ts";

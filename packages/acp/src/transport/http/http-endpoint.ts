@@ -1,7 +1,7 @@
 // Sends HTTP requests to one address, with the user's headers and the server's cookies.
 
 import { type Deadline, deadline } from "../../base/deadline.ts";
-import { optional } from "../../base/optional.ts";
+import { optional } from "../../base/objects.ts";
 import { CookieJar } from "./cookie-jar.ts";
 import { HttpFailure, networkWords, plainLine, retryAfter, serverWords } from "./http-failure.ts";
 

@@ -1,7 +1,6 @@
 // Reads one event stream, and reopens it when no event can have been lost.
 
-import { type Deadline, deadline } from "../../base/deadline.ts";
-import { sleep } from "../../base/sleep.ts";
+import { type Deadline, deadline, sleep } from "../../base/deadline.ts";
 import type { Fault } from "../../jsonrpc/transport.ts";
 import { webPlatform } from "../byte-channel.ts";
 import type { FrameLimits } from "../frame-limits.ts";

@@ -1,6 +1,6 @@
 // Asks the user for permission and input. A question without an answer is never a yes (A63, A89).
 
-import { isObject } from "../../../base/is-object.ts";
+import { isObject } from "../../../base/objects.ts";
 import { argumentText } from "../../../jsonrpc/argument.ts";
 import { ConnectionError, RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
 import type {

@@ -1,6 +1,6 @@
 // A prompt of the client from its request to its answer.
 
-import { optional } from "../../../base/optional.ts";
+import { optional } from "../../../base/objects.ts";
 import type { PromptPolicy } from "../../../edition/agent-edition.ts";
 import type { PromptOp } from "../../../edition/agent-ops.ts";
 import { RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";

@@ -1,6 +1,6 @@
 // The files and terminals of a version 1 client, used over the connection.
 
-import { optional } from "../../../base/optional.ts";
+import { optional } from "../../../base/objects.ts";
 import type { Files, ReadTextOptions, WriteTextOptions } from "../../../model/files.ts";
 import type {
   CreateTerminalOptions,

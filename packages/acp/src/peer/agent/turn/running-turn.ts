@@ -1,7 +1,6 @@
 // Implements a turn: sends what the handler says, and ends what it leaves open.
 
-import { isObject } from "../../../base/is-object.ts";
-import { optional } from "../../../base/optional.ts";
+import { isObject, optional } from "../../../base/objects.ts";
 import { argumentText } from "../../../jsonrpc/argument.ts";
 import type { ElicitationAnswer, ElicitationAsk, PermissionAsk } from "../../../model/ask.ts";
 import type { AvailableCommand, ContentBlock, Cost, Meta, PlanEntry, Usage } from "../../../model/content.ts";

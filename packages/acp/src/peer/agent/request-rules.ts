@@ -1,7 +1,8 @@
-// Checks the directories, MCP servers and system prompt that a client opens a session with.
+// Checks what a client opens a session with, sets an option to and logs in by.
 
 import type { Activation } from "../../edition/agent-ops.ts";
-import { invalidParams } from "../../jsonrpc/invalid-params.ts";
+import { invalidParams } from "../../jsonrpc/errors.ts";
+import type { SessionConfigOption } from "../../model/content.ts";
 import { lists } from "./agent-capabilities.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 
@@ -54,4 +55,49 @@ function withSystemPrompt({ systemPrompt, ...activation }: Activation, isListed:
 /** On any operating system: the client's may be another than ours. */
 export function isAbsolutePath(path: string): boolean {
   return path.startsWith("/") || path.startsWith("\\\\") || /^[A-Za-z]:[\\/]/.test(path);
+}
+
+/** The option with its new value. Throws -32602 for a value that it does not offer (A79). */
+export function checkOptionValue(
+  options: readonly SessionConfigOption[],
+  configId: string,
+  value: string | boolean,
+  /** Where the request has the value. */
+  path = "/value",
+): SessionConfigOption {
+  const option = options.find((each) => each.configId === configId);
+  const wrong = (message: string, where: string) => invalidParams(message.slice(0, 500), where);
+  if (option === undefined) {
+    const ids = options.map((each) => each.configId).join(", ");
+    throw wrong(`the session has no option ${quoted(configId)}; it has: ${ids || "none"}`, "/configId");
+  }
+  if (option.type === "boolean") {
+    if (typeof value !== "boolean") {
+      throw wrong(`the option ${configId} takes true or false, got ${quoted(value)}`, path);
+    }
+    return { ...option, currentValue: value };
+  }
+  if (option.type !== "select") throw wrong(`the option ${configId} cannot be set`, "/configId");
+  const offered = option.options.flatMap((choice) => ("groupId" in choice ? choice.options : [choice]));
+  if (typeof value !== "string" || !offered.some((choice) => choice.value === value)) {
+    const values = offered.map((choice) => choice.value).join(", ");
+    throw wrong(`the option ${configId} takes one of: ${values}; got ${quoted(value)}`, path);
+  }
+  return { ...option, currentValue: value };
+}
+
+function quoted(value: string | boolean): string {
+  return JSON.stringify(typeof value === "string" ? value.slice(0, 80) : value);
+}
+
+/** Throws -32602 for a method that is unknown, or that the client runs in a terminal (C12). */
+export async function logIn(definition: AgentDefinition, methodId: string): Promise<void> {
+  const { authMethods = [] } = definition;
+  const method = authMethods.find((each) => each.methodId === methodId);
+  if (method === undefined || method.type === "terminal" || definition.login === undefined) {
+    const known = authMethods.filter(({ type }) => type !== "terminal").map((each) => String(each.methodId));
+    const message = `there is no such method to log in with; there are: ${known.join(", ") || "none"}`;
+    throw invalidParams(message, "/methodId");
+  }
+  await definition.login(methodId);
 }
