@@ -3,7 +3,12 @@
 export type { AgentEvent } from "./testing/agent-run.ts";
 export type { AgentScenario, AgentStep, StoredSession, TurnScript } from "./testing/agent-scenario.ts";
 export { checkAgentScenario, checkClientScenario } from "./testing/check-scenario.ts";
-export type { ClientRecord, SessionRecord, StepRecord } from "./testing/client-record.ts";
+export {
+  type ClientRecord,
+  comparable,
+  type SessionRecord,
+  type StepRecord,
+} from "./testing/client-record.ts";
 export type {
   ClientScenario,
   ClientStep,
@@ -14,7 +19,6 @@ export type {
   SessionRef,
   UpdateCount,
 } from "./testing/client-scenario.ts";
-export { comparable } from "./testing/comparable.ts";
 export type { ContractAssert, ContractRunner, ContractTestOptions } from "./testing/contracts/runner.ts";
 export { storeContract } from "./testing/contracts/store-contract.ts";
 export {
@@ -29,14 +33,14 @@ export {
   type ScriptedClientOptions,
   scriptedClient,
 } from "./testing/scripted-client.ts";
-export type { ProcessControl } from "./testing/scripted-wire.ts";
-export { ScenarioError } from "./testing/shape.ts";
 export type {
   Crash,
   InputRule,
+  ProcessControl,
   RawMessage,
   ReplyRule,
   ScriptedError,
   SendRule,
   WireRules,
-} from "./testing/wire-rules.ts";
+} from "./testing/scripted-wire.ts";
+export { ScenarioError } from "./testing/shape.ts";

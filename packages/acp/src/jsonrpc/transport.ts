@@ -1,6 +1,6 @@
 // The interface between a connection and its transport, which knows frames and JSON but no methods or ids.
 
-import { argumentText } from "./argument.ts";
+import { argumentText } from "./errors.ts";
 
 /** Moves JSON-RPC messages to and from one peer. Callbacks, because web streams reach a third of the throughput. */
 export interface Transport {

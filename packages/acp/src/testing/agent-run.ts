@@ -4,8 +4,7 @@ import type { ToolCall } from "../peer/agent/turn/tool-call.ts";
 import type { AgentSession, Turn, TurnEnd } from "../peer/agent/turn/turn.ts";
 import type { AgentStep } from "./agent-scenario.ts";
 import type { Clock, Gates } from "./gates.ts";
-import { filled, type Values } from "./placeholders.ts";
-import type { ScriptedWire } from "./scripted-wire.ts";
+import { filled, type ScriptedWire, type Values } from "./scripted-wire.ts";
 
 /** An event that a scripted agent reports, as plain JSON. */
 export interface AgentEvent {

@@ -10,9 +10,8 @@ import type { AskContext, ClientDefinition } from "../peer/client/client-definit
 import type { ConnectedAgent } from "../peer/client/connected-agent.ts";
 import { checkClientScenario } from "./check-scenario.ts";
 import { type ClientRecord, StableIds, sessionRecord } from "./client-record.ts";
-import { type ClientRun, stepError } from "./client-run.ts";
 import type { ClientScenario, ClientStep, ElicitationRule, PermissionRule } from "./client-scenario.ts";
-import { runClientStep, verbOf } from "./client-steps.ts";
+import { type ClientRun, runClientStep, stepError, verbOf } from "./client-steps.ts";
 import { type Clock, Gates, realClock, untilAborted } from "./gates.ts";
 import { scriptedFiles, scriptedTerminals } from "./scripted-services.ts";
 import { ScriptedWire } from "./scripted-wire.ts";

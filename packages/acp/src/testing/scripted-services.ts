@@ -3,8 +3,13 @@
 import { optional } from "../base/objects.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import { errorCodes } from "../model/error-codes.ts";
-import type { Files } from "../model/files.ts";
-import type { CreateTerminalOptions, ExitStatus, TerminalHandle, Terminals } from "../model/terminals.ts";
+import type {
+  CreateTerminalOptions,
+  ExitStatus,
+  Files,
+  TerminalHandle,
+  Terminals,
+} from "../model/services.ts";
 import type { CommandScript } from "./client-scenario.ts";
 
 type Note = (event: object) => void;

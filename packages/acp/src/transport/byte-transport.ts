@@ -2,8 +2,15 @@
 
 import { limitsFrom } from "../jsonrpc/connection-options.ts";
 import type { EndReason, LineAccess, Sink, Transport } from "../jsonrpc/transport.ts";
-import { type ByteChannel, type ByteReceiver, type TextPlatform, webPlatform } from "./byte-channel.ts";
-import { defaultFrameLimits, type FrameLimits, overflow } from "./frame-limits.ts";
+import {
+  type ByteChannel,
+  type ByteReceiver,
+  defaultFrameLimits,
+  type FrameLimits,
+  overflow,
+  type TextPlatform,
+  webPlatform,
+} from "./byte-channel.ts";
 import { HeaderDecoder } from "./header-decoder.ts";
 import { type DecoderSink, type FrameDecoder, LineDecoder } from "./line-decoder.ts";
 

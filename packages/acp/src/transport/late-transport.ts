@@ -2,7 +2,7 @@
 
 import { limitsFrom } from "../jsonrpc/connection-options.ts";
 import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
-import { defaultFrameLimits, type FrameLimits } from "./frame-limits.ts";
+import { defaultFrameLimits, type FrameLimits } from "./byte-channel.ts";
 
 /** `limits` are those of the transport that is loaded. */
 export function lateTransport(load: () => Promise<Transport>, limits?: Partial<FrameLimits>): Transport {

@@ -1,7 +1,7 @@
 // Reads and writes local files below a set of roots, and never outside; the caller checks permissions.
 
 import { constants } from "node:buffer";
-import type { Files } from "../../model/files.ts";
+import type { Files } from "../../model/services.ts";
 import { canUseDescriptors, descriptorAccess } from "./descriptor-access.ts";
 import type { DirectoryAccess } from "./directory-access.ts";
 import {

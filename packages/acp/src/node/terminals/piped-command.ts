@@ -9,11 +9,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
-import type { ExitStatus } from "../../model/terminals.ts";
-import { groupMark } from "../group-mark.ts";
+import type { ExitStatus } from "../../model/services.ts";
 import { hasPid, ProcessGroup } from "../process-group.ts";
-import type { CommandSpec } from "./command-spec.ts";
-import type { ByteSink, RunningCommand } from "./running-command.ts";
+import { groupMark } from "../watchdog.ts";
+import type { ByteSink, CommandSpec, RunningCommand } from "./command.ts";
 import { startFailure } from "./terminal-errors.ts";
 
 /** The size of a pipe on Linux. */

@@ -18,8 +18,7 @@ import type { Implementation, Meta, SessionConfigOption } from "../../model/cont
 import { methodNotFound } from "../base/bound-wire.ts";
 import { authRequired, type ExtensionContext } from "../base/extensions.ts";
 import { unsupportedContent } from "../base/prompt-content.ts";
-import { authMethodsFor, introduction } from "./agent-capabilities.ts";
-import type { AgentDefinition } from "./agent-definition.ts";
+import { type AgentDefinition, authMethodsFor, introduction } from "./agent-definition.ts";
 import { AgentSessions } from "./agent-sessions.ts";
 import { type AgentHost, AgentWire } from "./agent-wire.ts";
 import type { GuardedStore } from "./session/guarded-store.ts";

@@ -1,7 +1,13 @@
-// The definition of an agent, as its author writes it.
+// Defines what an agent does and offers, checks it when the agent is created, and declares it in `initialize`.
 
 import { milliseconds } from "../../base/deadline.ts";
-import type { Activation } from "../../edition/agent-ops.ts";
+import { optional } from "../../base/objects.ts";
+import type {
+  Activation,
+  AgentFeatures,
+  AgentIntroduction,
+  ClientFeatures,
+} from "../../edition/agent-ops.ts";
 import { type ProtocolVersion, protocolVersions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
 import type { AuthMethod, Meta } from "../../model/content.ts";
@@ -130,4 +136,47 @@ function checkEnv(methodId: string, env: readonly { readonly name: string }[]): 
   throw new TypeError(
     `agent: the env of the authMethod ${JSON.stringify(methodId)} has ${JSON.stringify(twice)} twice`,
   );
+}
+
+export function introduction(definition: AgentDefinition, client: ClientFeatures): AgentIntroduction {
+  const { name, version, title, meta } = definition;
+  return {
+    info: { name, version, ...optional({ title }) },
+    features: features(definition),
+    authMethods: authMethodsFor(definition, client),
+    meta,
+  };
+}
+
+/** A terminal login is only shown to clients that can run one (A13). */
+export function authMethodsFor(definition: AgentDefinition, client: ClientFeatures): readonly AuthMethod[] {
+  const { authMethods = [] } = definition;
+  return authMethods.filter((method) => method.type !== "terminal" || client.terminalAuth);
+}
+
+function features(definition: AgentDefinition): AgentFeatures {
+  const { accepts = {}, mcp = {}, unstable = [] } = definition;
+  return {
+    image: accepts.image === true,
+    audio: accepts.audio === true,
+    embeddedContext: accepts.embeddedContext === true,
+    mcpStdio: true,
+    mcpHttp: mcp.http === true,
+    mcpSse: mcp.sse === true,
+    sessions: true,
+    load: true,
+    resume: true,
+    list: true,
+    close: true,
+    delete: true,
+    fork: lists(unstable, "session/fork"),
+    additionalDirectories: true,
+    systemPrompt: lists(unstable, "session/new"),
+    systemPromptOverride: lists(unstable, "session/new"),
+    logout: definition.logout !== undefined,
+  };
+}
+
+export function lists(unstable: UnstableMethods, method: string): boolean {
+  return unstable === "*" || unstable.includes(method);
 }

@@ -13,8 +13,7 @@ import type {
 import type { Outcome, Update } from "../../model/update.ts";
 import { newId } from "../base/new-id.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
-import { lists } from "./agent-capabilities.ts";
-import type { AgentDefinition } from "./agent-definition.ts";
+import { type AgentDefinition, lists } from "./agent-definition.ts";
 import type { SessionLog } from "./session/session-log.ts";
 import type { SessionSender } from "./session/session-sender.ts";
 import { SessionUpdates } from "./session/session-updates.ts";

@@ -3,8 +3,7 @@
 import type { Activation } from "../../edition/agent-ops.ts";
 import { invalidParams } from "../../jsonrpc/errors.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
-import { lists } from "./agent-capabilities.ts";
-import type { AgentDefinition } from "./agent-definition.ts";
+import { type AgentDefinition, lists } from "./agent-definition.ts";
 
 /** Throws -32602 for what the agent cannot use. No root and no server is left out silently (A22, A41, A42). */
 export function checkedActivation(

@@ -2,7 +2,7 @@
 
 import { editDistance } from "../../base/nearest-word.ts";
 import { isObject } from "../../base/objects.ts";
-import { argumentText } from "../../jsonrpc/argument.ts";
+import { argumentText } from "../../jsonrpc/errors.ts";
 
 /** Every key of a definition. A missing or an unknown one does not compile. */
 export type Keys<Definition> = Readonly<Record<keyof Definition, true>>;

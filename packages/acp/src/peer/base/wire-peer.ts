@@ -9,9 +9,7 @@ import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { type BoundMethod, Failure, type UnstableMethods } from "../../wire/decode.ts";
 import type { WireVersion } from "../../wire/method-row.ts";
-import { refuseBatch } from "./batch-rules.ts";
-import { BoundWire, methodNotFound, type Role, sessionOf } from "./bound-wire.ts";
-import { extensionName } from "./extension-name.ts";
+import { BoundWire, extensionName, methodNotFound, type Role, refuseBatch, sessionOf } from "./bound-wire.ts";
 
 export type RequestMap<Map> = { [Method in keyof Map]: { params: unknown; result: unknown } };
 export type NotificationMap<Map> = { [Method in keyof Map]: { params: unknown } };

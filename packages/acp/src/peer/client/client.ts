@@ -10,8 +10,7 @@ import {
 import { Connection } from "../../jsonrpc/connection.ts";
 import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
-import { refuseBatch } from "../base/batch-rules.ts";
-import { BoundWire, sessionOf } from "../base/bound-wire.ts";
+import { BoundWire, refuseBatch, sessionOf } from "../base/bound-wire.ts";
 import { HeldInput } from "../base/held-input.ts";
 import { loadClientVersion } from "../base/load-version.ts";
 import { type ClientDefinition, checkClientDefinition, offeredFeatures } from "./client-definition.ts";

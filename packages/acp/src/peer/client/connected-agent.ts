@@ -10,8 +10,7 @@ import type {
 } from "../../edition/agent-ops.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
 import { listingFromWire } from "../../edition/wire-fields.ts";
-import { argumentText } from "../../jsonrpc/argument.ts";
-import { ConnectionError } from "../../jsonrpc/errors.ts";
+import { argumentText, ConnectionError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import type {
   AuthMethod,

@@ -5,8 +5,7 @@ import type { ServiceOp } from "../../edition/client-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import { errorCodes } from "../../model/error-codes.ts";
-import type { Files } from "../../model/files.ts";
-import type { TerminalHandle, Terminals } from "../../model/terminals.ts";
+import type { Files, TerminalHandle, Terminals } from "../../model/services.ts";
 import type { ClientSession } from "./client-session.ts";
 
 export class SessionServices {
