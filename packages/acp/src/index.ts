@@ -26,50 +26,13 @@ export type { Log, LogLevel } from "./jsonrpc/log.ts";
 export type { RequestId } from "./jsonrpc/message-id.ts";
 export type { RequestOptions } from "./jsonrpc/pending-requests.ts";
 export type { EndReason, Fault, Sink, Transport } from "./jsonrpc/transport.ts";
-export type {
-  ElicitationAnswer,
-  ElicitationAsk,
-  PermissionAnswer,
-  PermissionAsk,
-  PermissionSubject,
-} from "./model/ask.ts";
-export type {
-  Annotations,
-  AuthMethod,
-  AvailableCommand,
-  BackgroundWork,
-  ContentBlock,
-  Cost,
-  DiffChange,
-  DiffPatch,
-  Implementation,
-  McpServer,
-  Meta,
-  PermissionOption,
-  PlanEntry,
-  SessionConfigOption,
-  StateUpdate,
-  SystemPrompt,
-  TerminalExitStatus,
-  ToolCallLocation,
-  ToolCallStatus,
-  ToolKind,
-  Usage,
-} from "./model/content.ts";
+export type * from "./model/ask.ts";
+export type * from "./model/content.ts";
 export type { Entry, EntryBody } from "./model/entry.ts";
 export { errorCodes } from "./model/error-codes.ts";
 export { gitPatch } from "./model/git-patch.ts";
 export { memoryStore } from "./model/memory-store.ts";
-export type {
-  CreateTerminalOptions,
-  ExitStatus,
-  Files,
-  ReadTextOptions,
-  TerminalHandle,
-  TerminalOutput,
-  Terminals,
-  WriteTextOptions,
-} from "./model/services.ts";
+export type * from "./model/services.ts";
 export type {
   AppendOptions,
   SessionPage,
@@ -78,15 +41,7 @@ export type {
   SessionRecord,
   SessionStore,
 } from "./model/store.ts";
-export type {
-  Diff,
-  Outcome,
-  StopReason,
-  ToolCallContent,
-  ToolCallUpdate,
-  UnknownUpdate,
-  Update,
-} from "./model/update.ts";
+export type * from "./model/update.ts";
 export { type Agent, type AgentConnection, agent } from "./peer/agent/agent.ts";
 export type { AgentDefinition, SessionOrigin } from "./peer/agent/agent-definition.ts";
 export type { DisplayTerminal, DisplayTerminalOptions } from "./peer/agent/turn/display-terminal.ts";

@@ -9,16 +9,7 @@ export {
   type SessionRecord,
   type StepRecord,
 } from "./testing/client-record.ts";
-export type {
-  ClientScenario,
-  ClientStep,
-  CommandScript,
-  ElicitationRule,
-  PermissionRule,
-  ScriptedPlace,
-  SessionRef,
-  UpdateCount,
-} from "./testing/client-scenario.ts";
+export type * from "./testing/client-scenario.ts";
 export type { ContractAssert, ContractRunner, ContractTestOptions } from "./testing/contracts/runner.ts";
 export { storeContract } from "./testing/contracts/store-contract.ts";
 export {

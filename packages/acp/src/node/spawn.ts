@@ -285,7 +285,7 @@ class SpawnedAgent implements AgentProcess {
 }
 
 /** Throws a TypeError for a command that no system can start. */
-export function checkCommand(command: string, args: readonly string[]): void {
+function checkCommand(command: string, args: readonly string[]): void {
   const words: unknown = args;
   if (typeof command !== "string")
     throw new TypeError(`the agent's command must be a program name or a path, got ${argumentText(command)}`);
@@ -306,12 +306,12 @@ export function checkCommand(command: string, args: readonly string[]): void {
   );
 }
 
-export function spawnFailure(command: string, cwd: string | undefined, error: NodeJS.ErrnoException): string {
+function spawnFailure(command: string, cwd: string | undefined, error: NodeJS.ErrnoException): string {
   return `could not start ${JSON.stringify(command)}: ${explain(command, cwd, error)}`;
 }
 
 /** From the arguments of a child's "exit" event. */
-export function processExit(code: number | null, signal: string | null): ProcessExit {
+function processExit(code: number | null, signal: string | null): ProcessExit {
   return optional({ exitCode: code ?? undefined, signal: signal ?? undefined });
 }
 
@@ -333,7 +333,7 @@ function explain(command: string, cwd: string | undefined, error: NodeJS.ErrnoEx
   return error.message;
 }
 
-export function exitMessage(command: string, status: ProcessExit): string {
+function exitMessage(command: string, status: ProcessExit): string {
   if (status.signal !== undefined) return `${command} was ended by ${status.signal}`;
   return `${command} exited with code ${status.exitCode ?? "unknown"}`;
 }

@@ -29,6 +29,7 @@ export interface AgentRun {
   readonly wire: ScriptedWire;
   readonly gates: Gates;
   readonly clock: Clock;
+  readonly runStep: StepRunner;
   /** Aborts when the connection has ended. */
   readonly ended: AbortSignal;
   note(event: AgentEvent): void;
@@ -66,15 +67,23 @@ export type StepResult = Promise<Ended | undefined> | Promise<void> | Ended | un
 
 export type StepRunner = (step: AgentStep, context: StepContext) => StepResult;
 
+/** The context of steps in a turn or, without one, outside of turns. */
+export function stepContext(
+  { run, session, values }: Pick<StepContext, "run" | "session" | "values">,
+  turn?: Turn,
+): StepContext {
+  const signal = turn?.signal ?? run.ended;
+  return { run, session, values, turn, tool: undefined, signal, handlesCancel: false };
+}
+
 /** Runs the steps in order, until one ends the turn or the turn is cancelled. */
 export async function runSteps(
   steps: readonly AgentStep[],
   context: StepContext,
-  runStep: StepRunner,
 ): Promise<Ended | undefined> {
   for (const step of steps) {
     if (context.signal.aborted && !context.handlesCancel) return new Ended("cancelled");
-    const ended = await runStep(filledStep(step, context.values), context);
+    const ended = await context.run.runStep(filledStep(step, context.values), context);
     if (ended instanceof Ended) return ended;
   }
   return undefined;

@@ -5,7 +5,7 @@ import { RequestError } from "../jsonrpc/errors.ts";
 import type { Permission } from "../peer/agent/turn/questions.ts";
 import type { ToolCall } from "../peer/agent/turn/tool-call.ts";
 import type { Turn } from "../peer/agent/turn/turn.ts";
-import { type AgentRun, Ended, runSteps, type StepContext, type StepRunner } from "./agent-run.ts";
+import { type AgentRun, Ended, runSteps, type StepContext } from "./agent-run.ts";
 import type { AgentStep } from "./agent-scenario.ts";
 import type { AgentVerb, Verbs } from "./agent-steps.ts";
 import { untilAborted } from "./gates.ts";
@@ -18,12 +18,12 @@ export const toolVerbs: Verbs<
     "tool" | "background" | "start" | "add" | "diff" | "patch" | "failTool" | "display" | "ask"
   >
 > = {
-  async tool({ tool: start, steps = [], status = "completed", rawOutput }, context, runStep) {
+  async tool({ tool: start, steps = [], status = "completed", rawOutput }, context) {
     const { turn } = context;
     if (turn === undefined) throw needsTurn("a tool call");
     const left = Promise.withResolvers<Ended | undefined>();
     const call = turn.tool(start, async (tool) => {
-      const ended = await insideTool(tool, steps, context, runStep);
+      const ended = await insideTool(tool, steps, context);
       if (status === false) {
         left.resolve(ended);
         // left open until the turn ends
@@ -40,22 +40,18 @@ export const toolVerbs: Verbs<
     });
     return Promise.race([finished, left.promise]);
   },
-  background(
-    { background: start, steps = [], status = "completed", rawOutput, after = [] },
-    context,
-    runStep,
-  ) {
+  background({ background: start, steps = [], status = "completed", rawOutput, after = [] }, context) {
     const { session, run } = context;
     const beside = { ...context, turn: undefined };
     session
       .background(start, async (tool) => {
-        await insideTool(tool, steps, beside, runStep);
+        await insideTool(tool, steps, beside);
         await finish(tool, status, rawOutput);
       })
       .catch((error: unknown) => {
         if (!(error instanceof FailedByScript)) throw error;
       })
-      .then(() => runSteps(after, { ...beside, signal: run.ended }, runStep))
+      .then(() => runSteps(after, { ...beside, signal: run.ended }))
       .catch((error: unknown) => {
         if (run.ended.aborted) return;
         run.note({ event: "failed", where: "background", message: String(error) });
@@ -82,7 +78,7 @@ export const toolVerbs: Verbs<
     for (const text of [output].flat()) await terminal.write(text);
     if (exit !== false) terminal.exit(exit);
   },
-  async ask({ ask, choices = [], on = {}, as }, context, runStep) {
+  async ask({ ask, choices = [], on = {}, as }, context) {
     const { turn, tool, run, values } = context;
     const title = ask === true ? "this tool call" : typeof ask === "string" ? ask : ask.title;
     const permission = await (ask === true && tool !== undefined
@@ -91,7 +87,7 @@ export const toolVerbs: Verbs<
     const { optionId } = permission;
     run.note({ event: "answer", title, optionId: optionId ?? "cancelled" });
     if (as !== undefined) values[as] = optionId ?? "cancelled";
-    return runSteps(branch(on, permission), context, runStep);
+    return runSteps(branch(on, permission), context);
   },
 };
 
@@ -100,10 +96,9 @@ async function insideTool(
   tool: ToolCall,
   steps: readonly AgentStep[],
   context: StepContext,
-  runStep: StepRunner,
 ): Promise<Ended | undefined> {
   const inside = { ...context, tool, signal: tool.signal };
-  const ended = await runSteps(steps, inside, runStep);
+  const ended = await runSteps(steps, inside);
   context.handlesCancel ||= inside.handlesCancel && context.signal.aborted;
   return tool.signal.aborted && !context.signal.aborted ? undefined : ended;
 }
@@ -123,7 +118,7 @@ function questioner(turn: Turn | undefined): Turn {
   return turn;
 }
 
-export function needsTurn(what: string): Error {
+function needsTurn(what: string): Error {
   return new Error(`${what} needs a turn: outside of one, put it into \`work\``);
 }
 
@@ -138,14 +133,14 @@ function branch<Steps>(
 export const serviceVerbs: Verbs<
   Extract<AgentVerb, "elicit" | "completeElicitation" | "read" | "write" | "run" | "take">
 > = {
-  async elicit({ elicit, on = {}, as }, context, runStep) {
+  async elicit({ elicit, on = {}, as }, context) {
     const { turn, run, values } = context;
     if (turn === undefined) throw needsTurn("a question");
     const answer = await tried(run, "elicitation", () => turn.elicit(elicit));
     const action = answer?.action ?? "unavailable";
     if (answer !== undefined) run.note({ event: "answer", title: elicit.message, ...answer });
     if (as !== undefined) values[as] = answer ?? { action };
-    return runSteps(on[action] ?? [], context, runStep);
+    return runSteps(on[action] ?? [], context);
   },
   completeElicitation({ completeElicitation }, { session }) {
     session.completeElicitation(completeElicitation);
@@ -162,7 +157,7 @@ export const serviceVerbs: Verbs<
     );
     if (written) run.note({ event: "written", path: write });
   },
-  async run({ run: command, ops = ["wait", "output", "release"], as }, context, runStep) {
+  async run({ run: command, ops = ["wait", "output", "release"], as }, context) {
     const { turn, tool, run, values } = context;
     const terminal = await tried(run, "terminals", () => turn?.client.terminals?.create(command));
     if (terminal === undefined) {
@@ -172,7 +167,7 @@ export const serviceVerbs: Verbs<
     await tool?.terminal(terminal);
     for (const op of ops) {
       if (typeof op !== "string") {
-        const ended = await runSteps([op], context, runStep);
+        const ended = await runSteps([op], context);
         if (ended !== undefined) return ended;
         continue;
       }

@@ -249,7 +249,7 @@ function ids(run: ClientRun): Record<string, unknown> {
 }
 
 /** A session with the name that a step gave it. */
-export interface NamedSession {
+interface NamedSession {
   session: ClientSession | undefined;
   readonly entries: Entry[];
   /** How many entries there were when the last prompt was sent. */

@@ -6,7 +6,7 @@ import type { SessionStore } from "../model/store.ts";
 import { type Agent, agent } from "../peer/agent/agent.ts";
 import type { AgentDefinition } from "../peer/agent/agent-definition.ts";
 import type { AgentSession, Turn } from "../peer/agent/turn/turn.ts";
-import { type AgentEvent, type AgentRun, runSteps } from "./agent-run.ts";
+import { type AgentEvent, type AgentRun, runSteps, stepContext } from "./agent-run.ts";
 import type { AgentScenario, AgentStep, TurnScript } from "./agent-scenario.ts";
 import { runOutsideTurn, runStep } from "./agent-steps.ts";
 import { checkAgentScenario } from "./check-scenario.ts";
@@ -100,16 +100,8 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
     const { session, text } = turn;
     note({ event: "prompt", text });
     const values = { session: session.sessionId, cwd: session.cwd, prompt: text };
-    const context = {
-      run,
-      session,
-      turn,
-      tool: undefined,
-      values,
-      signal: turn.signal,
-      handlesCancel: false,
-    };
-    const ended = await runSteps(stepsFor(text, session.sessionId), context, runStep);
+    const context = stepContext({ run, session, values }, turn);
+    const ended = await runSteps(stepsFor(text, session.sessionId), context);
     return ended?.end;
   }
 
@@ -163,6 +155,7 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
         wire,
         gates,
         clock,
+        runStep,
         ended: ended.signal,
         note,
         nextPrompt(sessionId) {

@@ -1,13 +1,7 @@
 // Applies messages, compactions and subagents to a view: updates replace, chunks append.
 
 import type { ContentBlock, Meta } from "../model/content.ts";
-import type {
-  CompactionItem,
-  MessageItem,
-  SessionMessageItem,
-  SubagentItem,
-  UpdateOf,
-} from "./session-view.ts";
+import type { CompactionItem, MessageItem, SessionMessageItem, SubagentItem } from "./session-view.ts";
 import {
   appendBlock,
   findOrAdd,
@@ -18,6 +12,7 @@ import {
   patchedMeta,
   patchFields,
   touch,
+  type UpdateOf,
   type ViewState,
 } from "./view-state.ts";
 

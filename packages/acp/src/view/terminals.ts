@@ -3,13 +3,14 @@
 import { ByteTail } from "../base/byte-tail.ts";
 import { isObject } from "../base/objects.ts";
 import type { Meta } from "../model/content.ts";
-import type { OutputBytes, ToolCallItem, UpdateOf } from "./session-view.ts";
+import type { OutputBytes, ToolCallItem } from "./session-view.ts";
 import {
   type Mutable,
   patchedMeta,
   patchFields,
   type TerminalState,
   touch,
+  type UpdateOf,
   type ViewState,
 } from "./view-state.ts";
 
@@ -132,7 +133,7 @@ export class TerminalBytes extends ByteTail implements OutputBytes {
 }
 
 /** The bytes of one chunk; undefined if it is not base64. */
-export function bytesFromBase64(data: string): Uint8Array | undefined {
+function bytesFromBase64(data: string): Uint8Array | undefined {
   let binary: string;
   try {
     binary = atob(data);

@@ -157,12 +157,12 @@ const operationOfKind: ReadonlyMap<string, FileOperation> = new Map([
   ["move", "move"],
 ]);
 
-export function noteLocations(state: ViewState, call: ToolCallItem): void {
+function noteLocations(state: ViewState, call: ToolCallItem): void {
   const operation = operationOfKind.get(call.toolKind);
   for (const { path } of call.locations) note(state, call, path, operation);
 }
 
-export function noteDiff(state: ViewState, call: ToolCallItem, diff: Diff): void {
+function noteDiff(state: ViewState, call: ToolCallItem, diff: Diff): void {
   // absent in version 1
   for (const change of diff.changes ?? []) noteChange(state, call, change);
   if (diff.path === undefined) return;

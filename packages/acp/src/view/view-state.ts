@@ -1,6 +1,7 @@
 // The writable state behind a view, with the indexes that applying entries needs.
 
 import type { ContentBlock, Meta } from "../model/content.ts";
+import type { Update } from "../model/update.ts";
 import type {
   Changed,
   CompactionItem,
@@ -13,6 +14,8 @@ import type {
   ViewPart,
 } from "./session-view.ts";
 import type { TerminalBytes } from "./terminals.ts";
+
+export type UpdateOf<Tag extends string> = Extract<Update, { sessionUpdate: Tag }>;
 
 type Writable<T> = T extends readonly (infer Element)[]
   ? Element[]
@@ -141,7 +144,7 @@ interface Node {
   newer: Node | undefined;
 }
 
-export class ChangeList {
+class ChangeList {
   readonly #nodes = new Map<Changed, Node>();
   #newest: Node | undefined;
 

@@ -11,7 +11,7 @@ const readAsync = promisify(read);
 const smallBytes = 256 * 1024;
 const chunkBytes = 1024 * 1024;
 
-export interface ContentOptions {
+interface ContentOptions {
   readonly maxBytes: number;
   /** As the caller wrote it. */
   readonly path: string;
@@ -130,7 +130,7 @@ export function encodeText(content: string, format: TextFormat | undefined): Buf
   return Buffer.from(format?.byteOrderMark && !lines.startsWith(mark) ? mark + lines : lines);
 }
 
-export interface LineRange {
+interface LineRange {
   readonly line?: number | undefined;
   readonly limit?: number | undefined;
 }

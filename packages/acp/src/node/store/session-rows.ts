@@ -193,7 +193,7 @@ export function unlinkSession(db: Database, sessionId: string): void {
   );
 }
 
-export interface Holder {
+interface Holder {
   readonly pid: number;
   /** Boot id and clock ticks since boot, or "" where unknown. */
   readonly started: string;
@@ -201,7 +201,7 @@ export interface Holder {
 
 let own: Holder | undefined;
 
-export function thisProcess(): Holder {
+function thisProcess(): Holder {
   own ??= { pid: process.pid, started: startOfThisProcess() };
   return own;
 }

@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
+import { isContinuation } from "../../base/byte-tail.ts";
 import type { ExitStatus } from "../../model/services.ts";
 import { hasPid, ProcessGroup } from "../process-group.ts";
 import { groupMark } from "../watchdog.ts";
@@ -112,14 +113,8 @@ function closed(stream: Readable): Promise<void> {
   return new Promise((resolve) => stream.once("close", () => resolve()));
 }
 
-/** Two descriptors, which the caller closes. */
-export interface OutputFifo {
-  readonly readFd: number;
-  readonly writeFd: number;
-}
-
-/** Runs mkfifo, because Node's own pipes are sockets. undefined on Windows, and without a usable directory for temporary files. */
-export async function openFifo(): Promise<OutputFifo | undefined> {
+/** Runs mkfifo, because Node's own pipes are sockets. The caller closes both descriptors. undefined on Windows, and without a usable directory for temporary files. */
+async function openFifo(): Promise<{ readFd: number; writeFd: number } | undefined> {
   if (process.platform === "win32") return undefined;
   // loaded on first use: 2 ms
   const { mkdtemp, rm } = await import("node:fs/promises");
@@ -148,12 +143,8 @@ export async function openFifo(): Promise<OutputFifo | undefined> {
   }
 }
 
-function isContinuation(byte: number | undefined): boolean {
-  return byte !== undefined && (byte & 0xc0) === 0x80;
-}
-
 /** How many bytes at the end are the beginning of an incomplete character; 0 to 3. */
-export function partialCharacterLength(bytes: Uint8Array): number {
+function partialCharacterLength(bytes: Uint8Array): number {
   for (let back = 1; back <= 3; back += 1) {
     const byte = bytes[bytes.length - back];
     if (byte === undefined) return 0;

@@ -64,7 +64,7 @@ function checkMethods(where: string, methods: unknown): void {
  * The first key that is not known and looks like one that is. Other keys are allowed: definitions are made by
  * spreading, and may be instances of a class with fields of its own.
  */
-export function misspeltKey(
+function misspeltKey(
   given: object,
   known: Readonly<Record<string, true>>,
 ): { readonly got: string; readonly wanted: string } | undefined {

@@ -81,7 +81,7 @@ export class SessionEvents {
 const maxEntries = 1_024;
 const maxChars = 8 * 1024 * 1024;
 
-export class EntryBacklog {
+class EntryBacklog {
   readonly #entries: Entry[] = [];
   readonly #sizes: number[] = [];
   #chars = 0;

@@ -182,7 +182,7 @@ interface Cookie {
   readonly expires: number;
 }
 
-export class CookieJar {
+class CookieJar {
   readonly #url: URL;
   readonly #cookies = new Map<string, Cookie>();
 

@@ -35,7 +35,7 @@ const usefulMs = 10_000;
 /** Another reader is connected (maybe our previous stream), or the server is busy or restarting. */
 const retryableStatuses: ReadonlySet<number | undefined> = new Set([undefined, 409, 429, 500, 502, 503, 504]);
 
-export class HttpStream {
+class HttpStream {
   /** Resolves when the stream is open or assumed to be; rejects with HttpFailure when it cannot be opened. */
   readonly opened: Promise<void>;
   readonly #host: StreamHost;

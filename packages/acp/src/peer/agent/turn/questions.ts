@@ -171,10 +171,7 @@ type Form = Extract<ElicitationAsk, { mode: "form" }>["requestedSchema"];
 type Field = Form["properties"][string];
 
 /** Describes the first wrong field; undefined when all are right. Never names a value, which may be a secret. */
-export function formProblem(
-  { properties, required }: Form,
-  content: Record<string, unknown>,
-): string | undefined {
+function formProblem({ properties, required }: Form, content: Record<string, unknown>): string | undefined {
   for (const name of required ?? []) {
     if (!Object.hasOwn(content, name)) return `${JSON.stringify(name)} is missing`;
   }
