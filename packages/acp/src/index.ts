@@ -11,6 +11,7 @@ export { Connection } from "./jsonrpc/connection.ts";
 export type {
   BatchCall,
   ConnectionCounters,
+  ConnectionLimits,
   ConnectionOptions,
   Handlers,
 } from "./jsonrpc/connection-options.ts";
@@ -21,46 +22,17 @@ export {
   RequestError,
 } from "./jsonrpc/errors.ts";
 export type { IncomingRequest } from "./jsonrpc/incoming-request.ts";
-export type { ConnectionLimits } from "./jsonrpc/limits.ts";
 export type { Log, LogLevel } from "./jsonrpc/log.ts";
 export type { RequestId } from "./jsonrpc/message-id.ts";
 export type { RequestOptions } from "./jsonrpc/pending-requests.ts";
 export type { EndReason, Fault, Sink, Transport } from "./jsonrpc/transport.ts";
-export type {
-  ElicitationAnswer,
-  ElicitationAsk,
-  PermissionAnswer,
-  PermissionAsk,
-  PermissionSubject,
-} from "./model/ask.ts";
-export type {
-  Annotations,
-  AuthMethod,
-  AvailableCommand,
-  BackgroundWork,
-  ContentBlock,
-  Cost,
-  DiffChange,
-  DiffPatch,
-  Implementation,
-  McpServer,
-  Meta,
-  PermissionOption,
-  PlanEntry,
-  SessionConfigOption,
-  StateUpdate,
-  SystemPrompt,
-  TerminalExitStatus,
-  ToolCallLocation,
-  ToolCallStatus,
-  ToolKind,
-  Usage,
-} from "./model/content.ts";
+export type * from "./model/ask.ts";
+export type * from "./model/content.ts";
 export type { Entry, EntryBody } from "./model/entry.ts";
 export { errorCodes } from "./model/error-codes.ts";
-export type { Files, ReadTextOptions, WriteTextOptions } from "./model/files.ts";
 export { gitPatch } from "./model/git-patch.ts";
 export { memoryStore } from "./model/memory-store.ts";
+export type * from "./model/services.ts";
 export type {
   AppendOptions,
   SessionPage,
@@ -69,27 +41,12 @@ export type {
   SessionRecord,
   SessionStore,
 } from "./model/store.ts";
-export type {
-  CreateTerminalOptions,
-  ExitStatus,
-  TerminalHandle,
-  TerminalOutput,
-  Terminals,
-} from "./model/terminals.ts";
-export type {
-  Diff,
-  Outcome,
-  StopReason,
-  ToolCallContent,
-  ToolCallUpdate,
-  UnknownUpdate,
-  Update,
-} from "./model/update.ts";
+export type * from "./model/update.ts";
 export { type Agent, type AgentConnection, agent } from "./peer/agent/agent.ts";
 export type { AgentDefinition, SessionOrigin } from "./peer/agent/agent-definition.ts";
 export type { DisplayTerminal, DisplayTerminalOptions } from "./peer/agent/turn/display-terminal.ts";
-export type { Inbox, InboxMessage } from "./peer/agent/turn/inbox.ts";
 export type { Permission } from "./peer/agent/turn/questions.ts";
+export type { Inbox, InboxMessage } from "./peer/agent/turn/received-prompt.ts";
 export { type ToolCall, type ToolCallStart, textDiff } from "./peer/agent/turn/tool-call.ts";
 export type { AgentSession, Turn, TurnEnd } from "./peer/agent/turn/turn.ts";
 export type { TurnClient } from "./peer/agent/turn/turn-client.ts";
@@ -108,9 +65,8 @@ export type { UnreadLimits } from "./peer/client/unread-updates.ts";
 export { type HttpTransportOptions, httpTransport } from "./peer/http/http-transport.ts";
 export { type Relay, type RelayedVersions, relay } from "./peer/relay/relay.ts";
 export type { ClientToolServices, ClientTools, RelayOptions } from "./peer/relay/relay-options.ts";
-export type { ByteChannel, ByteReceiver, TextPlatform } from "./transport/byte-channel.ts";
+export type { ByteChannel, ByteReceiver, FrameLimits, TextPlatform } from "./transport/byte-channel.ts";
 export { type ByteTransportOptions, byteTransport } from "./transport/byte-transport.ts";
-export type { FrameLimits } from "./transport/frame-limits.ts";
 export { type MemoryPairOptions, memoryPair } from "./transport/memory.ts";
 export { plainTextProblem } from "./transport/unencrypted-address.ts";
 export {

@@ -1,18 +1,15 @@
 // Exports for Parley's own packages only, without compatibility between versions.
 
 export { ByteTail } from "./base/byte-tail.ts";
-export { type Deadline, deadline } from "./base/deadline.ts";
-export { isObject } from "./base/is-object.ts";
+export { type Deadline, deadline, withTimeout } from "./base/deadline.ts";
 export { nearestWord } from "./base/nearest-word.ts";
-export { optional } from "./base/optional.ts";
+export { isObject, optional } from "./base/objects.ts";
 export { type ObjectShape, problemsOf, type Shape, type ShapePath } from "./base/shape.ts";
-export { withTimeout } from "./base/timeout.ts";
 export { readEnvelopeHead } from "./jsonrpc/message-id.ts";
 export { PromptQueue } from "./peer/base/prompt-queue.ts";
-export { charsOf, joinedText } from "./peer/client/chunk-text.ts";
 export type { InternalPromptOptions } from "./peer/client/open-session.ts";
 export { PromptHandle } from "./peer/client/prompt-handle.ts";
 export { SessionEvents } from "./peer/client/session-events.ts";
-export { type UnreadLimits, unreadLimits } from "./peer/client/unread-updates.ts";
-export { type Clock, realClock } from "./testing/clock.ts";
+export { charsOf, joinedText, type UnreadLimits, unreadLimits } from "./peer/client/unread-updates.ts";
+export { type Clock, realClock } from "./testing/gates.ts";
 export { wrapSink, wrapTransport } from "./transport/wrap-transport.ts";

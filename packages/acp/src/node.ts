@@ -6,34 +6,34 @@ export { type LocalFiles, type LocalFilesOptions, localFiles } from "./node/file
 export { isProtectedPath } from "./node/files/protected-paths.ts";
 export type { FileFacts, LocalReadOptions, TextFile } from "./node/files/read-file.ts";
 export type { LocalWriteOptions, WrittenFile } from "./node/files/write-file.ts";
-export { groupMark } from "./node/group-mark.ts";
 export { type OwnedChild, ProcessGroup } from "./node/process-group.ts";
-export { serveStdio } from "./node/serve.ts";
 export { serveScenario } from "./node/serve-scenario.ts";
 export { type AgentProcess, type ProcessExit, type SpawnOptions, spawnAgent } from "./node/spawn.ts";
 export { type StdioOptions, stdioChannel } from "./node/stdio.ts";
-export { sqliteStore } from "./node/store/sqlite-store.ts";
+export {
+  type SearchHit,
+  type SearchOptions,
+  type SqliteStore,
+  type SqliteStoreOptions,
+  type StoreProblem,
+  sqliteStore,
+} from "./node/store/sqlite-store.ts";
 export { StoreError, type StoreErrorKind, storeErrorKinds } from "./node/store/store-error.ts";
-export type {
-  SearchHit,
-  SearchOptions,
-  SqliteStore,
-  SqliteStoreOptions,
-  StoreProblem,
-} from "./node/store/store-options.ts";
 export { type StreamChannelOptions, streamChannel } from "./node/stream-channel.ts";
+export type { PtyControl } from "./node/terminals/command.ts";
 export {
   type LocalTerminals,
   type LocalTerminalsOptions,
   localTerminals,
 } from "./node/terminals/local-terminals.ts";
 export type { Pty, PtyOptions, PtySpawn } from "./node/terminals/pty-command.ts";
-export type { PtyControl } from "./node/terminals/running-command.ts";
 export type { LocalTerminal } from "./node/terminals/terminal.ts";
 export { nodePlatform } from "./node/text-platform.ts";
 export {
   type SpawnTransportOptions,
   type StdioTransportOptions,
+  serveStdio,
   spawnTransport,
   stdioTransport,
 } from "./node/transports.ts";
+export { groupMark } from "./node/watchdog.ts";

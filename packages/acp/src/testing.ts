@@ -2,21 +2,14 @@
 
 export type { AgentEvent } from "./testing/agent-run.ts";
 export type { AgentScenario, AgentStep, StoredSession, TurnScript } from "./testing/agent-scenario.ts";
-export { checkAgentScenario } from "./testing/check-agent-scenario.ts";
-export { checkClientScenario } from "./testing/check-client-scenario.ts";
-export type { ClientRecord, SessionRecord, StepRecord } from "./testing/client-record.ts";
-export type {
-  ClientScenario,
-  ClientStep,
-  CommandScript,
-  ElicitationRule,
-  PermissionRule,
-  ScriptedPlace,
-  SessionRef,
-  UpdateCount,
-} from "./testing/client-scenario.ts";
-export type { Clock } from "./testing/clock.ts";
-export { comparable } from "./testing/comparable.ts";
+export { checkAgentScenario, checkClientScenario } from "./testing/check-scenario.ts";
+export {
+  type ClientRecord,
+  comparable,
+  type SessionRecord,
+  type StepRecord,
+} from "./testing/client-record.ts";
+export type * from "./testing/client-scenario.ts";
 export type { ContractAssert, ContractRunner, ContractTestOptions } from "./testing/contracts/runner.ts";
 export { storeContract } from "./testing/contracts/store-contract.ts";
 export {
@@ -24,20 +17,21 @@ export {
   type TransportPair,
   transportContract,
 } from "./testing/contracts/transport-contract.ts";
+export type { Clock } from "./testing/gates.ts";
 export { type ScriptedAgent, type ScriptedAgentOptions, scriptedAgent } from "./testing/scripted-agent.ts";
 export {
   type ScriptedClient,
   type ScriptedClientOptions,
   scriptedClient,
 } from "./testing/scripted-client.ts";
-export type { ProcessControl } from "./testing/scripted-wire.ts";
-export { ScenarioError } from "./testing/shape.ts";
 export type {
   Crash,
   InputRule,
+  ProcessControl,
   RawMessage,
   ReplyRule,
   ScriptedError,
   SendRule,
   WireRules,
-} from "./testing/wire-rules.ts";
+} from "./testing/scripted-wire.ts";
+export { ScenarioError } from "./testing/shape.ts";

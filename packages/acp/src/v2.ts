@@ -10,15 +10,7 @@ import {
   methods,
 } from "./wire/v2/methods.gen.ts";
 
-export type {
-  NotificationHandlers,
-  NotificationMap,
-  RequestHandlers,
-  RequestMap,
-  WirePeer,
-  WirePeerOptions,
-  WireRequest,
-} from "./peer/base/wire-peer.ts";
+export type * from "./peer/base/wire-peer.ts";
 export type * from "./wire/v2/types.gen.ts";
 export type { AgentNotifications, AgentRequests, ClientNotifications, ClientRequests };
 

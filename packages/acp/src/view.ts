@@ -1,25 +1,5 @@
 // Builds the view of a session for a user interface from its entries, in every JavaScript runtime.
 
 export { applyEntry, changesSince, createView, type ViewOptions, viewFrom } from "./view/apply-entry.ts";
-export type {
-  Changed,
-  CompactionItem,
-  CurrentMode,
-  ElicitationItem,
-  FileOperation,
-  MessageItem,
-  NoticeItem,
-  OutputBytes,
-  PermissionItem,
-  PlanItem,
-  SessionMessageItem,
-  SessionView,
-  SubagentItem,
-  TerminalItem,
-  TimelineItem,
-  ToolCallItem,
-  TouchedFile,
-  UnknownItem,
-  ViewPart,
-} from "./view/session-view.ts";
+export type * from "./view/session-view.ts";
 export { snapshot, type ViewSnapshot } from "./view/snapshot.ts";

@@ -73,6 +73,6 @@ function putInRing(ring: Uint8Array, position: number, bytes: Uint8Array): void 
   if (fitting < bytes.length) ring.set(bytes.subarray(fitting), 0);
 }
 
-function isContinuation(byte: number | undefined): boolean {
+export function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }

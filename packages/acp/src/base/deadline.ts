@@ -24,3 +24,30 @@ export function milliseconds(name: string, value: unknown): number {
   if (typeof value === "number" && !Number.isNaN(value)) return value;
   throw new TypeError(`${name}: expected a number of milliseconds or Infinity, got ${String(value)}`);
 }
+
+/** Resolves after `ms`, or when the signal aborts; never rejects. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = deadline(ms, done);
+    if (signal.aborted) done();
+    else signal.addEventListener("abort", done, { once: true });
+  });
+}
+
+/** The promise's value, or undefined when it has not settled within so many milliseconds. */
+export async function withTimeout<Value>(ms: number, promise: Promise<Value>): Promise<Value | undefined> {
+  let timer: Deadline;
+  const late = new Promise<undefined>((resolve) => {
+    timer = deadline(ms, () => resolve(undefined));
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

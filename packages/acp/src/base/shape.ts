@@ -1,6 +1,6 @@
 // Checks JSON values against shapes, a subset of JSON Schema.
 
-import { isObject } from "./is-object.ts";
+import { isObject } from "./objects.ts";
 
 export type Shape =
   | {

@@ -1,8 +1,7 @@
 // Negotiates the version of a connection, with a handshake that peers of either version understand.
 
-import { optional } from "../base/optional.ts";
-import { RequestError } from "../jsonrpc/errors.ts";
-import { invalidParams } from "../jsonrpc/invalid-params.ts";
+import { optional } from "../base/objects.ts";
+import { invalidParams, RequestError } from "../jsonrpc/errors.ts";
 import type { Implementation, Meta } from "../model/content.ts";
 import type { ClientFeatures } from "./agent-ops.ts";
 

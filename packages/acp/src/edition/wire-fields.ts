@@ -1,7 +1,12 @@
-// Fields that both versions write alike.
+// Translates what both versions write alike. Unknown answers to questions never mean yes (A89, A90, A102).
 
-import { optional } from "../base/optional.ts";
-import type { Meta } from "../model/content.ts";
+import { optional } from "../base/objects.ts";
+import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer } from "../model/ask.ts";
+import type { ContentBlock, Meta } from "../model/content.ts";
+import type { Outcome } from "../model/update.ts";
+import type { WireCall } from "./agent-edition.ts";
+import type { Activation, AgentFeatures, AgentOp, ListedSessions, SessionListing } from "./agent-ops.ts";
+import type { ClientEdition } from "./client-edition.ts";
 
 /** `_meta` of a message as the model has it: absent when there is none. */
 export function metaOf(params: object): { meta?: Meta } {
@@ -16,4 +21,143 @@ export function withMeta(meta: Meta | undefined): { _meta?: Meta } {
 /** A copy of the list; undefined when it is empty. */
 export function nonEmpty<Item>(list: readonly Item[]): Item[] | undefined {
   return list.length === 0 ? undefined : [...list];
+}
+
+/** The operation of a request that both versions write alike; undefined for others. */
+export function sharedOp(method: string, params: object, activation: () => Activation): AgentOp | undefined {
+  // validated by the method's row before it comes here
+  const { sessionId } = params as { sessionId: string };
+  switch (method) {
+    case "session/new":
+      return { op: "new", activation: activation() };
+    case "session/fork":
+      return { op: "fork", sessionId, activation: activation() };
+    case "session/list": {
+      const { cwd, cursor } = params as { cwd?: string | null; cursor?: string | null };
+      return { op: "list", ...optional({ cwd: cwd ?? undefined, cursor: cursor ?? undefined }) };
+    }
+    case "session/close":
+      return { op: "close", sessionId };
+    case "session/delete":
+      return { op: "delete", sessionId };
+    case "session/prompt": {
+      const { prompt } = params as { prompt: readonly ContentBlock[] };
+      return { op: "prompt", sessionId, prompt, ...metaOf(params) };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Declares each capability that is there. */
+export function markers<Name extends keyof AgentFeatures>(
+  can: AgentFeatures,
+  ...names: readonly Name[]
+): { [name in Name]?: Record<never, never> } {
+  const marks: { [name in Name]?: Record<never, never> } = {};
+  for (const name of names) if (can[name]) marks[name] = {};
+  return marks;
+}
+
+export function systemPromptMarker(can: AgentFeatures) {
+  const override = can.systemPromptOverride ? { mode: { override: {} } } : {};
+  return optional({ systemPrompt: can.systemPrompt ? override : undefined });
+}
+
+export function pageToWire({ sessions, nextCursor }: ListedSessions): object {
+  const listed = sessions.map(({ sessionId, cwd, additionalDirectories, title, updatedAt = "" }) => {
+    const time = new Date(updatedAt);
+    return {
+      sessionId,
+      cwd,
+      ...optional({
+        // another agent may list anything as its time
+        updatedAt: Number.isNaN(time.getTime()) ? undefined : time.toISOString(),
+        title,
+        additionalDirectories: nonEmpty(additionalDirectories),
+      }),
+    };
+  });
+  return { sessions: listed, ...optional({ nextCursor }) };
+}
+
+export function permissionAnswerFromWire(result: object): PermissionAnswer {
+  const { outcome } = result as { outcome?: { outcome?: unknown; optionId?: unknown; _meta?: Meta | null } };
+  if (outcome?.outcome !== "selected" || typeof outcome.optionId !== "string")
+    return { outcome: "cancelled" };
+  const { optionId, _meta } = outcome;
+  return { outcome: "selected", optionId, ...optional({ _meta: _meta ?? undefined }) };
+}
+
+export function elicitationToWire(sessionId: string, ask: ElicitationAsk): WireCall {
+  return { method: "elicitation/create", params: { sessionId, ...ask } };
+}
+
+export function elicitationAnswerFromWire(result: object): ElicitationAnswer {
+  const { action, content, _meta } = result as {
+    action?: unknown;
+    content?: Record<string, unknown> | null;
+    _meta?: Meta | null;
+  };
+  const meta = optional({ _meta: _meta ?? undefined });
+  if (action === "accept") return { action, ...optional({ content: content ?? undefined }), ...meta };
+  return { action: action === "decline" ? "decline" : "cancel", ...meta };
+}
+
+export function listingFromWire(result: object): { sessions: SessionListing[]; nextCursor?: string } {
+  const { sessions, nextCursor } = result as {
+    sessions: {
+      sessionId: string;
+      cwd: string;
+      additionalDirectories?: string[];
+      title?: string | null;
+      updatedAt?: string | null;
+    }[];
+    nextCursor?: string | null;
+  };
+  const listed = sessions.map(({ sessionId, cwd, additionalDirectories = [], title, updatedAt }) => ({
+    sessionId,
+    cwd,
+    additionalDirectories,
+    ...optional({ title: title ?? undefined, updatedAt: updatedAt ?? undefined }),
+  }));
+  // a null cursor is the end, an empty one is not (C20)
+  return { sessions: listed, ...optional({ nextCursor: nextCursor ?? undefined }) };
+}
+
+const neededCounts = ["totalTokens", "inputTokens", "outputTokens"];
+const furtherCounts = ["thoughtTokens", "cachedReadTokens", "cachedWriteTokens"];
+
+/** The tokens of a turn. They are unstable and not validated, so values that are no counts are left out. */
+export function usageFromWire(usage: unknown): Pick<Outcome, "usage"> {
+  if (typeof usage !== "object" || usage === null) return {};
+  const counts = usage as Readonly<Record<string, unknown>>; // any JSON
+  const isSound =
+    neededCounts.every((name) => isCount(counts[name])) &&
+    furtherCounts.every((name) => counts[name] == null || isCount(counts[name]));
+  return isSound ? { usage: usage as NonNullable<Outcome["usage"]> } : {};
+}
+
+function isCount(value: unknown): boolean {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0;
+}
+
+export function permissionResultToWire(answer: PermissionAnswer): object {
+  return { outcome: answer };
+}
+
+export function elicitationFromWire(params: object): ReturnType<ClientEdition["elicitation"]> {
+  const { sessionId, requestId, ...rest } = params as {
+    sessionId?: string;
+    requestId?: number | string | null;
+    mode?: unknown;
+    requestedSchema?: { type?: string; properties?: object };
+  };
+  const scope = optional({ sessionId, requestId: requestId ?? undefined });
+  // validated by the method's row; an unknown mode must not be taken for a known one (C47)
+  if (rest.mode === "url") return { ...scope, ask: rest as ElicitationAsk };
+  if (rest.mode !== "form") return undefined;
+  // version 1 takes whatever stands there for "object"; version 2 has refused anything else (E18)
+  const requestedSchema = { properties: {}, ...rest.requestedSchema, type: "object" };
+  return { ...scope, ask: { ...rest, requestedSchema } as ElicitationAsk };
 }

@@ -1,8 +1,8 @@
 // Collects the answers to a batch and sends them as one array after the last one.
 
+import type { ConnectionLimits } from "./connection-options.ts";
 import { rpcCodes } from "./errors.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
-import type { ConnectionLimits } from "./limits.ts";
 import type { Log } from "./log.ts";
 import { idToJson } from "./message-id.ts";
 

@@ -1,27 +1,26 @@
 // Implements a JSON-RPC 2.0 connection between two peers.
 
 import { type Deadline, deadline, milliseconds } from "../base/deadline.ts";
-import { batchEntryTexts } from "./batch-entries.ts";
 import { type BatchHost, BatchReply } from "./batch-reply.ts";
-import { claimTransport } from "./claimed-transport.ts";
+import { guardedLog, guardedTap, reportRejection } from "./callbacks.ts";
 import {
   type BatchCall,
   type ConnectionCounters,
+  type ConnectionLimits,
   type ConnectionOptions,
+  defaultConnectionLimits,
+  limitsFrom,
   newCounters,
 } from "./connection-options.ts";
 import { ConnectionError, RequestError, rpcCodes } from "./errors.ts";
-import { guardedLog, guardedTap } from "./guarded-callbacks.ts";
 import { InboundRequests, rateLimited } from "./inbound-requests.ts";
 import { InvalidInput, invalidRequest } from "./invalid-input.ts";
-import { type ConnectionLimits, defaultConnectionLimits, limitsFrom } from "./limits.ts";
+import { batchEntryTexts } from "./json-text.ts";
 import type { Log } from "./log.ts";
 import { exactId, exactRequestId, idProblem, isExact, type RequestId } from "./message-id.ts";
 import { Output } from "./output.ts";
-import { checkTimes, PendingRequests, type RequestOptions } from "./pending-requests.ts";
-import { reportRejection } from "./promise-like.ts";
-import { SentBatches } from "./sent-batches.ts";
-import type { EndReason, Sink, Transport } from "./transport.ts";
+import { checkTimes, PendingRequests, type RequestOptions, SentBatches } from "./pending-requests.ts";
+import { claimTransport, type EndReason, type Sink, type Transport } from "./transport.ts";
 
 const cancelMethod = "$/cancel_request";
 

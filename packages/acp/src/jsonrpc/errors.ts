@@ -1,5 +1,7 @@
 // The two error classes: RequestError is sent to the peer, ConnectionError never is.
 
+import { optional } from "../base/objects.ts";
+
 /** The error codes of JSON-RPC, of cancellation and of our limits. */
 export const rpcCodes = {
   parseError: -32700,
@@ -64,4 +66,26 @@ export class ConnectionError extends Error {
     this.signal = reason.signal;
     this.stderr = reason.stderr;
   }
+}
+
+/** -32602. `path` is the JSON pointer of the wrong value in the params. */
+export function invalidParams(message: string, path?: string): RequestError {
+  return new RequestError(rpcCodes.invalidParams, message, {
+    reason: "invalid_params",
+    ...optional({ path }),
+  });
+}
+
+const literalLength = 40;
+
+/** `42`, `"ls"`, `nothing`, `a list`, `an object`: short, and never the contents of an object. */
+export function argumentText(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (typeof value === "string") {
+    const short = value.length > literalLength ? `${value.slice(0, literalLength)}…` : value;
+    return JSON.stringify(short.toWellFormed());
+  }
+  if (typeof value === "function") return "a function";
+  if (typeof value !== "object" || value === null) return String(value);
+  return Array.isArray(value) ? "a list" : "an object";
 }

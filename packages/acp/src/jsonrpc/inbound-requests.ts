@@ -1,12 +1,11 @@
 // Runs the handlers of the peer's requests and answers each request exactly once.
 
 import type { BatchReply } from "./batch-reply.ts";
-import type { ConnectionOptions } from "./connection-options.ts";
+import { isPromiseLike } from "./callbacks.ts";
+import type { ConnectionLimits, ConnectionOptions } from "./connection-options.ts";
 import { RequestError, rpcCodes } from "./errors.ts";
 import { IncomingRequest, type RequestOwner } from "./incoming-request.ts";
-import type { ConnectionLimits } from "./limits.ts";
 import { idToJson, type RequestId } from "./message-id.ts";
-import { isPromiseLike } from "./promise-like.ts";
 
 export interface InboundHost extends RequestOwner {
   /** Queues an answer. Throws when it cannot be serialised. */

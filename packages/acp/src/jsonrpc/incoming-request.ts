@@ -1,11 +1,11 @@
 // A request of the peer, as its handler sees it.
 
 import type { BatchReply } from "./batch-reply.ts";
+import { callSafely } from "./callbacks.ts";
 import { ConnectionError } from "./errors.ts";
 import type { Log } from "./log.ts";
 import type { RequestId } from "./message-id.ts";
 import type { RequestOptions } from "./pending-requests.ts";
-import { callSafely } from "./promise-like.ts";
 
 export interface RequestOwner {
   readonly log: Log;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { quiet, withBarePeer } from "../../test/support/connection-probe.ts";
-import { memberText } from "./json-member.ts";
+import { memberText } from "./json-text.ts";
 
 const large = "9007199254740993";
 const other = "9007199254740995";

@@ -1,6 +1,6 @@
 // Reads and writes request ids exactly: integers beyond 2^53, which JSON.parse rounds, become bigints.
 
-import { memberText } from "./json-member.ts";
+import { memberText } from "./json-text.ts";
 
 /** A JSON-RPC id; a bigint is an integer that a number cannot hold. */
 export type RequestId = string | number | bigint | null;

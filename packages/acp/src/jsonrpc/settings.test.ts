@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bytePipe } from "../../test/support/byte-pipe.ts";
 import { call, connectionOver, withBarePeer } from "../../test/support/connection-probe.ts";
+import type { FrameLimits } from "../transport/byte-channel.ts";
 import { byteTransport } from "../transport/byte-transport.ts";
-import type { FrameLimits } from "../transport/frame-limits.ts";
 import { memoryPair } from "../transport/memory.ts";
 import { fromWebStreams } from "../transport/web-streams.ts";
 import { Connection } from "./connection.ts";
-import type { ConnectionLimits } from "./limits.ts";
+import type { ConnectionLimits } from "./connection-options.ts";
 
 /** As callers without types write it. */
 const connectionLimits = (limits: Record<string, unknown>) => limits as Partial<ConnectionLimits>;

@@ -1,5 +1,7 @@
 // The interface between a connection and its transport, which knows frames and JSON but no methods or ids.
 
+import { argumentText } from "./errors.ts";
+
 /** Moves JSON-RPC messages to and from one peer. Callbacks, because web streams reach a third of the throughput. */
 export interface Transport {
   /** Called once; nothing is read before it. The sink is not called before `start` has returned. */
@@ -65,4 +67,24 @@ export interface EndReason {
   /** The last lines that a child process wrote to stderr. */
   readonly stderr?: string;
   readonly cause?: unknown;
+}
+
+const claimed = new WeakSet<Transport>();
+
+/** Throws for what is no transport, and for one that has a connection. */
+export function claimTransport(transport: Transport): void {
+  // only the compiler knows that it is one
+  const methods: Partial<Transport> | null | undefined = transport;
+  if (typeof methods?.start !== "function" || typeof methods.send !== "function") {
+    const inside = typeof methods === "object" && methods !== null && "transport" in methods;
+    const hint = inside
+      ? "it has one in its field transport: give that"
+      : 'make one, as spawnTransport("my-agent", []).transport is';
+    throw new TypeError(
+      `connect: wanted a transport (start, send, close), got ${argumentText(transport)}; ${hint}`,
+    );
+  }
+  if (claimed.has(transport))
+    throw new TypeError("this transport has a connection already; make a transport for each connection");
+  claimed.add(transport);
 }

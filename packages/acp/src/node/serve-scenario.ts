@@ -14,7 +14,7 @@ export async function serveScenario(
   options: Omit<ScriptedAgentOptions, "process"> = {},
 ): Promise<void> {
   // loaded on use, to keep other agents fast to start
-  const { checkAgentScenario } = await import("../testing/check-agent-scenario.ts");
+  const { checkAgentScenario } = await import("../testing/check-scenario.ts");
   const { scriptedAgent } = await import("../testing/scripted-agent.ts");
   const checked = checkAgentScenario(scenario);
   const channel = stdioChannel();

@@ -1,17 +1,19 @@
 // Starts an agent as a child process, with a byte channel over its stdin and stdout.
 
 import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { setImmediate as immediate } from "node:timers/promises";
 import { ByteTail } from "../base/byte-tail.ts";
-import { withTimeout } from "../base/timeout.ts";
+import { withTimeout } from "../base/deadline.ts";
+import { optional } from "../base/objects.ts";
+import { argumentText } from "../jsonrpc/errors.ts";
 import type { EndReason } from "../jsonrpc/transport.ts";
 import type { ByteChannel, ByteReceiver } from "../transport/byte-channel.ts";
-import { groupMark } from "./group-mark.ts";
 import { OutputPipe } from "./output-pipe.ts";
 import { hasPid, ProcessGroup } from "./process-group.ts";
-import { checkCommand, exitMessage, processExit, spawnFailure } from "./spawn-errors.ts";
+import { groupMark } from "./watchdog.ts";
 
 export interface SpawnOptions {
   /** The working directory. Default: that of this process. */
@@ -280,4 +282,58 @@ class SpawnedAgent implements AgentProcess {
     this.#ended.resolve();
     this.#receiver?.ended(reason);
   }
+}
+
+/** Throws a TypeError for a command that no system can start. */
+function checkCommand(command: string, args: readonly string[]): void {
+  const words: unknown = args;
+  if (typeof command !== "string")
+    throw new TypeError(`the agent's command must be a program name or a path, got ${argumentText(command)}`);
+  if (!Array.isArray(words) || words.some((word) => typeof word !== "string")) {
+    const got = Array.isArray(words) ? words.find((word) => typeof word !== "string") : words;
+    // a command with spaces was probably meant for a shell
+    const [program, ...rest] = command.split(/\s+/u).map((word) => JSON.stringify(word));
+    throw new TypeError(
+      `the agent's arguments must be a list of strings, got ${argumentText(got)}; there is no shell: ` +
+        `give ${program}, [${rest.join(", ")}]`,
+    );
+  }
+  if (command === "") throw new TypeError("the agent's command is empty; give a program name or a path");
+  const bad = [command, ...args].findIndex((word) => word.includes("\0"));
+  if (bad < 0) return;
+  throw new TypeError(
+    `${bad === 0 ? "the agent's command" : `argument ${bad} of the agent`} contains a NUL character`,
+  );
+}
+
+function spawnFailure(command: string, cwd: string | undefined, error: NodeJS.ErrnoException): string {
+  return `could not start ${JSON.stringify(command)}: ${explain(command, cwd, error)}`;
+}
+
+/** From the arguments of a child's "exit" event. */
+function processExit(code: number | null, signal: string | null): ProcessExit {
+  return optional({ exitCode: code ?? undefined, signal: signal ?? undefined });
+}
+
+function explain(command: string, cwd: string | undefined, error: NodeJS.ErrnoException): string {
+  if (cwd !== undefined && !existsSync(cwd)) return `its working directory ${cwd} does not exist`;
+  const isPath = command.includes("/");
+  if (error.code === "ENOENT" && !isPath) {
+    return "there is no such command on PATH; install it, or give the full path";
+  }
+  if (error.code === "ENOENT") {
+    return existsSync(command)
+      ? "the interpreter named in its first line does not exist; install it, or start the file through another one"
+      : "there is no such file; check the path, or install it";
+  }
+  if (error.code === "EACCES") {
+    return "it is not executable; chmod +x it, or start it through its interpreter (node, python)";
+  }
+  if (error.code === "E2BIG") return "its arguments and environment are too long; pass large input in a file";
+  return error.message;
+}
+
+function exitMessage(command: string, status: ProcessExit): string {
+  if (status.signal !== undefined) return `${command} was ended by ${status.signal}`;
+  return `${command} exited with code ${status.exitCode ?? "unknown"}`;
 }

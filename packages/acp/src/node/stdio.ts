@@ -4,7 +4,7 @@ import { Buffer } from "node:buffer";
 import * as fs from "node:fs";
 import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
-import { optional } from "../base/optional.ts";
+import { optional } from "../base/objects.ts";
 import type { ByteChannel } from "../transport/byte-channel.ts";
 import { guardChildren, guardStdin, guardStdout } from "./stdout-guard.ts";
 import { StreamChannel } from "./stream-channel.ts";

@@ -1,9 +1,20 @@
 // Ends our process groups when this process is killed, by a /bin/sh that waits for the end of a pipe.
 
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { Socket } from "node:net";
 import type { Writable } from "node:stream";
-import { ownerMark } from "./group-mark.ts";
+
+/** The prefix of the variables that mark the processes of our groups, to find daemons that have left them (TH6). */
+const ownerMark = `PARLEY_GROUP_${randomBytes(6).toString("hex")}_`;
+
+let marks = 0;
+
+/** The name of a new variable; its value does not matter. A name per group, so that nested groups have both. */
+export function groupMark(): string {
+  marks += 1;
+  return `${ownerMark}${marks}`;
+}
 
 // The shell has its own session, so that Ctrl-C does not reach it. After our death it gives the groups time to see the
 // end of their stdin, then sends SIGTERM and SIGKILL; on Linux it then kills marked processes outside their group. It

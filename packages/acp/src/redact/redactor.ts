@@ -1,8 +1,18 @@
 // Removes secrets, user names and, on request, contents from messages and entries, so that they can still be replayed.
 
-import { isObject } from "../base/is-object.ts";
-import { fromBase64, toBase64 } from "./secret-forms.ts";
-import { countKey, isDistinctive, isPlainVariable, secretKey, secretOption } from "./secret-patterns.ts";
+import { isObject } from "../base/objects.ts";
+import {
+  address,
+  countKey,
+  decoded,
+  fromBase64,
+  isDistinctive,
+  isPlainVariable,
+  secretKey,
+  secretOption,
+  shortestSecret,
+  toBase64,
+} from "./secret-patterns.ts";
 import { Secrets } from "./secrets.ts";
 import { SplitSecrets } from "./split-secrets.ts";
 
@@ -308,4 +318,34 @@ function boundary(text: string): RegExp {
 /** Whether the value of a variable or header is replaced everywhere, or only here. */
 function reachOf(name: string): boolean | "here" {
   return isPlainVariable(name) ? "here" : secretKey.test(name);
+}
+
+/**
+ * Finds secrets by their position: values of `env` and `headers`, of keys with telling names, arguments after options
+ * such as `--token`, and the user info and query of URLs. Values shorter than eight characters are left out.
+ */
+export function secretsIn(value: unknown): string[] {
+  const redactor = new Redactor({ names: false });
+  redactor.value(value);
+  const passwords: string[] = [];
+  for (const url of addresses(value)) {
+    redactor.text(url);
+    passwords.push(...passwordsOf(url));
+  }
+  return [...new Set([...redactor.found, ...passwords])].filter((secret) => secret.length >= shortestSecret);
+}
+
+function* addresses(value: unknown): Generator<string> {
+  if (typeof value === "string") for (const [url] of value.matchAll(address)) yield url;
+  else if (typeof value === "object" && value !== null) {
+    for (const item of Object.values(value)) yield* addresses(item);
+  }
+}
+
+/** Passwords in our own URLs count even if they are common words. */
+function passwordsOf(url: string): string[] {
+  if (!URL.canParse(url)) return [];
+  const { password, searchParams } = new URL(url);
+  const named = [...searchParams].flatMap(([key, value]) => (secretKey.test(key) ? [value] : []));
+  return [password, decoded(password), ...named];
 }

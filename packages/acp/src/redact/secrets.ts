@@ -1,15 +1,16 @@
 // Replaces secrets by marks; the same secret always gets the same mark.
 
-import { formsOf, shortestSecret } from "./secret-forms.ts";
 import {
   address,
   decoded,
+  formsOf,
   isDistinctive,
   looksRandom,
   type Pattern,
   patterns,
   queryValue,
   randomWord,
+  shortestSecret,
   userInfo,
 } from "./secret-patterns.ts";
 

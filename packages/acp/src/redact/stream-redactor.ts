@@ -1,6 +1,6 @@
 // Removes known secrets from entries as they arrive, and holds back text that may be the beginning of one.
 
-import { fromBase64, toBase64 } from "./secret-forms.ts";
+import { fromBase64, toBase64 } from "./secret-patterns.ts";
 import { Secrets } from "./secrets.ts";
 
 /** A piece of a message or of a terminal's output. */

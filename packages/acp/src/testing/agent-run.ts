@@ -3,10 +3,8 @@
 import type { ToolCall } from "../peer/agent/turn/tool-call.ts";
 import type { AgentSession, Turn, TurnEnd } from "../peer/agent/turn/turn.ts";
 import type { AgentStep } from "./agent-scenario.ts";
-import type { Clock } from "./clock.ts";
-import type { Gates } from "./gates.ts";
-import { filled, type Values } from "./placeholders.ts";
-import type { ScriptedWire } from "./scripted-wire.ts";
+import type { Clock, Gates } from "./gates.ts";
+import { filled, type ScriptedWire, type Values } from "./scripted-wire.ts";
 
 /** An event that a scripted agent reports, as plain JSON. */
 export interface AgentEvent {
@@ -31,6 +29,7 @@ export interface AgentRun {
   readonly wire: ScriptedWire;
   readonly gates: Gates;
   readonly clock: Clock;
+  readonly runStep: StepRunner;
   /** Aborts when the connection has ended. */
   readonly ended: AbortSignal;
   note(event: AgentEvent): void;
@@ -68,15 +67,23 @@ export type StepResult = Promise<Ended | undefined> | Promise<void> | Ended | un
 
 export type StepRunner = (step: AgentStep, context: StepContext) => StepResult;
 
+/** The context of steps in a turn or, without one, outside of turns. */
+export function stepContext(
+  { run, session, values }: Pick<StepContext, "run" | "session" | "values">,
+  turn?: Turn,
+): StepContext {
+  const signal = turn?.signal ?? run.ended;
+  return { run, session, values, turn, tool: undefined, signal, handlesCancel: false };
+}
+
 /** Runs the steps in order, until one ends the turn or the turn is cancelled. */
 export async function runSteps(
   steps: readonly AgentStep[],
   context: StepContext,
-  runStep: StepRunner,
 ): Promise<Ended | undefined> {
   for (const step of steps) {
     if (context.signal.aborted && !context.handlesCancel) return new Ended("cancelled");
-    const ended = await runStep(filledStep(step, context.values), context);
+    const ended = await context.run.runStep(filledStep(step, context.values), context);
     if (ended instanceof Ended) return ended;
   }
   return undefined;

@@ -15,11 +15,11 @@ import type {
   Usage,
 } from "../model/content.ts";
 import type { EntryBody } from "../model/entry.ts";
-import type { CreateTerminalOptions } from "../model/terminals.ts";
+import type { CreateTerminalOptions } from "../model/services.ts";
 import type { Outcome, StopReason, ToolCallContent, ToolCallUpdate, Update } from "../model/update.ts";
 import type { ToolCallStart } from "../peer/agent/turn/tool-call.ts";
 import type { UnstableMethods } from "../wire/decode.ts";
-import type { Crash, RawMessage, ScriptedError, WireRules } from "./wire-rules.ts";
+import type { Crash, RawMessage, ScriptedError, WireRules } from "./scripted-wire.ts";
 
 /**
  * Describes a scripted agent. Strings may contain `{{session}}`, `{{cwd}}`, `{{prompt}}` (its text), `{{id}}` (of the

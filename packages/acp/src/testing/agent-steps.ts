@@ -1,15 +1,21 @@
 // Implements the verbs of a scripted agent; one that the client does not support is reported and skipped.
 
-import { optional } from "../base/optional.ts";
+import { optional } from "../base/objects.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { ContentBlock, Meta } from "../model/content.ts";
 import type { Outcome } from "../model/update.ts";
 import { newId } from "../peer/base/new-id.ts";
-import { Ended, runSteps, type StepContext, type StepResult, type StepRunner } from "./agent-run.ts";
+import {
+  Ended,
+  runSteps,
+  type StepContext,
+  type StepResult,
+  type StepRunner,
+  stepContext,
+} from "./agent-run.ts";
 import type { AgentStep } from "./agent-scenario.ts";
+import { serviceVerbs, toolVerbs } from "./agent-verbs.ts";
 import { untilAborted } from "./gates.ts";
-import { serviceVerbs } from "./service-verbs.ts";
-import { toolVerbs } from "./tool-verbs.ts";
 
 type KeysOf<Step> = Step extends unknown ? keyof Step : never;
 type Modifier =
@@ -34,7 +40,7 @@ type Modifier =
 export type AgentVerb = Exclude<KeysOf<AgentStep>, Modifier>;
 export type StepWith<Verb extends AgentVerb> = Extract<AgentStep, Readonly<Record<Verb, unknown>>>;
 export type Verbs<Names extends AgentVerb> = {
-  readonly [Verb in Names]: (step: StepWith<Verb>, context: StepContext, runStep: StepRunner) => StepResult;
+  readonly [Verb in Names]: (step: StepWith<Verb>, context: StepContext) => StepResult;
 };
 
 const verbs: Verbs<AgentVerb> = {
@@ -105,28 +111,17 @@ const verbs: Verbs<AgentVerb> = {
   async delay({ delay }, { run, signal }) {
     await run.clock.sleep(delay, signal);
   },
-  async repeat({ repeat, steps }, context, runStep) {
+  async repeat({ repeat, steps }, context) {
     for (let i = 0; i < repeat; i++) {
-      const ended = await runSteps(steps, context, runStep);
+      const ended = await runSteps(steps, context);
       if (ended !== undefined) return ended;
     }
   },
-  work({ work }, { run, session, values }, runStep) {
-    void session.work(async (turn) => {
-      const context = {
-        run,
-        session,
-        turn,
-        tool: undefined,
-        values,
-        signal: turn.signal,
-        handlesCancel: false,
-      };
-      return (await runSteps(work, context, runStep))?.end;
-    });
+  work({ work }, context) {
+    void context.session.work(async (turn) => (await runSteps(work, stepContext(context, turn)))?.end);
   },
-  later({ later }, { run, session, values }, runStep) {
-    run.afterTurn(session.sessionId, () => runOutsideTurn(later, { run, session, values }, runStep));
+  later({ later }, context) {
+    context.run.afterTurn(context.session.sessionId, () => runOutsideTurn(later, context));
   },
   // as: a checked outcome is a valid result of a handler
   end: ({ end }) => new Ended(end as string | Outcome),
@@ -146,32 +141,21 @@ const verbs: Verbs<AgentVerb> = {
 
 const agentVerbs = Object.keys(verbs) as readonly AgentVerb[]; // the keys of the table above
 
-/** Runs one step. */
 export const runStep: StepRunner = (step, context) => {
   const verb = agentVerbs.find((name) => name in step);
   if (verb === undefined) return undefined;
   // as: the step has this verb
-  const act = verbs[verb] as (step: AgentStep, context: StepContext, runStep: StepRunner) => StepResult;
-  return act(step, context, runStep);
+  const act = verbs[verb] as (step: AgentStep, context: StepContext) => StepResult;
+  return act(step, context);
 };
 
 /** Runs steps outside of a turn, until the connection ends. */
 export function runOutsideTurn(
   steps: readonly AgentStep[],
-  { run, session, values }: Pick<StepContext, "run" | "session" | "values">,
-  runner: StepRunner = runStep,
+  context: Pick<StepContext, "run" | "session" | "values">,
 ): void {
-  const context: StepContext = {
-    run,
-    session,
-    values,
-    turn: undefined,
-    tool: undefined,
-    signal: run.ended,
-    handlesCancel: false,
-  };
-  runSteps(steps, context, runner).catch((error: unknown) => {
-    run.note({ event: "failed", where: "outside a turn", message: String(error) });
+  runSteps(steps, stepContext(context)).catch((error: unknown) => {
+    context.run.note({ event: "failed", where: "outside a turn", message: String(error) });
   });
 }
 

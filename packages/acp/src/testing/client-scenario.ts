@@ -4,7 +4,7 @@ import type { ProtocolVersion } from "../edition/negotiate.ts";
 import type { ElicitationAnswer } from "../model/ask.ts";
 import type { ContentBlock, McpServer, Meta } from "../model/content.ts";
 import type { UnstableMethods } from "../wire/decode.ts";
-import type { RawMessage, WireRules } from "./wire-rules.ts";
+import type { RawMessage, WireRules } from "./scripted-wire.ts";
 
 export interface ClientScenario {
   readonly parley: "client-scenario";

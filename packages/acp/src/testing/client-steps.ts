@@ -1,12 +1,15 @@
 // Implements the verbs of a scripted client.
 
-import { optional } from "../base/optional.ts";
+import { optional } from "../base/objects.ts";
 import type { SessionListing } from "../edition/agent-ops.ts";
+import { ConnectionError, RequestError } from "../jsonrpc/errors.ts";
+import type { Entry } from "../model/entry.ts";
 import type { ClientSession } from "../peer/client/client-session.ts";
-import type { SessionPlace } from "../peer/client/connected-agent.ts";
-import { type ClientRun, type NamedSession, stepError } from "./client-run.ts";
+import type { ConnectedAgent, SessionPlace } from "../peer/client/connected-agent.ts";
+import type { StepRecord } from "./client-record.ts";
 import type { ClientStep, SessionRef, UpdateCount } from "./client-scenario.ts";
-import { untilAborted } from "./gates.ts";
+import { type Clock, type Gates, untilAborted } from "./gates.ts";
+import type { ScriptedWire } from "./scripted-wire.ts";
 
 type KeysOf<Step> = Step extends unknown ? keyof Step : never;
 export type ClientVerb = Exclude<KeysOf<ClientStep>, "as" | "session" | "meta" | "wait" | "value" | "params">;
@@ -243,4 +246,35 @@ function found(run: ClientRun, ref: SessionRef): { readonly id: string; readonly
 function ids(run: ClientRun): Record<string, unknown> {
   const named = [...run.sessions].map(([name, { session }]) => [name, session?.sessionId]);
   return { ...Object.fromEntries(named), session: run.sessions.get("main")?.session?.sessionId };
+}
+
+/** A session with the name that a step gave it. */
+interface NamedSession {
+  session: ClientSession | undefined;
+  readonly entries: Entry[];
+  /** How many entries there were when the last prompt was sent. */
+  promptedAt: number;
+  /** Called after every entry; they remove themselves when done. */
+  readonly watchers: Set<() => void>;
+}
+
+export interface ClientRun {
+  readonly agent: ConnectedAgent;
+  readonly wire: ScriptedWire;
+  readonly gates: Gates;
+  readonly clock: Clock;
+  /** Aborts when the connection has ended. */
+  readonly ended: AbortSignal;
+  readonly sessions: Map<string, NamedSession>;
+  readonly steps: StepRecord[];
+  /** Prompts that no step has awaited. */
+  readonly open: Promise<void>[];
+  /** Sessions whose prompt is cancelled at the next permission request. */
+  readonly atPermission: Set<ClientSession>;
+}
+
+export function stepError(error: unknown): NonNullable<StepRecord["error"]> {
+  if (error instanceof RequestError) return { code: error.code, message: error.message };
+  if (error instanceof ConnectionError) return { kind: error.kind, message: error.message };
+  return { kind: "mistake", message: error instanceof Error ? error.message : String(error) };
 }

@@ -1,5 +1,7 @@
 // Named gates that synchronise a test with a script, without sleeping.
 
+import { sleep } from "../base/deadline.ts";
+
 export class Gates {
   readonly #opened = new Map<string, PromiseWithResolvers<void>>();
   readonly #reached = new Map<string, PromiseWithResolvers<void>>();
@@ -41,3 +43,10 @@ export async function untilAborted(work: Promise<unknown>, signal: AbortSignal):
     signal.removeEventListener("abort", stop);
   }
 }
+
+export interface Clock {
+  /** Resolves after the time, or when the signal aborts; never rejects. */
+  sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
+}
+
+export const realClock: Clock = { sleep };

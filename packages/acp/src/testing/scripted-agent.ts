@@ -1,17 +1,16 @@
 // Runs an agent scenario, on top of agent().
 
-import { optional } from "../base/optional.ts";
+import { optional } from "../base/objects.ts";
 import { memoryStore } from "../model/memory-store.ts";
 import type { SessionStore } from "../model/store.ts";
 import { type Agent, agent } from "../peer/agent/agent.ts";
 import type { AgentDefinition } from "../peer/agent/agent-definition.ts";
 import type { AgentSession, Turn } from "../peer/agent/turn/turn.ts";
-import { type AgentEvent, type AgentRun, runSteps } from "./agent-run.ts";
+import { type AgentEvent, type AgentRun, runSteps, stepContext } from "./agent-run.ts";
 import type { AgentScenario, AgentStep, TurnScript } from "./agent-scenario.ts";
 import { runOutsideTurn, runStep } from "./agent-steps.ts";
-import { checkAgentScenario } from "./check-agent-scenario.ts";
-import { type Clock, realClock } from "./clock.ts";
-import { Gates } from "./gates.ts";
+import { checkAgentScenario } from "./check-scenario.ts";
+import { type Clock, Gates, realClock } from "./gates.ts";
 import { type ProcessControl, ScriptedWire } from "./scripted-wire.ts";
 
 export interface ScriptedAgentOptions extends Pick<AgentDefinition, "log" | "tap" | "limits" | "store"> {
@@ -101,16 +100,8 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
     const { session, text } = turn;
     note({ event: "prompt", text });
     const values = { session: session.sessionId, cwd: session.cwd, prompt: text };
-    const context = {
-      run,
-      session,
-      turn,
-      tool: undefined,
-      values,
-      signal: turn.signal,
-      handlesCancel: false,
-    };
-    const ended = await runSteps(stepsFor(text, session.sessionId), context, runStep);
+    const context = stepContext({ run, session, values }, turn);
+    const ended = await runSteps(stepsFor(text, session.sessionId), context);
     return ended?.end;
   }
 
@@ -164,6 +155,7 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
         wire,
         gates,
         clock,
+        runStep,
         ended: ended.signal,
         note,
         nextPrompt(sessionId) {

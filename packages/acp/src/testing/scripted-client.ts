@@ -1,6 +1,6 @@
 // Runs a client scenario, on top of client(), and records everything it sees.
 
-import { optional } from "../base/optional.ts";
+import { optional } from "../base/objects.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
 import type { PermissionAsk } from "../model/ask.ts";
@@ -8,13 +8,11 @@ import { errorCodes } from "../model/error-codes.ts";
 import { client } from "../peer/client/client.ts";
 import type { AskContext, ClientDefinition } from "../peer/client/client-definition.ts";
 import type { ConnectedAgent } from "../peer/client/connected-agent.ts";
-import { checkClientScenario } from "./check-client-scenario.ts";
+import { checkClientScenario } from "./check-scenario.ts";
 import { type ClientRecord, StableIds, sessionRecord } from "./client-record.ts";
-import { type ClientRun, stepError } from "./client-run.ts";
 import type { ClientScenario, ClientStep, ElicitationRule, PermissionRule } from "./client-scenario.ts";
-import { runClientStep, verbOf } from "./client-steps.ts";
-import { type Clock, realClock } from "./clock.ts";
-import { Gates, untilAborted } from "./gates.ts";
+import { type ClientRun, runClientStep, stepError, verbOf } from "./client-steps.ts";
+import { type Clock, Gates, realClock, untilAborted } from "./gates.ts";
 import { scriptedFiles, scriptedTerminals } from "./scripted-services.ts";
 import { ScriptedWire } from "./scripted-wire.ts";
 

@@ -1,10 +1,15 @@
 // Simulates the files and terminals of a scripted client.
 
-import { optional } from "../base/optional.ts";
+import { optional } from "../base/objects.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import { errorCodes } from "../model/error-codes.ts";
-import type { Files } from "../model/files.ts";
-import type { CreateTerminalOptions, ExitStatus, TerminalHandle, Terminals } from "../model/terminals.ts";
+import type {
+  CreateTerminalOptions,
+  ExitStatus,
+  Files,
+  TerminalHandle,
+  Terminals,
+} from "../model/services.ts";
 import type { CommandScript } from "./client-scenario.ts";
 
 type Note = (event: object) => void;

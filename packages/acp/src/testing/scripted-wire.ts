@@ -1,9 +1,7 @@
 // A transport wrapper that changes messages as a scenario says, so that the library itself needs no faulty code.
 
-import { isObject } from "../base/is-object.ts";
+import { isObject } from "../base/objects.ts";
 import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
-import { filled, type Values } from "./placeholders.ts";
-import type { Crash, InputRule, RawMessage, ReplyRule, WireRules } from "./wire-rules.ts";
 
 interface Asked {
   readonly method: string;
@@ -267,4 +265,88 @@ function merged(target: unknown, patch: unknown): unknown {
     else result[key] = merged(result[key], value);
   }
   return result;
+}
+
+/** Text is sent unchanged, anything else as JSON. */
+export type RawMessage = string | object;
+
+export interface ScriptedError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+/** Changes the answers to requests of one method; without `nth`, to all of them. */
+export interface ReplyRule {
+  readonly method: string;
+  /** 1 for the first request of that method on a connection. */
+  readonly nth?: number;
+  /** Sent before and after the answer. */
+  readonly before?: readonly RawMessage[];
+  readonly after?: readonly RawMessage[];
+  /** Answers with this, without the peer's own code. */
+  readonly error?: ScriptedError;
+  readonly result?: unknown;
+  /** Merged into the result: objects by key, null removes, everything else replaces. */
+  readonly patch?: object;
+  /** Answers never, twice, without an id, or with the id as text. */
+  readonly answer?: "never" | "twice" | "no-id" | "text-id";
+}
+
+/** Changes outgoing requests and notifications of one method. */
+export interface SendRule {
+  readonly method: string;
+  /** 1 for the first one of that method on a connection. */
+  readonly nth?: number;
+  /** Merged into the params. */
+  readonly patch: object;
+}
+
+/** Reacts to input instead of the peer's own code. */
+export interface InputRule {
+  /** A batch, a line that is not JSON, or a message with this text. */
+  readonly when: "batch" | "broken" | { readonly contains: string };
+  readonly write?: readonly RawMessage[];
+  readonly crash?: Crash;
+}
+
+/** How a peer crashes. `half` is written first, without a line end. */
+export interface Crash {
+  readonly exitCode?: number;
+  readonly signal?: string;
+  readonly half?: string;
+}
+
+/** The rules of one peer. */
+export interface WireRules {
+  /** Written first: banners, byte order marks, log lines. */
+  readonly greeting?: readonly RawMessage[];
+  readonly replies?: readonly ReplyRule[];
+  readonly sends?: readonly SendRule[];
+  readonly inputs?: readonly InputRule[];
+}
+
+export type Values = Readonly<Record<string, unknown>>;
+
+/** Copies the value with its placeholders filled in. Unknown ones stay. */
+export function filled<Value>(value: Value, values: Values): Value {
+  // as: the shape stays, except for strings that are one placeholder
+  return fill(value, values) as Value;
+}
+
+function fill(value: unknown, values: Values): unknown {
+  if (typeof value === "string") return value.includes("{{") ? fillText(value, values) : value;
+  if (Array.isArray(value)) return value.map((item) => fill(item, values));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fill(item, values)]));
+}
+
+function fillText(text: string, values: Values): unknown {
+  const whole = /^\{\{(\w+)\}\}$/.exec(text)?.[1];
+  if (whole !== undefined && Object.hasOwn(values, whole)) return values[whole];
+  return text.replaceAll(/\{\{(\w+)\}\}/g, (placeholder, name: string) => {
+    if (!Object.hasOwn(values, name)) return placeholder;
+    const value = values[name];
+    return typeof value === "string" ? value : JSON.stringify(value);
+  });
 }

@@ -1,5 +1,6 @@
 // The shapes of scenarios, and the error of a scenario that does not fit.
 
+import { isObject } from "../base/objects.ts";
 import {
   type CustomShape,
   type ObjectShape,
@@ -128,4 +129,25 @@ export function asInTheModel(title: string, validate: Validator): Shape {
 /** Refers to a shape that is declared further down. */
 export function lazy(title: string, shape: () => Shape): Shape {
   return custom(title, (value, path) => problemsOf(value, shape(), path));
+}
+
+/** The value of each verb, and its options. */
+export type VerbShapes<Verb extends string = string> = Readonly<
+  Record<Verb, readonly [Shape, Readonly<Record<string, Shape>>?]>
+>;
+
+/** `ambiguous` is a verb that is also an option of others. */
+export function stepOf(verbs: VerbShapes, ambiguous?: string): Shape {
+  const names = Object.keys(verbs);
+  return custom("a step: an object with one verb", (value, path, wrong) => {
+    if (!isObject(value)) return wrong;
+    const all = names.filter((name) => name in value);
+    const found = all.length > 1 ? all.filter((name) => name !== ambiguous) : all;
+    const [verb = ""] = found;
+    const entry = verbs[verb];
+    if (entry === undefined || found.length > 1)
+      return [{ path, kind: "wrong", wanted: `exactly one of ${names.join(", ")}`, value }];
+    const [shape, options = {}] = entry;
+    return problemsOf(value, fields(`a step with ${verb}`, { ...options, [`${verb}!`]: shape }), path);
+  });
 }

@@ -1,9 +1,16 @@
 // Implements a transport on a byte channel: framing, write coalescing and output limits.
 
-import { limitsFrom } from "../jsonrpc/limits.ts";
+import { limitsFrom } from "../jsonrpc/connection-options.ts";
 import type { EndReason, LineAccess, Sink, Transport } from "../jsonrpc/transport.ts";
-import { type ByteChannel, type ByteReceiver, type TextPlatform, webPlatform } from "./byte-channel.ts";
-import { defaultFrameLimits, type FrameLimits, overflow } from "./frame-limits.ts";
+import {
+  type ByteChannel,
+  type ByteReceiver,
+  defaultFrameLimits,
+  type FrameLimits,
+  overflow,
+  type TextPlatform,
+  webPlatform,
+} from "./byte-channel.ts";
 import { HeaderDecoder } from "./header-decoder.ts";
 import { type DecoderSink, type FrameDecoder, LineDecoder } from "./line-decoder.ts";
 

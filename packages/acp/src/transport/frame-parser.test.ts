@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { webPlatform } from "./byte-channel.ts";
-import { defaultFrameLimits } from "./frame-limits.ts";
+import { defaultFrameLimits, webPlatform } from "./byte-channel.ts";
 import { exceedsDepth, frameParser } from "./frame-parser.ts";
 
 function depthOf(value: unknown): number {

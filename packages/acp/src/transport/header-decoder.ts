@@ -1,8 +1,7 @@
 // Decodes Content-Length framing, as language servers use it: headers, a blank line, then the body.
 
-import type { TextPlatform } from "./byte-channel.ts";
+import type { FrameLimits, TextPlatform } from "./byte-channel.ts";
 import { FrameBytes } from "./frame-bytes.ts";
-import type { FrameLimits } from "./frame-limits.ts";
 import { type FrameParser, fault, frameParser } from "./frame-parser.ts";
 import type { DecoderSink, FrameDecoder } from "./line-decoder.ts";
 

@@ -1,8 +1,8 @@
 // A transport whose code is loaded when it is started: what few programs use costs the others nothing.
 
-import { limitsFrom } from "../jsonrpc/limits.ts";
+import { limitsFrom } from "../jsonrpc/connection-options.ts";
 import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
-import { defaultFrameLimits, type FrameLimits } from "./frame-limits.ts";
+import { defaultFrameLimits, type FrameLimits } from "./byte-channel.ts";
 
 /** `limits` are those of the transport that is loaded. */
 export function lateTransport(load: () => Promise<Transport>, limits?: Partial<FrameLimits>): Transport {

@@ -1,9 +1,8 @@
 // Decodes NDJSON: one message per line, split on byte 0x0A only.
 
 import type { Fault, Sink } from "../jsonrpc/transport.ts";
-import type { TextPlatform } from "./byte-channel.ts";
+import type { FrameLimits, TextPlatform } from "./byte-channel.ts";
 import { FrameBytes } from "./frame-bytes.ts";
-import type { FrameLimits } from "./frame-limits.ts";
 import { bytesFault, type FrameParser, frameParser } from "./frame-parser.ts";
 
 const newline = 0x0a;

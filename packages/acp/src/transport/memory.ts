@@ -1,9 +1,8 @@
 // Connects two transports in one process; they exchange text, never references.
 
-import { limitsFrom } from "../jsonrpc/limits.ts";
+import { limitsFrom } from "../jsonrpc/connection-options.ts";
 import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
-import { webPlatform } from "./byte-channel.ts";
-import { defaultFrameLimits, type FrameLimits, overflow } from "./frame-limits.ts";
+import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "./byte-channel.ts";
 import { type FrameParser, frameParser } from "./frame-parser.ts";
 
 export interface MemoryPairOptions {

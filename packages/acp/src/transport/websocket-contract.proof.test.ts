@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { opened, sockets } from "../../test/support/socket-pair.ts";
 import { type TransportPair, transportContract } from "../testing/contracts/transport-contract.ts";
-import type { FrameLimits } from "./frame-limits.ts";
+import type { FrameLimits } from "./byte-channel.ts";
 import { webSocketTransport } from "./websocket.ts";
 
 const closeTimeoutMs = 200;

@@ -1,10 +1,9 @@
 // Implements a transport on a WebSocket of a browser, of Node or of the `ws` package: one message per text frame.
 
 import { type Deadline, deadline, milliseconds } from "../base/deadline.ts";
-import { limitsFrom } from "../jsonrpc/limits.ts";
+import { limitsFrom } from "../jsonrpc/connection-options.ts";
 import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
-import { webPlatform } from "./byte-channel.ts";
-import { defaultFrameLimits, type FrameLimits, overflow } from "./frame-limits.ts";
+import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "./byte-channel.ts";
 import { type FrameParser, frameParser } from "./frame-parser.ts";
 
 interface Listening {

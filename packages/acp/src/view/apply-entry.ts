@@ -3,13 +3,15 @@
 import type { Entry } from "../model/entry.ts";
 import type { Update } from "../model/update.ts";
 import { applyAnswer, applyAsk } from "./asks.ts";
-import { appendToCompaction, upsertCompaction } from "./compactions.ts";
 import {
+  appendToCompaction,
   appendToMessage,
   appendToSessionMessage,
   applyPrompt,
+  upsertCompaction,
   upsertMessage,
   upsertSessionMessage,
+  upsertSubagent,
 } from "./messages.ts";
 import {
   applyConfigOptions,
@@ -21,7 +23,6 @@ import {
   removePlan,
 } from "./session-state.ts";
 import type { Changed, SessionView } from "./session-view.ts";
-import { upsertSubagent } from "./subagents.ts";
 import { appendToTerminal, upsertTerminal } from "./terminals.ts";
 import { appendToToolCall, upsertToolCall } from "./tool-calls.ts";
 import { addItem, createState, firstSight, touchPart, type ViewState } from "./view-state.ts";

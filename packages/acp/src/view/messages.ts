@@ -1,9 +1,20 @@
-// Applies messages, thoughts and messages between sessions to a view: updates replace, chunks append.
+// Applies messages, compactions and subagents to a view: updates replace, chunks append.
 
 import type { ContentBlock, Meta } from "../model/content.ts";
-import { appendBlock, ownBlocks, patchedMeta, patchFields } from "./patch.ts";
-import type { MessageItem, SessionMessageItem, UpdateOf } from "./session-view.ts";
-import { findOrAdd, firstSight, type Mutable, touch, type ViewState } from "./view-state.ts";
+import type { CompactionItem, MessageItem, SessionMessageItem, SubagentItem } from "./session-view.ts";
+import {
+  appendBlock,
+  findOrAdd,
+  firstSight,
+  type Mutable,
+  ownBlocks,
+  patched,
+  patchedMeta,
+  patchFields,
+  touch,
+  type UpdateOf,
+  type ViewState,
+} from "./view-state.ts";
 
 function message(state: ViewState, kind: MessageItem["kind"], messageId: string): Mutable<MessageItem> {
   const messages = state.fold.messages[kind];
@@ -95,5 +106,61 @@ export function appendToSessionMessage(
 ): void {
   const item = sessionMessage(state, chunk.messageId);
   appendBlock(item.content, chunk.content);
+  touch(state, item);
+}
+
+function compaction(state: ViewState, compactionId: string): Mutable<CompactionItem> {
+  return findOrAdd(state, state.fold.compactions, compactionId, () => ({
+    kind: "compaction",
+    ...firstSight(state, `compaction:${compactionId}`),
+    compactionId,
+    status: "in_progress",
+    summary: [],
+    error: undefined,
+    meta: undefined,
+  }));
+}
+
+export function upsertCompaction(state: ViewState, update: UpdateOf<"compaction_update">): void {
+  const item = compaction(state, update.compactionId);
+  item.status = update.status;
+  if (update.summary !== undefined) item.summary = ownBlocks(update.summary ?? []);
+  item.error = patched(item.error, update.error);
+  item.meta = patchedMeta(item.meta, update._meta);
+  touch(state, item);
+}
+
+export function appendToCompaction(state: ViewState, compactionId: string, content: ContentBlock): void {
+  const item = compaction(state, compactionId);
+  appendBlock(item.summary, content);
+  touch(state, item);
+}
+
+function subagent(state: ViewState, sessionId: string): Mutable<SubagentItem> {
+  return findOrAdd(state, state.subagents, sessionId, () => ({
+    kind: "subagent",
+    ...firstSight(state, `subagent:${sessionId}`),
+    sessionId,
+    title: undefined,
+    description: undefined,
+    state: undefined,
+    cwd: undefined,
+    additionalDirectories: undefined,
+    capabilities: undefined,
+    meta: undefined,
+  }));
+}
+
+export function upsertSubagent(state: ViewState, update: UpdateOf<"subagent_update">): void {
+  const item = subagent(state, update.sessionId);
+  patchFields(item, update, [
+    "title",
+    "description",
+    "state",
+    "cwd",
+    "additionalDirectories",
+    "capabilities",
+  ]);
+  item.meta = patchedMeta(item.meta, update._meta);
   touch(state, item);
 }

@@ -1,12 +1,11 @@
 // Applies the state, options, plans and title of a session to a view.
 
-import { optional } from "../base/optional.ts";
+import { optional } from "../base/objects.ts";
 import type { SessionConfigOption } from "../model/content.ts";
 import type { Outcome } from "../model/update.ts";
-import { patched, patchedMeta } from "./patch.ts";
-import type { CurrentMode, UpdateOf } from "./session-view.ts";
+import type { CurrentMode } from "./session-view.ts";
 import { presumeCancelled, reviveBackground } from "./tool-calls.ts";
-import { touch, touchPart, type ViewState } from "./view-state.ts";
+import { patched, patchedMeta, touch, touchPart, type UpdateOf, type ViewState } from "./view-state.ts";
 
 export function applyState(state: ViewState, update: UpdateOf<"state_update">): void {
   const wasBusy = state.busy;

@@ -14,12 +14,11 @@ import type {
   ToolCallStatus,
   ToolKind,
 } from "../model/content.ts";
-import type { Outcome, ToolCallContent, ToolCallUpdate, Update } from "../model/update.ts";
-
-export type UpdateOf<Tag extends string> = Extract<Update, { sessionUpdate: Tag }>;
+import type { Outcome, ToolCallContent, ToolCallUpdate } from "../model/update.ts";
+import type { UpdateOf } from "./view-state.ts";
 
 /** A part of the view that changes by itself. */
-export interface Changeable {
+interface Changeable {
   /** Stable and unique within the view: the kind and the id. */
   readonly key: string;
   /** The `seq` of the last entry that changed it. */

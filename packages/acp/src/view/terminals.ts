@@ -1,11 +1,18 @@
 // Applies terminals to a view, including those that some version 1 agents describe in a tool call's `_meta`.
 
-import { isObject } from "../base/is-object.ts";
+import { ByteTail } from "../base/byte-tail.ts";
+import { isObject } from "../base/objects.ts";
 import type { Meta } from "../model/content.ts";
-import { patchedMeta, patchFields } from "./patch.ts";
-import type { ToolCallItem, UpdateOf } from "./session-view.ts";
-import { bytesFromBase64, TerminalBytes } from "./terminal-bytes.ts";
-import { type Mutable, type TerminalState, touch, type ViewState } from "./view-state.ts";
+import type { OutputBytes, ToolCallItem } from "./session-view.ts";
+import {
+  type Mutable,
+  patchedMeta,
+  patchFields,
+  type TerminalState,
+  touch,
+  type UpdateOf,
+  type ViewState,
+} from "./view-state.ts";
 
 const none = new Uint8Array(0);
 const utf8 = new TextEncoder();
@@ -102,4 +109,38 @@ function take(
 
 function textOr(value: unknown, otherwise: string | undefined): string | undefined {
   return typeof value === "string" ? value : otherwise;
+}
+
+export class TerminalBytes extends ByteTail implements OutputBytes {
+  generation = 0;
+  undecodable = 0;
+
+  /** Replaces everything: a snapshot is never mixed with older bytes. */
+  replace(bytes: Uint8Array): void {
+    this.generation += 1;
+    this.clear();
+    this.push(bytes);
+  }
+
+  override text(): string {
+    return super.text({ complete: false });
+  }
+
+  toJSON(): unknown {
+    const { received, dropped, generation, undecodable } = this;
+    return { text: this.text(), received, dropped, generation, undecodable };
+  }
+}
+
+/** The bytes of one chunk; undefined if it is not base64. */
+function bytesFromBase64(data: string): Uint8Array | undefined {
+  let binary: string;
+  try {
+    binary = atob(data);
+  } catch {
+    return undefined;
+  }
+  const bytes = new Uint8Array(binary.length);
+  for (let index = 0; index < binary.length; index += 1) bytes[index] = binary.charCodeAt(index);
+  return bytes;
 }

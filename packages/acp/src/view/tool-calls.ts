@@ -1,12 +1,18 @@
 // Applies tool calls to a view; updates may come in any order, also after the end of a call (C27, C50).
 
-import type { ToolCallStatus } from "../model/content.ts";
-import type { ToolCallContent, ToolCallUpdate } from "../model/update.ts";
-import { patched, patchedMeta } from "./patch.ts";
-import type { ToolCallItem } from "./session-view.ts";
+import type { DiffChange, ToolCallStatus } from "../model/content.ts";
+import type { Diff, ToolCallContent, ToolCallUpdate } from "../model/update.ts";
+import type { FileOperation, ToolCallItem } from "./session-view.ts";
 import { takeTerminalMeta, terminal } from "./terminals.ts";
-import { noteDiff, noteLocations } from "./touched-files.ts";
-import { addItem, firstSight, type Mutable, touch, type ViewState } from "./view-state.ts";
+import {
+  addItem,
+  firstSight,
+  type Mutable,
+  patched,
+  patchedMeta,
+  touch,
+  type ViewState,
+} from "./view-state.ts";
 
 type Call = Mutable<ToolCallItem>;
 
@@ -141,4 +147,55 @@ function backgroundCalls(state: ViewState): Set<string> {
   const ids = new Set<string>();
   for (const work of state.background ?? []) if (work.type === "tool_call") ids.add(work.toolCallId);
   return ids;
+}
+
+/** The operation that a call of this kind performs at its locations. */
+const operationOfKind: ReadonlyMap<string, FileOperation> = new Map([
+  ["read", "read"],
+  ["edit", "modify"],
+  ["delete", "delete"],
+  ["move", "move"],
+]);
+
+function noteLocations(state: ViewState, call: ToolCallItem): void {
+  const operation = operationOfKind.get(call.toolKind);
+  for (const { path } of call.locations) note(state, call, path, operation);
+}
+
+function noteDiff(state: ViewState, call: ToolCallItem, diff: Diff): void {
+  // absent in version 1
+  for (const change of diff.changes ?? []) noteChange(state, call, change);
+  if (diff.path === undefined) return;
+  note(state, call, diff.path, (diff.oldText ?? undefined) === undefined ? "add" : "modify");
+}
+
+function noteChange(state: ViewState, call: ToolCallItem, change: DiffChange): void {
+  // a change with an unknown operation may still have a path
+  const { operation, path, oldPath }: { operation: string; path?: unknown; oldPath?: unknown } = change;
+  if (typeof path === "string") note(state, call, path, operation);
+  if (typeof oldPath === "string") note(state, call, oldPath, operation === "move" ? "delete" : "read");
+}
+
+function note(
+  state: ViewState,
+  call: ToolCallItem,
+  path: string,
+  operation: FileOperation | undefined,
+): void {
+  let file = state.files.get(path);
+  if (file === undefined) {
+    file = {
+      kind: "file",
+      key: `file:${path}`,
+      version: 0,
+      path,
+      operations: new Set(),
+      toolCallIds: new Set(),
+    };
+    state.files.set(path, file);
+  }
+  const before = file.operations.size + file.toolCallIds.size;
+  if (operation !== undefined) file.operations.add(operation);
+  file.toolCallIds.add(call.toolCallId);
+  if (file.operations.size + file.toolCallIds.size > before) touch(state, file);
 }

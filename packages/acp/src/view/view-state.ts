@@ -1,6 +1,7 @@
 // The writable state behind a view, with the indexes that applying entries needs.
 
-import { ChangeList } from "./change-list.ts";
+import type { ContentBlock, Meta } from "../model/content.ts";
+import type { Update } from "../model/update.ts";
 import type {
   Changed,
   CompactionItem,
@@ -12,7 +13,9 @@ import type {
   ToolCallItem,
   ViewPart,
 } from "./session-view.ts";
-import type { TerminalBytes } from "./terminal-bytes.ts";
+import type { TerminalBytes } from "./terminals.ts";
+
+export type UpdateOf<Tag extends string> = Extract<Update, { sessionUpdate: Tag }>;
 
 type Writable<T> = T extends readonly (infer Element)[]
   ? Element[]
@@ -133,4 +136,115 @@ export function firstSight(
   key: string,
 ): { key: string; version: number; seq: number; time: number } {
   return { key, version: state.seq, seq: state.seq, time: state.fold.time };
+}
+
+interface Node {
+  readonly thing: Changed;
+  older: Node | undefined;
+  newer: Node | undefined;
+}
+
+class ChangeList {
+  readonly #nodes = new Map<Changed, Node>();
+  #newest: Node | undefined;
+
+  touch(thing: Changed): void {
+    // streams change the same thing repeatedly
+    if (this.#newest?.thing === thing) return;
+    let node = this.#nodes.get(thing);
+    if (node === undefined) {
+      node = { thing, older: undefined, newer: undefined };
+      this.#nodes.set(thing, node);
+    } else {
+      this.#unlink(node);
+    }
+    node.older = this.#newest;
+    node.newer = undefined;
+    if (this.#newest !== undefined) this.#newest.newer = node;
+    this.#newest = node;
+  }
+
+  forget(thing: Changed): void {
+    const node = this.#nodes.get(thing);
+    if (node === undefined) return;
+    this.#nodes.delete(thing);
+    this.#unlink(node);
+  }
+
+  /** Returns what changed after that version, least recent first. */
+  since(version: number): Changed[] {
+    const found: Changed[] = [];
+    for (let node = this.#newest; node !== undefined && node.thing.version > version; node = node.older) {
+      found.push(node.thing);
+    }
+    return found.reverse();
+  }
+
+  #unlink(node: Node): void {
+    if (node.newer !== undefined) node.newer.older = node.older;
+    else this.#newest = node.older;
+    if (node.older !== undefined) node.older.newer = node.newer;
+  }
+}
+
+/** Patches these fields of an item. */
+export function patchFields<Key extends string, Item extends { [Field in Key]: unknown }>(
+  item: Item,
+  patch: { readonly [Field in Key]?: Item[Field] | null | undefined },
+  keys: readonly Key[],
+): void {
+  for (const key of keys) item[key] = patched(item[key], patch[key]) as Item[Key]; // null became undefined
+}
+
+export function patched<T>(stored: T | undefined, value: T | null | undefined): T | undefined {
+  return value === undefined ? stored : (value ?? undefined);
+}
+
+/**
+ * Patches metadata by top-level key: null removes a key, null as a whole removes all. The stored object is
+ * changed in place.
+ */
+export function patchedMeta(stored: Meta | undefined, patch: Meta | null | undefined): Meta | undefined {
+  if (patch === undefined) return stored;
+  if (patch === null) return undefined;
+  const meta = stored ?? {};
+  for (const key of Object.keys(patch)) {
+    const value = patch[key];
+    if (value === null) delete meta[key];
+    // an assignment would set the prototype
+    else if (key === "__proto__") Object.defineProperty(meta, key, ownProperty(value));
+    else meta[key] = value;
+  }
+  return meta;
+}
+
+function ownProperty(value: unknown): PropertyDescriptor {
+  return { value, enumerable: true, configurable: true, writable: true };
+}
+
+/** Whether a block is text without annotations or metadata, which can be joined with its neighbours. */
+function isPlainText(block: ContentBlock): block is Extract<ContentBlock, { type: "text" }> {
+  return (
+    block.type === "text" &&
+    (block.annotations === undefined || block.annotations === null) &&
+    (block._meta === undefined || block._meta === null)
+  );
+}
+
+/**
+ * Copies plain text blocks, because later chunks are appended to them and entries must not change.
+ */
+export function ownBlocks(blocks: readonly ContentBlock[]): ContentBlock[] {
+  return blocks.map((block) => (isPlainText(block) ? { ...block } : block));
+}
+
+/** Appends a chunk; text is joined with the text before it. */
+export function appendBlock(content: ContentBlock[], block: ContentBlock): void {
+  if (!isPlainText(block)) {
+    content.push(block);
+    return;
+  }
+  const last = content.at(-1);
+  if (last !== undefined && isPlainText(last)) last.text += block.text;
+  else content.push({ ...block });
 }

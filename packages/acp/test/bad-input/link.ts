@@ -1,7 +1,7 @@
 // A connection to the subject, seen from the hostile side: frames out, frames in, and how it ended. Memory is here;
 // WebSocket and stdio need Node and are in their tests.
 
-import type { FrameLimits } from "../../src/transport/frame-limits.ts";
+import type { FrameLimits } from "../../src/transport/byte-channel.ts";
 import { memoryPair } from "../../src/transport/memory.ts";
 import type { Frame } from "./bad-input.ts";
 import { type Report, type SubjectOptions, startSubject } from "./subject.ts";

@@ -1,9 +1,8 @@
 // The peer under test, of either role and version: its handlers obey a hostile peer, and it reports what it did.
 
-import type { ConnectionCounters } from "../../src/jsonrpc/connection-options.ts";
+import type { ConnectionCounters, ConnectionLimits } from "../../src/jsonrpc/connection-options.ts";
 import { ConnectionError, RequestError } from "../../src/jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../src/jsonrpc/incoming-request.ts";
-import type { ConnectionLimits } from "../../src/jsonrpc/limits.ts";
 import type { Transport } from "../../src/jsonrpc/transport.ts";
 import * as v1 from "../../src/v1.ts";
 import * as v2 from "../../src/v2.ts";

@@ -2,7 +2,7 @@
 // purpose.
 
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { isObject } from "../../src/base/is-object.ts";
+import { isObject } from "../../src/base/objects.ts";
 import type { SchemaEdit } from "./exceptions.ts";
 
 export interface Schema {

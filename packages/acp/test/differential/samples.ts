@@ -1,6 +1,6 @@
 // Generates values from a schema, and damages them. Seeded, so that a failure can be repeated.
 
-import { isObject } from "../../src/base/is-object.ts";
+import { isObject } from "../../src/base/objects.ts";
 import type { Schema } from "./oracle.ts";
 
 export class Random {

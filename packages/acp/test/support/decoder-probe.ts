@@ -1,9 +1,13 @@
 // Runs bytes through a decoder, cut as the test likes, and counts the work.
 
-import { limitsFrom } from "../../src/jsonrpc/limits.ts";
+import { limitsFrom } from "../../src/jsonrpc/connection-options.ts";
 import type { Fault } from "../../src/jsonrpc/transport.ts";
-import { type TextPlatform, webPlatform } from "../../src/transport/byte-channel.ts";
-import { defaultFrameLimits, type FrameLimits } from "../../src/transport/frame-limits.ts";
+import {
+  defaultFrameLimits,
+  type FrameLimits,
+  type TextPlatform,
+  webPlatform,
+} from "../../src/transport/byte-channel.ts";
 import { HeaderDecoder } from "../../src/transport/header-decoder.ts";
 import { EventDecoder } from "../../src/transport/http/event-decoder.ts";
 import { LineDecoder } from "../../src/transport/line-decoder.ts";

@@ -1,6 +1,6 @@
 // Translates directories, MCP servers, login methods and commands between version 1 and the model.
 
-import { optional } from "../../base/optional.ts";
+import { optional } from "../../base/objects.ts";
 import type { AuthMethod, AvailableCommand, McpServer } from "../../model/content.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Activation } from "../agent-ops.ts";

@@ -1,8 +1,7 @@
 // The agent's side of version 1.
 
-import { optional } from "../../base/optional.ts";
-import { RequestError } from "../../jsonrpc/errors.ts";
-import { invalidParams } from "../../jsonrpc/invalid-params.ts";
+import { optional } from "../../base/objects.ts";
+import { invalidParams, RequestError } from "../../jsonrpc/errors.ts";
 import type { PermissionAsk } from "../../model/ask.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
 import type { Outcome } from "../../model/update.ts";
@@ -23,8 +22,8 @@ import {
   permissionAnswerFromWire,
   sharedOp,
   systemPromptMarker,
-} from "../agent-shared.ts";
-import { withMeta } from "../wire-fields.ts";
+  withMeta,
+} from "../wire-fields.ts";
 import { activationFromV1, authMethodToV1 } from "./activation.ts";
 import { modelsToV1, modesToV1, optionsToV1, selectOf, valueForOption } from "./config-options.ts";
 import { permissionOverInV1, permissionToV1 } from "./permission.ts";

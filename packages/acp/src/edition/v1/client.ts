@@ -1,6 +1,6 @@
 // The client's side of version 1.
 
-import { optional } from "../../base/optional.ts";
+import { optional } from "../../base/objects.ts";
 import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, SessionConfigOption } from "../../model/content.ts";
 import type { Outcome } from "../../model/update.ts";
@@ -8,8 +8,7 @@ import type * as wire from "../../wire/v1/types.gen.ts";
 import type { WireCall } from "../agent-edition.ts";
 import type { AgentIntroduction } from "../agent-ops.ts";
 import type { ClientEdition, ClientSessionEdition, ClientSessionSink, ServiceOp } from "../client-edition.ts";
-import { elicitationFromWire, permissionResultToWire, usageFromWire } from "../client-shared.ts";
-import { metaOf } from "../wire-fields.ts";
+import { elicitationFromWire, metaOf, permissionResultToWire, usageFromWire } from "../wire-fields.ts";
 import { activationToV1, authMethodFromV1 } from "./activation.ts";
 import { modeConfigId, modelConfigId, optionsFromResult, optionsFromV1 } from "./config-options.ts";
 import { permissionFromV1 } from "./permission.ts";

@@ -1,6 +1,6 @@
 // Translates the options, modes and models of version 1, which are all options in the model.
 
-import { optional } from "../../base/optional.ts";
+import { optional } from "../../base/objects.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 

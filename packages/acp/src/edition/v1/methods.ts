@@ -1,6 +1,6 @@
 // The methods of version 1: those of its schema, and the models, which left the schema and are still in use.
 
-import { isObject } from "../../base/is-object.ts";
+import { isObject } from "../../base/objects.ts";
 import { type Failure, modes, wrongType } from "../../validation/failure.ts";
 import type { MethodRow } from "../../wire/method-row.ts";
 import { methods as schemaMethods } from "../../wire/v1/methods.gen.ts";

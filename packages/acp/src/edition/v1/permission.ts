@@ -1,6 +1,6 @@
 // Translates permission requests. Version 1 asks about tool calls only, the model about anything.
 
-import { optional } from "../../base/optional.ts";
+import { optional } from "../../base/objects.ts";
 import type { PermissionAnswer, PermissionAsk } from "../../model/ask.ts";
 import type { ToolCallUpdate } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";

@@ -3,7 +3,6 @@
 import type { ToolCallContent, ToolCallUpdate, Update } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
-import { isV1Content } from "./content.ts";
 
 interface DisplayTerminal {
   /** The end of the decoded output. */
@@ -243,4 +242,10 @@ function toolStatus(status: string, lost: Lost | undefined): wire.ToolCallStatus
   if (status !== "in_progress") lost?.(`that a tool call is ${status}`);
   // a tool that was cancelled did not do its work; paused and unknown ones still may
   return status === "cancelled" ? "failed" : "in_progress";
+}
+
+const v1Content = new Set<unknown>(["text", "image", "audio", "resource_link", "resource"]);
+
+export function isV1Content(block: { type: unknown }): block is wire.ContentBlock {
+  return v1Content.has(block.type);
 }

@@ -6,8 +6,7 @@ import type { Lost } from "../agent-edition.ts";
 import type { ClientFeatures } from "../agent-ops.ts";
 import { commandsToV1 } from "./activation.ts";
 import { optionsToV1, selectOf } from "./config-options.ts";
-import { isV1Content } from "./content.ts";
-import { ToolEncoder } from "./tool-encoder.ts";
+import { isV1Content, ToolEncoder } from "./tool-encoder.ts";
 
 interface PlanEntry {
   readonly content: string;

@@ -1,7 +1,7 @@
 // The agent's side of version 2, whose JSON is nearly the model's.
 
-import { optional } from "../../base/optional.ts";
-import { invalidParams } from "../../jsonrpc/invalid-params.ts";
+import { optional } from "../../base/objects.ts";
+import { invalidParams } from "../../jsonrpc/errors.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type { AgentEdition, AgentOpResult } from "../agent-edition.ts";
 import type { Activation, AgentFeatures, AgentOp, ClientFeatures, Introduction } from "../agent-ops.ts";
@@ -9,12 +9,13 @@ import {
   elicitationAnswerFromWire,
   elicitationToWire,
   markers,
+  metaOf,
   pageToWire,
   permissionAnswerFromWire,
   sharedOp,
   systemPromptMarker,
-} from "../agent-shared.ts";
-import { metaOf, withMeta } from "../wire-fields.ts";
+  withMeta,
+} from "../wire-fields.ts";
 import { askToWire, updateToWire } from "./update.ts";
 
 export { methods } from "../../wire/v2/methods.gen.ts";

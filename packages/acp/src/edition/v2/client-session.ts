@@ -6,8 +6,7 @@ import type { ContentBlock, SessionConfigOption } from "../../model/content.ts";
 import type { Outcome, Update } from "../../model/update.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../client-edition.ts";
-import { usageFromWire } from "../client-shared.ts";
-import { metaOf } from "../wire-fields.ts";
+import { metaOf, usageFromWire } from "../wire-fields.ts";
 import { knownFromWire } from "./update.ts";
 
 type StateUpdate = Extract<Update, { sessionUpdate: "state_update" }>;

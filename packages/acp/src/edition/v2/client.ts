@@ -1,12 +1,11 @@
 // The client's side of version 2, whose JSON is nearly the model's.
 
-import { optional } from "../../base/optional.ts";
-import { invalidParams } from "../../jsonrpc/invalid-params.ts";
+import { optional } from "../../base/objects.ts";
+import { invalidParams } from "../../jsonrpc/errors.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type { Activation, AgentIntroduction } from "../agent-ops.ts";
 import type { ClientEdition } from "../client-edition.ts";
-import { elicitationFromWire, permissionResultToWire } from "../client-shared.ts";
-import { metaOf, nonEmpty, withMeta } from "../wire-fields.ts";
+import { elicitationFromWire, metaOf, nonEmpty, permissionResultToWire, withMeta } from "../wire-fields.ts";
 import { V2ClientSession } from "./client-session.ts";
 
 export { methods } from "../../wire/v2/methods.gen.ts";

@@ -1,7 +1,7 @@
 // Reads and writes local files below a set of roots, and never outside; the caller checks permissions.
 
 import { constants } from "node:buffer";
-import type { Files } from "../../model/files.ts";
+import type { Files } from "../../model/services.ts";
 import { canUseDescriptors, descriptorAccess } from "./descriptor-access.ts";
 import type { DirectoryAccess } from "./directory-access.ts";
 import {
@@ -24,8 +24,7 @@ import {
   type TextFile,
 } from "./read-file.ts";
 import { Roots } from "./roots.ts";
-import { SeenVersions } from "./seen-versions.ts";
-import type { Workspace } from "./workspace.ts";
+import { SeenVersions, type Workspace } from "./workspace.ts";
 import { type LocalWriteOptions, type WrittenFile, writeBytesFile, writeTextFile } from "./write-file.ts";
 
 export interface LocalFilesOptions {

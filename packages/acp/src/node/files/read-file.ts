@@ -1,12 +1,11 @@
 // Reads files and their metadata.
 
 import { closeSync } from "node:fs";
-import type { ReadTextOptions } from "../../model/files.ts";
+import type { ReadTextOptions } from "../../model/services.ts";
 import type { Handle } from "./directory-access.ts";
-import { readContent, versionOf } from "./file-content.ts";
+import { checkLineRange, decodeText, readContent, sliceLines, versionOf } from "./file-content.ts";
 import { fileError, quoted } from "./file-error.ts";
 import type { FilePath } from "./file-path.ts";
-import { checkLineRange, decodeText, sliceLines } from "./text-format.ts";
 import { type ResolvedPath, Walk } from "./walk.ts";
 import { refuseDirectoryName, requireRegularFile, type Workspace } from "./workspace.ts";
 

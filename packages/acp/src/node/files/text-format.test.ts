@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { decodeText, encodeText, formatOf, sliceLines } from "./text-format.ts";
+import { decodeText, encodeText, formatOf, sliceLines } from "./file-content.ts";
 
 test("consecutive ranges of lines add up to the text", () => {
   const texts = fc.array(fc.constantFrom("a", "é", "\n", "\r\n", "\r"), { maxLength: 30 });

@@ -4,7 +4,6 @@ import type { DirectoryAccess, Handle } from "./directory-access.ts";
 import { fileError, quoted } from "./file-error.ts";
 import type { FilePath } from "./file-path.ts";
 import type { Roots } from "./roots.ts";
-import type { SeenVersions } from "./seen-versions.ts";
 
 export interface Workspace {
   readonly access: DirectoryAccess;
@@ -26,4 +25,25 @@ export function requireRegularFile(handle: Handle, target: FilePath): void {
   const kind = handle.stat.isDirectory() ? "a directory" : "a pipe, a socket or a device";
   const message = `${quoted(target.text)} is ${kind}; name a regular file`;
   throw fileError("not_a_file", message, target.text);
+}
+
+const maxFiles = 4096;
+
+export class SeenVersions {
+  readonly #versions = new Map<string, string>();
+
+  get(canonical: string): string | undefined {
+    return this.#versions.get(canonical);
+  }
+
+  set(canonical: string, version: string): void {
+    // a Map keeps insertion order, so the first is the least recently used
+    this.#versions.delete(canonical);
+    this.#versions.set(canonical, version);
+    if (this.#versions.size <= maxFiles) return;
+    for (const oldest of this.#versions.keys()) {
+      this.#versions.delete(oldest);
+      return;
+    }
+  }
 }

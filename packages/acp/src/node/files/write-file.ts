@@ -2,12 +2,18 @@
 
 import { accessSync, closeSync, constants } from "node:fs";
 import { RequestError } from "../../jsonrpc/errors.ts";
-import type { WriteTextOptions } from "../../model/files.ts";
-import { readContent, readContentSync, versionOf } from "./file-content.ts";
+import type { WriteTextOptions } from "../../model/services.ts";
+import {
+  encodeText,
+  formatOf,
+  readContent,
+  readContentSync,
+  type TextFormat,
+  versionOf,
+} from "./file-content.ts";
 import { type FileErrorData, fileError, quoted } from "./file-error.ts";
 import type { FilePath } from "./file-path.ts";
 import { replaceFile } from "./replace-file.ts";
-import { encodeText, formatOf, type TextFormat } from "./text-format.ts";
 import { danglingLink, type ResolvedPath, Walk } from "./walk.ts";
 import { refuseDirectoryName, requireRegularFile, type Workspace } from "./workspace.ts";
 

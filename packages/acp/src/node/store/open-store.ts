@@ -13,8 +13,7 @@ import {
   placeFromCursor,
 } from "../../model/store-rules.ts";
 import { Database } from "./database.ts";
-import { pruneStep, unlinkSession } from "./delete-session.ts";
-import { addEntries, newEntry, readPages } from "./entry-rows.ts";
+import { addEntries, newEntry, readPages, removeEntries } from "./entry-rows.ts";
 import type { EntryText } from "./entry-text.ts";
 import {
   addSession,
@@ -27,11 +26,12 @@ import {
   release,
   type SessionRow,
   storeRecord,
+  unlinkSession,
 } from "./session-rows.ts";
+import type { SearchHit, SearchOptions, SqliteStoreOptions, StoreProblem } from "./sqlite-store.ts";
 import { StoreError, translated } from "./store-error.ts";
 import { defaultBusyTimeoutMs, openFile } from "./store-file.ts";
-import type { SearchHit, SearchOptions, SqliteStoreOptions, StoreProblem } from "./store-options.ts";
-import { indexStep, searchIndex } from "./text-index.ts";
+import { indexStep, searchIndex, unindex } from "./text-index.ts";
 
 /** Pages to return to the file system after a deletion, in a few milliseconds. */
 const vacuumedPages = 2_000;
@@ -196,4 +196,34 @@ export class OpenStore {
       this.#db.exec(`PRAGMA busy_timeout = ${this.#options.busyTimeoutMs ?? defaultBusyTimeoutMs}`);
     }
   }
+}
+
+/** The limits of one step of a deletion, which takes about ten milliseconds, because FTS5 takes seconds for a long session. */
+const stepEntries = 1_000;
+const stepMessages = 8;
+
+/**
+ * Removes some entries of deleted sessions that no fork needs, inside a change. Returns whether more may be left. After
+ * a crash the next deletion removes the rest.
+ */
+function pruneStep(db: Database): boolean {
+  const row = db.get(
+    `SELECT key, base_seq, last_seq, (SELECT max(fork.base_seq) FROM session fork WHERE fork.parent = session.key) AS used
+       FROM session WHERE id IS NULL AND (used IS NULL OR used < last_seq) LIMIT 1`,
+  );
+  if (row === undefined) return false;
+  const key = Number(row["key"]);
+  const kept = Number(row["used"] ?? row["base_seq"]);
+  const lastMessages = db.all(
+    `SELECT seq FROM message WHERE session = ? AND seq > ? ORDER BY seq DESC LIMIT ${stepMessages}`,
+    key,
+    kept,
+  );
+  const firstOfThem = lastMessages.length < stepMessages ? kept + 1 : Number(lastMessages.at(-1)?.["seq"]);
+  const last = Math.max(kept, Number(row["last_seq"]) - stepEntries, firstOfThem - 1);
+  unindex(db, key, last);
+  removeEntries(db, key, last);
+  db.run("UPDATE session SET last_seq = ? WHERE key = ?", last, key);
+  if (last === kept && row["used"] === null) db.run("DELETE FROM session WHERE key = ?", key);
+  return true;
 }

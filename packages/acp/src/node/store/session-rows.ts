@@ -1,5 +1,6 @@
 // Stores sessions as rows; functions that write are called inside a change.
 
+import { readFileSync } from "node:fs";
 import type { SessionRecord } from "../../model/store.ts";
 import {
   heldElsewhere,
@@ -9,8 +10,8 @@ import {
   sessionExists,
   unknownSession,
 } from "../../model/store-rules.ts";
+import { isRunning, statOf } from "../process-tree.ts";
 import type { Database, Row } from "./database.ts";
-import { type Holder, isAlive, isSame, thisProcess } from "./holder.ts";
 import { StoreError } from "./store-error.ts";
 
 export interface SessionRow {
@@ -144,7 +145,7 @@ export function listSessions(
 }
 
 /** Throws when another live process holds the session. */
-export function checkFree(row: SessionRow): void {
+function checkFree(row: SessionRow): void {
   const { holder, id = "" } = row;
   if (holder === undefined || isSame(holder, thisProcess()) || !isAlive(holder)) return;
   throw heldElsewhere(id, holder);
@@ -178,4 +179,64 @@ export function release(db: Database, sessionId: string): void {
     pid,
     started,
   );
+}
+
+/** Removes the session's id and record, inside a change. Throws when another process uses the session. */
+export function unlinkSession(db: Database, sessionId: string): void {
+  const row = findSession(db, sessionId);
+  if (row === undefined) return;
+  checkFree(row);
+  db.run(
+    `UPDATE session SET id = NULL, cwd = '', record = '{}', holder_pid = NULL, holder_started = NULL,
+       holder_since = NULL WHERE key = ?`,
+    row.key,
+  );
+}
+
+interface Holder {
+  readonly pid: number;
+  /** Boot id and clock ticks since boot, or "" where unknown. */
+  readonly started: string;
+}
+
+let own: Holder | undefined;
+
+function thisProcess(): Holder {
+  own ??= { pid: process.pid, started: startOfThisProcess() };
+  return own;
+}
+
+export function isSame(one: Holder, other: Holder): boolean {
+  return one.pid === other.pid && one.started === other.started;
+}
+
+/** Whether the process still runs. */
+export function isAlive({ pid, started }: Holder): boolean {
+  if (started !== "") {
+    const [boot = "", ticks = ""] = started.split("/");
+    const now = bootId();
+    // an unreadable boot id must not make a live holder look dead
+    const isThisBoot = boot === now || boot === "" || now === "";
+    return isThisBoot && isRunning({ pid, started: ticks });
+  }
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // EPERM: a live process of another user
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+function startOfThisProcess(): string {
+  const stat = statOf("self");
+  return typeof stat === "object" ? `${bootId()}/${stat.started}` : "";
+}
+
+function bootId(): string {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
+  } catch {
+    // hidden by a sandbox, or out of descriptors
+    return "";
+  }
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CreateTerminalOptions } from "../../model/terminals.ts";
+import type { CreateTerminalOptions } from "../../model/services.ts";
 import { type LocalTerminalsOptions, localTerminals } from "./local-terminals.ts";
 
 /** What `create` answers to parameters that nothing can be started with. */

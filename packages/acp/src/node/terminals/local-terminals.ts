@@ -2,8 +2,8 @@
 
 import { isAbsolute } from "node:path";
 import { ByteTail } from "../../base/byte-tail.ts";
-import type { CreateTerminalOptions, ExitStatus, Terminals } from "../../model/terminals.ts";
-import { type CommandSpec, checkedByteLimit, commandSpec } from "./command-spec.ts";
+import type { CreateTerminalOptions, ExitStatus, Terminals } from "../../model/services.ts";
+import { type CommandSpec, checkedByteLimit, commandSpec } from "./command.ts";
 import { startPiped } from "./piped-command.ts";
 import { type PtySpawn, startPty } from "./pty-command.ts";
 import { type LocalTerminal, Terminal } from "./terminal.ts";

@@ -1,19 +1,20 @@
 // Starts a command with its output on a pipe and an empty stdin.
 
 import { Buffer } from "node:buffer";
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync } from "node:fs";
+import { closeSync, constants, openSync } from "node:fs";
 import { Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Readable } from "node:stream";
-import type { ExitStatus } from "../../model/terminals.ts";
-import { groupMark } from "../group-mark.ts";
+import { promisify } from "node:util";
+import { isContinuation } from "../../base/byte-tail.ts";
+import type { ExitStatus } from "../../model/services.ts";
 import { hasPid, ProcessGroup } from "../process-group.ts";
-import type { CommandSpec } from "./command-spec.ts";
-import { type OutputFifo, openFifo } from "./output-fifo.ts";
-import type { ByteSink, RunningCommand } from "./running-command.ts";
+import { groupMark } from "../watchdog.ts";
+import type { ByteSink, CommandSpec, RunningCommand } from "./command.ts";
 import { startFailure } from "./terminal-errors.ts";
-import { partialCharacterLength } from "./utf8-boundary.ts";
 
 /** The size of a pipe on Linux. */
 const readBytes = 64 * 1024;
@@ -110,4 +111,52 @@ function closed(stream: Readable): Promise<void> {
     // 'close' follows
   });
   return new Promise((resolve) => stream.once("close", () => resolve()));
+}
+
+/** Runs mkfifo, because Node's own pipes are sockets. The caller closes both descriptors. undefined on Windows, and without a usable directory for temporary files. */
+async function openFifo(): Promise<{ readFd: number; writeFd: number } | undefined> {
+  if (process.platform === "win32") return undefined;
+  // loaded on first use: 2 ms
+  const { mkdtemp, rm } = await import("node:fs/promises");
+  let folder: string | undefined;
+  try {
+    folder = await mkdtemp(join(tmpdir(), "parley-output-"));
+    const path = join(folder, "fifo");
+    await promisify(execFile)("mkfifo", ["-m", "600", path]);
+    // in this order neither blocks
+    const readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      return { readFd, writeFd: openSync(path, constants.O_WRONLY) };
+    } catch (error) {
+      closeSync(readFd);
+      throw error;
+    }
+  } catch {
+    // a read-only or full disk, no mkfifo, or out of descriptors: the caller uses two pipes
+    return undefined;
+  } finally {
+    if (folder !== undefined) {
+      await rm(folder, { recursive: true, force: true }).catch(() => {
+        // an empty directory stays behind
+      });
+    }
+  }
+}
+
+/** How many bytes at the end are the beginning of an incomplete character; 0 to 3. */
+function partialCharacterLength(bytes: Uint8Array): number {
+  for (let back = 1; back <= 3; back += 1) {
+    const byte = bytes[bytes.length - back];
+    if (byte === undefined) return 0;
+    if (!isContinuation(byte)) return characterLength(byte) > back ? back : 0;
+  }
+  return 0;
+}
+
+/** The length of a character by its first byte; 0 for an invalid one. */
+function characterLength(first: number): number {
+  if (first < 0x80) return 1;
+  if (first < 0xc2 || first > 0xf4) return 0;
+  if (first < 0xe0) return 2;
+  return first < 0xf0 ? 3 : 4;
 }

@@ -4,11 +4,10 @@ import { Buffer } from "node:buffer";
 import { accessSync, constants, statSync } from "node:fs";
 import { constants as systemConstants } from "node:os";
 import { delimiter, join, resolve } from "node:path";
-import type { ExitStatus } from "../../model/terminals.ts";
-import { groupMark } from "../group-mark.ts";
+import type { ExitStatus } from "../../model/services.ts";
 import { type OwnedChild, ProcessGroup } from "../process-group.ts";
-import type { CommandSpec } from "./command-spec.ts";
-import type { ByteSink, RunningCommand } from "./running-command.ts";
+import { groupMark } from "../watchdog.ts";
+import type { ByteSink, CommandSpec, RunningCommand } from "./command.ts";
 import { startFailure } from "./terminal-errors.ts";
 
 /** The `spawn` function of `@lydell/node-pty` or `node-pty`, or a similar one. */

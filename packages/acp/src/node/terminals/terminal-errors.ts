@@ -2,7 +2,7 @@
 
 import { accessSync, constants, existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { optional } from "../../base/optional.ts";
+import { optional } from "../../base/objects.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 

@@ -2,10 +2,10 @@
 
 import { setImmediate as immediate } from "node:timers/promises";
 import { ByteTail } from "../../base/byte-tail.ts";
-import { optional } from "../../base/optional.ts";
-import { withTimeout } from "../../base/timeout.ts";
-import type { ExitStatus, TerminalHandle, TerminalOutput } from "../../model/terminals.ts";
-import type { PtyControl, RunningCommand } from "./running-command.ts";
+import { withTimeout } from "../../base/deadline.ts";
+import { optional } from "../../base/objects.ts";
+import type { ExitStatus, TerminalHandle, TerminalOutput } from "../../model/services.ts";
+import type { PtyControl, RunningCommand } from "./command.ts";
 import { unknownTerminal } from "./terminal-errors.ts";
 
 /** A terminal on this machine. */

@@ -1,6 +1,6 @@
 // Serves one client of an agent that keeps its own sessions.
 
-import { optional } from "../../base/optional.ts";
+import { optional } from "../../base/objects.ts";
 import type { AgentOpResult } from "../../edition/agent-edition.ts";
 import type {
   AgentIntroduction,
@@ -10,17 +10,15 @@ import type {
   SessionOp,
 } from "../../edition/agent-ops.ts";
 import { protocolVersions } from "../../edition/negotiate.ts";
-import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
+import { type ConnectionError, invalidParams, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
-import { invalidParams } from "../../jsonrpc/invalid-params.ts";
 import type { Log } from "../../jsonrpc/log.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { Implementation, Meta, SessionConfigOption } from "../../model/content.ts";
 import { methodNotFound } from "../base/bound-wire.ts";
 import { authRequired, type ExtensionContext } from "../base/extensions.ts";
 import { unsupportedContent } from "../base/prompt-content.ts";
-import { authMethodsFor, introduction } from "./agent-capabilities.ts";
-import type { AgentDefinition } from "./agent-definition.ts";
+import { type AgentDefinition, authMethodsFor, introduction } from "./agent-definition.ts";
 import { AgentSessions } from "./agent-sessions.ts";
 import { type AgentHost, AgentWire } from "./agent-wire.ts";
 import type { GuardedStore } from "./session/guarded-store.ts";

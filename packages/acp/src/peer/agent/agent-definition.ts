@@ -1,11 +1,19 @@
-// The definition of an agent, as its author writes it.
+// Defines what an agent does and offers, checks it when the agent is created, and declares it in `initialize`.
 
-import type { Activation } from "../../edition/agent-ops.ts";
-import type { ProtocolVersion } from "../../edition/negotiate.ts";
+import { milliseconds } from "../../base/deadline.ts";
+import { optional } from "../../base/objects.ts";
+import type {
+  Activation,
+  AgentFeatures,
+  AgentIntroduction,
+  ClientFeatures,
+} from "../../edition/agent-ops.ts";
+import { type ProtocolVersion, protocolVersions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
 import type { AuthMethod, Meta } from "../../model/content.ts";
 import type { SessionStore } from "../../model/store.ts";
 import type { UnstableMethods } from "../../wire/decode.ts";
+import { checkDefinition, type Keys, sharedKeys } from "../base/definition-rules.ts";
 import type { ExtensionContext } from "../base/extensions.ts";
 import type { AgentSession, Turn, TurnEnd } from "./turn/turn.ts";
 
@@ -73,4 +81,102 @@ export interface AgentDefinition
   readonly notifications?: Readonly<
     Record<`_${string}`, (params: unknown, context: ExtensionContext) => undefined>
   >;
+}
+
+const agentKeys: Keys<AgentDefinition> = {
+  ...sharedKeys,
+  prompt: true,
+  open: true,
+  close: true,
+  setOption: true,
+  cancelTool: true,
+  cancelTerminal: true,
+  accepts: true,
+  mcp: true,
+  authMethods: true,
+  login: true,
+  isLoggedIn: true,
+  logout: true,
+  store: true,
+  maxUnstored: true,
+  clientTimeoutMs: true,
+  steering: true,
+  concurrentPrompts: true,
+};
+
+/** Throws a TypeError for a definition that could not be served. */
+export function checkAgentDefinition(definition: AgentDefinition): void {
+  checkDefinition("agent", definition, agentKeys);
+  if (typeof definition.prompt !== "function")
+    throw new TypeError("agent: prompt must be a function; it is called with each turn");
+  const { maxUnstored, authMethods = [], versions = protocolVersions } = definition;
+  if (maxUnstored !== undefined && !(typeof maxUnstored === "number" && maxUnstored >= 0)) {
+    throw new TypeError(`agent: maxUnstored must be a number of characters, got ${String(maxUnstored)}`);
+  }
+  if (definition.clientTimeoutMs !== undefined) milliseconds("clientTimeoutMs", definition.clientTimeoutMs);
+  // an agent that lists a way to log in must have it (A12)
+  if (authMethods.some(({ type }) => type !== "terminal") && definition.login === undefined)
+    throw new TypeError("agent: authMethods need login(), which is called with the method that was chosen");
+  if (authMethods.length > 0 && versions.includes(2) && definition.logout === undefined)
+    throw new TypeError("agent: authMethods need logout(), which version 2 demands beside login()");
+  const ids = new Set<unknown>();
+  for (const method of authMethods) {
+    if (ids.has(method.methodId))
+      throw new TypeError(`agent: two authMethods have the id ${JSON.stringify(method.methodId)}`);
+    ids.add(method.methodId);
+    if (method.type === "terminal") checkEnv(method.methodId, method.env ?? []);
+  }
+}
+
+/** With a name twice it would be unclear which value counts (A15). */
+function checkEnv(methodId: string, env: readonly { readonly name: string }[]): void {
+  const names = env.map(({ name }) => name);
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice === undefined) return;
+  throw new TypeError(
+    `agent: the env of the authMethod ${JSON.stringify(methodId)} has ${JSON.stringify(twice)} twice`,
+  );
+}
+
+export function introduction(definition: AgentDefinition, client: ClientFeatures): AgentIntroduction {
+  const { name, version, title, meta } = definition;
+  return {
+    info: { name, version, ...optional({ title }) },
+    features: features(definition),
+    authMethods: authMethodsFor(definition, client),
+    meta,
+  };
+}
+
+/** A terminal login is only shown to clients that can run one (A13). */
+export function authMethodsFor(definition: AgentDefinition, client: ClientFeatures): readonly AuthMethod[] {
+  const { authMethods = [] } = definition;
+  return authMethods.filter((method) => method.type !== "terminal" || client.terminalAuth);
+}
+
+function features(definition: AgentDefinition): AgentFeatures {
+  const { accepts = {}, mcp = {}, unstable = [] } = definition;
+  return {
+    image: accepts.image === true,
+    audio: accepts.audio === true,
+    embeddedContext: accepts.embeddedContext === true,
+    mcpStdio: true,
+    mcpHttp: mcp.http === true,
+    mcpSse: mcp.sse === true,
+    sessions: true,
+    load: true,
+    resume: true,
+    list: true,
+    close: true,
+    delete: true,
+    fork: lists(unstable, "session/fork"),
+    additionalDirectories: true,
+    systemPrompt: lists(unstable, "session/new"),
+    systemPromptOverride: lists(unstable, "session/new"),
+    logout: definition.logout !== undefined,
+  };
+}
+
+export function lists(unstable: UnstableMethods, method: string): boolean {
+  return unstable === "*" || unstable.includes(method);
 }

@@ -1,22 +1,18 @@
 // The sessions of one connection: opens, loads, lists, forks, closes and deletes them.
 
-import { optional } from "../../base/optional.ts";
-import { withTimeout } from "../../base/timeout.ts";
+import { withTimeout } from "../../base/deadline.ts";
+import { optional } from "../../base/objects.ts";
 import type { AgentOpResult } from "../../edition/agent-edition.ts";
 import type { Activation, SessionOp } from "../../edition/agent-ops.ts";
-import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { invalidParams, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
-import { invalidParams } from "../../jsonrpc/invalid-params.ts";
 import type { SessionRecord } from "../../model/store.ts";
 import { methodNotFound } from "../base/bound-wire.ts";
 import { sessionNotFound } from "../base/extensions.ts";
 import { newId } from "../base/new-id.ts";
-import { checkedActivation } from "./activation-rules.ts";
 import type { AgentDefinition, SessionOrigin } from "./agent-definition.ts";
-import { logIn } from "./login.ts";
 import { OpenSession } from "./open-session.ts";
-import { checkOptionValue } from "./option-value.ts";
-import { Replays } from "./replays.ts";
+import { checkedActivation, checkOptionValue, logIn } from "./request-rules.ts";
 import type { GuardedStore } from "./session/guarded-store.ts";
 import { type HistoryEnd, historyEnd } from "./session/interrupted-history.ts";
 import { defaultMaxUnstored, SessionLog } from "./session/session-log.ts";
@@ -334,4 +330,30 @@ function keepCurrent(session: OpenSession, request: IncomingRequest): void {
         configOptions: [...options],
       });
   });
+}
+
+export class Replays {
+  readonly #sent = new Map<string, Promise<boolean>>();
+
+  /** Resolves with whether the replay that is being sent succeeds; undefined where there is none. */
+  underway(sessionId: string): Promise<boolean> | undefined {
+    return this.#sent.get(sessionId);
+  }
+
+  /** A replay is being sent until the request for it is answered. */
+  track(sessionId: string, load: Promise<unknown>): void {
+    const sent = load.then(
+      () => true,
+      () => false,
+    );
+    this.#sent.set(sessionId, sent);
+    void sent.then(() => {
+      if (this.#sent.get(sessionId) === sent) this.#sent.delete(sessionId);
+    });
+  }
+
+  /** A session that is loaded after a close is replayed again. */
+  forget(sessionId: string): void {
+    this.#sent.delete(sessionId);
+  }
 }

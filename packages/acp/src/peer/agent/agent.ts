@@ -4,8 +4,7 @@ import type { Log } from "../../jsonrpc/log.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { memoryStore } from "../../model/memory-store.ts";
 import { AgentConnection as ServedClient } from "./agent-connection.ts";
-import type { AgentDefinition } from "./agent-definition.ts";
-import { checkAgentDefinition } from "./agent-definition-rules.ts";
+import { type AgentDefinition, checkAgentDefinition } from "./agent-definition.ts";
 import { guardedStore } from "./session/guarded-store.ts";
 
 /** One client at an agent. */

@@ -1,6 +1,6 @@
 // An open session of an agent: its options and commands, and its prompts, one turn at a time.
 
-import { withTimeout } from "../../base/timeout.ts";
+import { withTimeout } from "../../base/deadline.ts";
 import type { Activation, ClientFeatures } from "../../edition/agent-ops.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type {
@@ -13,8 +13,7 @@ import type {
 import type { Outcome, Update } from "../../model/update.ts";
 import { newId } from "../base/new-id.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
-import { lists } from "./agent-capabilities.ts";
-import type { AgentDefinition } from "./agent-definition.ts";
+import { type AgentDefinition, lists } from "./agent-definition.ts";
 import type { SessionLog } from "./session/session-log.ts";
 import type { SessionSender } from "./session/session-sender.ts";
 import { SessionUpdates } from "./session/session-updates.ts";

@@ -1,6 +1,7 @@
 // Validates the messages of one role in one version of the protocol: lenient in, strict out.
 
 import type { Connection } from "../../jsonrpc/connection.ts";
+import type { BatchCall } from "../../jsonrpc/connection-options.ts";
 import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { Log } from "../../jsonrpc/log.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
@@ -170,4 +171,48 @@ function failureDetails(method: string, { path, expected }: Failure): Readonly<R
 /** Names and keys are the peer's, and error data is at most 1 KiB. */
 function shortened(text: string): string {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}
+
+/** These change what later messages mean. */
+const travelAlone = new Set([
+  "initialize",
+  "authenticate",
+  "auth/login",
+  "session/new",
+  "session/load",
+  "session/resume",
+  "session/prompt",
+]);
+
+const orderedUpdates = new Set(["terminal_update", "terminal_output_chunk"]);
+
+/** The reason why these calls may not travel in one batch; undefined when they may. */
+export function refuseBatch(calls: readonly BatchCall[]): string | undefined {
+  const terminals = new Set<string>();
+  for (const { method, params } of calls) {
+    if (travelAlone.has(method)) return `${method} must be sent on its own (B1)`;
+    const terminal = method === "session/update" ? orderedTerminal(params) : undefined;
+    if (terminal === undefined) continue;
+    if (terminals.has(terminal)) return "two updates of one terminal depend on their order (B8)";
+    terminals.add(terminal);
+  }
+  return undefined;
+}
+
+function orderedTerminal(params: unknown): string | undefined {
+  const { sessionId, update } = (params ?? {}) as {
+    sessionId?: unknown;
+    update?: { sessionUpdate?: unknown; terminalId?: unknown };
+  };
+  if (typeof update?.sessionUpdate !== "string" || !orderedUpdates.has(update.sessionUpdate))
+    return undefined;
+  return JSON.stringify([sessionId, update.terminalId]);
+}
+
+/** Checks what the type says, for callers without types. */
+export function extensionName(method: string): string {
+  if (typeof method === "string" && method.startsWith("_")) return method;
+  throw new TypeError(
+    `got ${JSON.stringify(method)}, a method outside the protocol has a name that begins with "_"`,
+  );
 }

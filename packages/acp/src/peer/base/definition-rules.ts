@@ -1,8 +1,8 @@
 // Checks the parts that definitions of agents and clients share.
 
-import { isObject } from "../../base/is-object.ts";
-import { argumentText } from "../../jsonrpc/argument.ts";
-import { misspeltKey } from "./misspelt-key.ts";
+import { editDistance } from "../../base/nearest-word.ts";
+import { isObject } from "../../base/objects.ts";
+import { argumentText } from "../../jsonrpc/errors.ts";
 
 /** Every key of a definition. A missing or an unknown one does not compile. */
 export type Keys<Definition> = Readonly<Record<keyof Definition, true>>;
@@ -58,4 +58,28 @@ function checkMethods(where: string, methods: unknown): void {
     if (typeof handler !== "function" && handler !== undefined)
       throw new TypeError(`${where}: ${argumentText(name)} must be a function, got ${argumentText(handler)}`);
   }
+}
+
+/**
+ * The first key that is not known and looks like one that is. Other keys are allowed: definitions are made by
+ * spreading, and may be instances of a class with fields of its own.
+ */
+function misspeltKey(
+  given: object,
+  known: Readonly<Record<string, true>>,
+): { readonly got: string; readonly wanted: string } | undefined {
+  const prototype: unknown = Object.getPrototypeOf(given);
+  if (prototype !== Object.prototype && prototype !== null) return undefined;
+  for (const got of Object.keys(given)) {
+    if (Object.hasOwn(known, got)) continue;
+    const wanted = Object.keys(known).find((key) => isNear(got, key));
+    if (wanted !== undefined && !Object.hasOwn(given, wanted)) return { got, wanted };
+  }
+  return undefined;
+}
+
+/** At most one letter differs, or two are swapped. Case does not count. */
+function isNear(left: string, right: string): boolean {
+  const [a, b] = [left.toLowerCase(), right.toLowerCase()];
+  return a === b || (Math.min(a.length, b.length) >= 4 && editDistance(a, b) <= 1);
 }

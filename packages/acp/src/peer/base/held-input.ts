@@ -4,10 +4,6 @@ export class HeldInput {
   #held: (() => void)[] | undefined = [];
   #dropped: Error | undefined;
 
-  get isHolding(): boolean {
-    return this.#held !== undefined;
-  }
-
   /** Runs the work now, or in order when `release` is called. */
   notification(work: () => void): void {
     if (this.#held === undefined) work();

@@ -1,18 +1,15 @@
 // A typed peer on the raw wire of one version: everything is validated both ways, and nothing is translated.
 
+import { guardedLog, isPromiseLike } from "../../jsonrpc/callbacks.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
 import type { BatchCall, ConnectionCounters, ConnectionOptions } from "../../jsonrpc/connection-options.ts";
 import type { ConnectionError } from "../../jsonrpc/errors.ts";
-import { guardedLog } from "../../jsonrpc/guarded-callbacks.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
-import { isPromiseLike } from "../../jsonrpc/promise-like.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { type BoundMethod, Failure, type UnstableMethods } from "../../wire/decode.ts";
 import type { WireVersion } from "../../wire/method-row.ts";
-import { refuseBatch } from "./batch-rules.ts";
-import { BoundWire, methodNotFound, type Role, sessionOf } from "./bound-wire.ts";
-import { extensionName } from "./extension-name.ts";
+import { BoundWire, extensionName, methodNotFound, type Role, refuseBatch, sessionOf } from "./bound-wire.ts";
 
 export type RequestMap<Map> = { [Method in keyof Map]: { params: unknown; result: unknown } };
 export type NotificationMap<Map> = { [Method in keyof Map]: { params: unknown } };

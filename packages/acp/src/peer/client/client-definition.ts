@@ -1,12 +1,13 @@
 // The definition of a client: its handlers and options.
 
+import type { ClientFeatures } from "../../edition/agent-ops.ts";
 import type { ProtocolVersion } from "../../edition/negotiate.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
 import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../../model/ask.ts";
 import type { Meta } from "../../model/content.ts";
-import type { Files } from "../../model/files.ts";
-import type { Terminals } from "../../model/terminals.ts";
+import type { Files, Terminals } from "../../model/services.ts";
 import type { UnstableMethods } from "../../wire/decode.ts";
+import { checkDefinition, type Keys, sharedKeys } from "../base/definition-rules.ts";
 import type { ExtensionContext } from "../base/extensions.ts";
 import type { ClientSession } from "./client-session.ts";
 import type { UnreadLimits } from "./unread-updates.ts";
@@ -66,4 +67,46 @@ export interface ClientDefinition
   /** Requests and notifications outside the protocol without a handler above. */
   otherRequest?(method: string, params: unknown, context: ExtensionContext): unknown;
   otherNotification?(method: string, params: unknown): void;
+}
+
+const clientKeys: Keys<ClientDefinition> = {
+  ...sharedKeys,
+  permission: true,
+  elicit: true,
+  elicitationCompleted: true,
+  elicitationModes: true,
+  files: true,
+  terminals: true,
+  terminalAuth: true,
+  strict: true,
+  handshakeTimeoutMs: true,
+  otherRequest: true,
+  otherNotification: true,
+  noise: true,
+  maxUnreadUpdates: true,
+  maxUnreadChars: true,
+};
+
+/** Throws a TypeError for a definition that could not be served. */
+export function checkClientDefinition(definition: ClientDefinition): void {
+  checkDefinition("client", definition, clientKeys);
+  if (definition.versions?.length === 0)
+    throw new TypeError("client: versions is an empty list; leave it out, or name the versions to speak");
+}
+
+export function offeredFeatures(definition: ClientDefinition): ClientFeatures {
+  const { files, terminals, elicit, elicitationModes = ["form", "url"], terminalAuth = false } = definition;
+  // files that are made per session are taken to be readable and writable
+  const fixed = typeof files === "object" ? files : undefined;
+  return {
+    readFiles: files !== undefined && (fixed?.canRead ?? true),
+    writeFiles: files !== undefined && (fixed?.canWrite ?? true),
+    terminals: terminals !== undefined,
+    terminalAuth,
+    elicitationForm: elicit !== undefined && elicitationModes.includes("form"),
+    elicitationUrl: elicit !== undefined && elicitationModes.includes("url"),
+    booleanOptions: true,
+    notices: true,
+    compaction: true,
+  };
 }

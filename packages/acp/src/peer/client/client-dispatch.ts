@@ -1,6 +1,6 @@
 // Dispatches what an agent sends to the sessions and handlers of a client.
 
-import { optional } from "../../base/optional.ts";
+import { optional } from "../../base/objects.ts";
 import type { ClientEdition, ServiceOp } from "../../edition/client-edition.ts";
 import type { ConnectionCounters } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
@@ -11,13 +11,11 @@ import { errorCodes } from "../../model/error-codes.ts";
 import { type BoundMethod, Failure } from "../../wire/decode.ts";
 import { type BoundWire, methodNotFound } from "../base/bound-wire.ts";
 import { newId } from "../base/new-id.ts";
-import type { ClientDefinition } from "./client-definition.ts";
-import { offeredFeatures } from "./client-features.ts";
+import { type ClientDefinition, offeredFeatures } from "./client-definition.ts";
 import type { ClientWire } from "./client-wire.ts";
-import { LargeAnswers } from "./large-answers.ts";
 import type { OpenSession } from "./open-session.ts";
 import { OrphanUpdates } from "./orphan-updates.ts";
-import { SessionServices } from "./session-services.ts";
+import { LargeAnswers, SessionServices } from "./session-services.ts";
 
 /** Counts of ignored input. */
 export interface AgentCounters extends Readonly<ConnectionCounters> {

@@ -4,8 +4,7 @@ import type { ClientEdition } from "../../edition/client-edition.ts";
 import type { Connection } from "../../jsonrpc/connection.ts";
 import type { ConnectionCounters } from "../../jsonrpc/connection-options.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
-import type { BoundWire } from "../base/bound-wire.ts";
-import { extensionName } from "../base/extension-name.ts";
+import { type BoundWire, extensionName } from "../base/bound-wire.ts";
 import type { ExtensionContext } from "../base/extensions.ts";
 
 export class ClientWire {

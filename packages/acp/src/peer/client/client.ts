@@ -1,6 +1,6 @@
 // Creates clients and performs their handshake.
 
-import { optional } from "../../base/optional.ts";
+import { optional } from "../../base/objects.ts";
 import {
   answeredVersion,
   initializeParams,
@@ -10,14 +10,11 @@ import {
 import { Connection } from "../../jsonrpc/connection.ts";
 import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
-import { refuseBatch } from "../base/batch-rules.ts";
-import { BoundWire, sessionOf } from "../base/bound-wire.ts";
+import { BoundWire, refuseBatch, sessionOf } from "../base/bound-wire.ts";
 import { HeldInput } from "../base/held-input.ts";
 import { loadClientVersion } from "../base/load-version.ts";
-import type { ClientDefinition } from "./client-definition.ts";
-import { checkClientDefinition } from "./client-definition-rules.ts";
+import { type ClientDefinition, checkClientDefinition, offeredFeatures } from "./client-definition.ts";
 import { ClientDispatch } from "./client-dispatch.ts";
-import { offeredFeatures } from "./client-features.ts";
 import { ClientWire } from "./client-wire.ts";
 import { ConnectedAgent } from "./connected-agent.ts";
 

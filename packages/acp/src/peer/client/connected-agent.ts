@@ -1,7 +1,6 @@
 // The API of one connected agent: its sessions, its login, and requests outside the protocol.
 
-import { isObject } from "../../base/is-object.ts";
-import { optional } from "../../base/optional.ts";
+import { isObject, optional } from "../../base/objects.ts";
 import type {
   Activation,
   AgentFeatures,
@@ -10,9 +9,8 @@ import type {
   SessionSetup,
 } from "../../edition/agent-ops.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
-import { listingFromWire } from "../../edition/client-shared.ts";
-import { argumentText } from "../../jsonrpc/argument.ts";
-import { ConnectionError } from "../../jsonrpc/errors.ts";
+import { listingFromWire } from "../../edition/wire-fields.ts";
+import { argumentText, ConnectionError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import type {
   AuthMethod,

@@ -9,7 +9,6 @@ import type { Entry, EntryBody } from "../../model/entry.ts";
 import type { Outcome, Update } from "../../model/update.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
 import type { ClientSession, Prompt } from "./client-session.ts";
-import { frozen } from "./frozen.ts";
 import { OpenQuestions } from "./open-questions.ts";
 import { PromptHandle } from "./prompt-handle.ts";
 import { SessionEvents } from "./session-events.ts";
@@ -360,4 +359,12 @@ export class OpenSession implements ClientSession, ClientSessionSink {
   #find(number: number): OpenPrompt | undefined {
     return this.#prompts.find((prompt) => prompt.number === number);
   }
+}
+
+/** The same value, frozen all the way down. */
+export function frozen<Value>(value: Value): Value {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const item of Object.values(value)) frozen(item);
+  return value;
 }

@@ -1,6 +1,6 @@
 // The handle of an open prompt: settles its promises and buffers updates for its iterator.
 
-import { optional } from "../../base/optional.ts";
+import { optional } from "../../base/objects.ts";
 import { ConnectionError, type RequestError } from "../../jsonrpc/errors.ts";
 import type { Outcome, Update } from "../../model/update.ts";
 import type { Prompt } from "./client-session.ts";

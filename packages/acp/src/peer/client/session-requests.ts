@@ -1,10 +1,9 @@
 // Sends the requests of sessions to their agent.
 
-import { isObject } from "../../base/is-object.ts";
+import { isObject } from "../../base/objects.ts";
 import type { AgentFeatures } from "../../edition/agent-ops.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
-import { argumentText } from "../../jsonrpc/argument.ts";
-import { RequestError } from "../../jsonrpc/errors.ts";
+import { argumentText, RequestError } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import { unsupportedContent } from "../base/prompt-content.ts";

@@ -1,11 +1,11 @@
 // Serves the files and terminals of one session to a v1 agent.
 
-import { optional } from "../../base/optional.ts";
+import { optional } from "../../base/objects.ts";
 import type { ServiceOp } from "../../edition/client-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
+import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import { errorCodes } from "../../model/error-codes.ts";
-import type { Files } from "../../model/files.ts";
-import type { TerminalHandle, Terminals } from "../../model/terminals.ts";
+import type { Files, TerminalHandle, Terminals } from "../../model/services.ts";
 import type { ClientSession } from "./client-session.ts";
 
 export class SessionServices {
@@ -92,4 +92,46 @@ function offered<Service>(service: Service | undefined, what: string): Service {
   if (service !== undefined) return service;
   const data = { reason: "capability_missing" };
   throw new RequestError(errorCodes.methodNotFound, `this client offers no ${what}`, data);
+}
+
+/** Read at the same time; each may be as large as a message. */
+const atOnce = 8;
+
+export class LargeAnswers {
+  readonly #room: () => Promise<void> | undefined;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+  #lastReply: Promise<void> = Promise.resolve();
+
+  /** `room` resolves when the peer has read what was sent; undefined when it keeps up. */
+  constructor(room: () => Promise<void> | undefined) {
+    this.#room = room;
+  }
+
+  async give<Result>(request: IncomingRequest, read: () => Promise<Result>): Promise<Result> {
+    if (this.#running === atOnce) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#running++;
+    try {
+      const result = await read();
+      await this.#turn(request);
+      return result;
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running--;
+      else next();
+    }
+  }
+
+  /** While the peer is slow, answers are sent one by one. */
+  async #turn(request: IncomingRequest): Promise<void> {
+    if (this.#room() === undefined) return;
+    const before = this.#lastReply;
+    const reply = Promise.withResolvers<void>();
+    this.#lastReply = reply.promise;
+    await before;
+    await this.#room();
+    // a batch is answered when all of its answers are there: none of them may wait for another
+    if (request.batch !== undefined) reply.resolve();
+    else request.afterReply(reply.resolve);
+  }
 }

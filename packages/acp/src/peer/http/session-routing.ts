@@ -1,7 +1,7 @@
 // Routes ACP messages over Streamable HTTP: finds the session of a message, and answers for a server that refuses one.
 
 import { backgroundDeadline } from "../../base/deadline.ts";
-import { optional } from "../../base/optional.ts";
+import { optional } from "../../base/objects.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import type { HttpLink, HttpRouting } from "../../transport/http/http-client.ts";
 import type { HttpFailure } from "../../transport/http/http-failure.ts";

@@ -1,6 +1,6 @@
 // Offers a version 1 client's files and terminals to a version 2 agent, as an MCP server per session.
 
-import { type AskClient, clientFiles, clientTerminals } from "../agent/turn/remote-services.ts";
+import { type AskClient, clientFiles, clientTerminals } from "../agent/turn/turn-client.ts";
 import type { ConnectedAgent } from "../client/connected-agent.ts";
 import type { ClientToolServices, ClientTools } from "./relay-options.ts";
 import type { RelayContext } from "./relayed-session.ts";

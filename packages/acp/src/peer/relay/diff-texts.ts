@@ -1,6 +1,6 @@
 // Adds the texts that version 1 shows to diffs of version 2: made from the patch, and from the file.
 
-import { optional } from "../../base/optional.ts";
+import { optional } from "../../base/objects.ts";
 import type { Lost } from "../../edition/agent-edition.ts";
 import { type PatchedTexts, textsFromPatch } from "../../model/apply-patch.ts";
 import type { PermissionAsk } from "../../model/ask.ts";

@@ -1,6 +1,6 @@
 // Builds the `initialize` that a relay sends to an agent whose version is not known yet.
 
-import { optional } from "../../base/optional.ts";
+import { optional } from "../../base/objects.ts";
 import type { ClientFeatures } from "../../edition/agent-ops.ts";
 import { initializeParams, type ProtocolVersion } from "../../edition/negotiate.ts";
 import type { Implementation } from "../../model/content.ts";

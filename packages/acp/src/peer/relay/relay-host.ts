@@ -1,6 +1,6 @@
 // Answers a client with the sessions of an agent of another version.
 
-import { optional } from "../../base/optional.ts";
+import { optional } from "../../base/objects.ts";
 import type { AgentOpResult } from "../../edition/agent-edition.ts";
 import type {
   Activation,

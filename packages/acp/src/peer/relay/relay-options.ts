@@ -3,8 +3,7 @@
 import type { ProtocolVersion } from "../../edition/negotiate.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
 import type { McpServer } from "../../model/content.ts";
-import type { Files } from "../../model/files.ts";
-import type { Terminals } from "../../model/terminals.ts";
+import type { Files, Terminals } from "../../model/services.ts";
 import type { UnstableMethods } from "../../wire/decode.ts";
 
 export interface RelayOptions extends Pick<ConnectionOptions, "limits" | "log"> {

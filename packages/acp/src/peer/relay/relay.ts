@@ -2,7 +2,7 @@
 // they do not.
 
 import { type Deadline, deadline } from "../../base/deadline.ts";
-import { optional } from "../../base/optional.ts";
+import { optional } from "../../base/objects.ts";
 import {
   answeredVersion,
   chooseVersion,
@@ -10,8 +10,8 @@ import {
   protocolVersions,
 } from "../../edition/negotiate.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
+import { defaultConnectionLimits } from "../../jsonrpc/connection-options.ts";
 import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
-import { defaultConnectionLimits } from "../../jsonrpc/limits.ts";
 import type { Log } from "../../jsonrpc/log.ts";
 import { exactId, idProblem, idToJson, isExact, type RequestId } from "../../jsonrpc/message-id.ts";
 import type { Sink, Transport } from "../../jsonrpc/transport.ts";

@@ -1,6 +1,6 @@
 // One session of a relay: forwards the agent's updates in the client's version, and the client's prompts to the agent.
 
-import { optional } from "../../base/optional.ts";
+import { optional } from "../../base/objects.ts";
 import type { AgentSessionEdition } from "../../edition/agent-edition.ts";
 import type { PromptOp, SessionSetup } from "../../edition/agent-ops.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";

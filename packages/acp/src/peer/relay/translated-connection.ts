@@ -1,6 +1,6 @@
 // Connects a client of one version with an agent of the other, until one of the two connections ends.
 
-import { optional } from "../../base/optional.ts";
+import { optional } from "../../base/objects.ts";
 import type { ProtocolVersion } from "../../edition/negotiate.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import { idToJson } from "../../jsonrpc/message-id.ts";

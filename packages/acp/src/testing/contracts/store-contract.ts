@@ -1,6 +1,6 @@
 // The contract suite for session stores.
 
-import { optional } from "../../base/optional.ts";
+import { optional } from "../../base/objects.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { SessionStore } from "../../model/store.ts";
 import type { ContractAssert, ContractRunner } from "./runner.ts";

@@ -1,7 +1,7 @@
 // The contract suite for transports.
 
 import type { Transport } from "../../jsonrpc/transport.ts";
-import type { FrameLimits } from "../../transport/frame-limits.ts";
+import type { FrameLimits } from "../../transport/byte-channel.ts";
 import type { ContractRunner } from "./runner.ts";
 import { type WatchedTransport, watch } from "./watched-transport.ts";
 

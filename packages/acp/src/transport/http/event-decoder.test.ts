@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { cutAt, decode, essence, pieces } from "../../../test/support/decoder-probe.ts";
-import { webPlatform } from "../byte-channel.ts";
-import { defaultFrameLimits } from "../frame-limits.ts";
+import { defaultFrameLimits, webPlatform } from "../byte-channel.ts";
 import { EventDecoder } from "./event-decoder.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);

@@ -1,8 +1,7 @@
 // Decodes server-sent events: one message per event.
 
-import type { TextPlatform } from "../byte-channel.ts";
+import type { FrameLimits, TextPlatform } from "../byte-channel.ts";
 import { FrameBytes } from "../frame-bytes.ts";
-import type { FrameLimits } from "../frame-limits.ts";
 import { type FrameParser, frameParser } from "../frame-parser.ts";
 import type { DecoderSink, FrameDecoder } from "../line-decoder.ts";
 

@@ -1,17 +1,15 @@
 // Implements the client side of Streamable HTTP: POST to send, event streams to receive.
 
 import { deadline, milliseconds } from "../../base/deadline.ts";
-import { optional } from "../../base/optional.ts";
-import { limitsFrom } from "../../jsonrpc/limits.ts";
+import { optional } from "../../base/objects.ts";
+import { limitsFrom } from "../../jsonrpc/connection-options.ts";
 import type { EndReason, Sink, Transport } from "../../jsonrpc/transport.ts";
-import { webPlatform } from "../byte-channel.ts";
-import { defaultFrameLimits, type FrameLimits, overflow } from "../frame-limits.ts";
+import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "../byte-channel.ts";
 import { frameParser } from "../frame-parser.ts";
 import { type EndpointOptions, HttpEndpoint } from "./http-endpoint.ts";
-import { asFailure, HttpFailure } from "./http-failure.ts";
+import { asFailure, HttpFailure, type Pacing } from "./http-failure.ts";
 import { openConnection, type PostOptions, post } from "./http-post.ts";
-import { HttpStreams } from "./http-streams.ts";
-import type { Pacing } from "./pacing.ts";
+import { HttpStreams } from "./http-stream.ts";
 
 /** Decides which session a message belongs to; the transport itself does not read messages. */
 export interface HttpRouting {

@@ -1,4 +1,4 @@
-// The error of a failed HTTP request, with a message that never contains what we sent.
+// The errors of HTTP requests, with messages that never contain what we sent, and when to retry.
 
 /** `status` is undefined without an answer. */
 export class HttpFailure extends Error {
@@ -67,4 +67,22 @@ export function networkWords(error: unknown): string {
 
 export function asFailure(error: unknown): HttpFailure {
   return error instanceof HttpFailure ? error : new HttpFailure(networkWords(error), { cause: error });
+}
+
+export interface Pacing {
+  /**
+   * When a stream is taken to be open without an answer. Some servers send the head of a stream together with its
+   * first event, which may be the answer to a message that waits for the stream.
+   */
+  readonly openTimeoutMs: number;
+  readonly maxRetries: number;
+  /** Doubled with each attempt. */
+  readonly backoffMs: number;
+}
+
+/** The longest pause that a server may ask for. */
+export const longestPauseMs = 10_000;
+
+export function backoff({ backoffMs }: Pacing, attempt: number): number {
+  return backoffMs * 2 ** (attempt - 1);
 }

@@ -1,9 +1,8 @@
 // Sends messages by POST: the first opens the connection and is answered at once, the others are only accepted.
 
-import { sleep } from "../../base/sleep.ts";
+import { sleep } from "../../base/deadline.ts";
 import { type Call, type HttpEndpoint, readText } from "./http-endpoint.ts";
-import { HttpFailure, networkWords } from "./http-failure.ts";
-import { backoff, longestPauseMs, type Pacing } from "./pacing.ts";
+import { backoff, HttpFailure, longestPauseMs, networkWords, type Pacing } from "./http-failure.ts";
 
 const json = { "Content-Type": "application/json", Accept: "application/json" };
 const connectionHeader = "Acp-Connection-Id";

@@ -1,14 +1,18 @@
 // Reads one event stream, and reopens it when no event can have been lost.
 
-import { type Deadline, deadline } from "../../base/deadline.ts";
-import { sleep } from "../../base/sleep.ts";
+import { type Deadline, deadline, sleep } from "../../base/deadline.ts";
 import type { Fault } from "../../jsonrpc/transport.ts";
-import { webPlatform } from "../byte-channel.ts";
-import type { FrameLimits } from "../frame-limits.ts";
+import { type FrameLimits, webPlatform } from "../byte-channel.ts";
 import { EventDecoder } from "./event-decoder.ts";
 import type { Answer, HttpEndpoint } from "./http-endpoint.ts";
-import { asFailure, HttpFailure, networkWords } from "./http-failure.ts";
-import { backoff, longestPauseMs, type Pacing } from "./pacing.ts";
+import {
+  asFailure,
+  backoff,
+  HttpFailure,
+  longestPauseMs,
+  networkWords,
+  type Pacing,
+} from "./http-failure.ts";
 
 export interface StreamHost {
   readonly endpoint: HttpEndpoint;
@@ -31,7 +35,7 @@ const usefulMs = 10_000;
 /** Another reader is connected (maybe our previous stream), or the server is busy or restarting. */
 const retryableStatuses: ReadonlySet<number | undefined> = new Set([undefined, 409, 429, 500, 502, 503, 504]);
 
-export class HttpStream {
+class HttpStream {
   /** Resolves when the stream is open or assumed to be; rejects with HttpFailure when it cannot be opened. */
   readonly opened: Promise<void>;
   readonly #host: StreamHost;
@@ -197,4 +201,47 @@ const closed: Ending = { kind: "closed", message: "", wasUseful: false, mayReope
 function wasIdle(error: unknown): boolean {
   const { cause } = error as { cause?: { code?: unknown } };
   return cause?.code === "UND_ERR_BODY_TIMEOUT";
+}
+
+export class HttpStreams {
+  readonly #hostFor: (session: string | undefined) => StreamHost;
+  readonly #streams = new Map<string | undefined, HttpStream>();
+  #isPaused = false;
+
+  /** `hostFor` gives the host of a session's stream or, for undefined, of the connection's. */
+  constructor(hostFor: (session: string | undefined) => StreamHost) {
+    this.#hostFor = hostFor;
+  }
+
+  /** Returns the stream of a session, opened on first use. One that cannot be opened is forgotten, to be tried again. */
+  stream(session: string | undefined): HttpStream {
+    const known = this.#streams.get(session);
+    if (known !== undefined) return known;
+    const stream = new HttpStream(this.#hostFor(session), this.#isPaused);
+    this.#streams.set(session, stream);
+    stream.opened.catch(() => {
+      if (this.#streams.get(session) === stream) this.#streams.delete(session);
+    });
+    return stream;
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    for (const stream of this.#streams.values()) stream.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    for (const stream of this.#streams.values()) stream.resume();
+  }
+
+  close(session: string): void {
+    this.#streams.get(session)?.close();
+    this.#streams.delete(session);
+  }
+
+  closeAll(): void {
+    for (const stream of this.#streams.values()) stream.close();
+    this.#streams.clear();
+  }
 }

@@ -1,6 +1,6 @@
 // A terminal that the agent owns and the client only shows. Version 1 has none: there it becomes text.
 
-import { optional } from "../../../base/optional.ts";
+import { optional } from "../../../base/objects.ts";
 import type { TerminalExitStatus } from "../../../model/content.ts";
 import type { SessionUpdates } from "../session/session-updates.ts";
 

@@ -1,6 +1,6 @@
 // A prompt of the client from its request to its answer.
 
-import { optional } from "../../../base/optional.ts";
+import { optional } from "../../../base/objects.ts";
 import type { PromptPolicy } from "../../../edition/agent-edition.ts";
 import type { PromptOp } from "../../../edition/agent-ops.ts";
 import { RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
@@ -51,4 +51,67 @@ export function receivedPrompt(
       else ended({ stopReason: "cancelled" });
     },
   };
+}
+
+export interface InboxMessage {
+  readonly messageId: string;
+  readonly prompt: readonly ContentBlock[];
+}
+
+export class Inbox {
+  readonly #taken: (prompt: ReceivedPrompt) => void;
+  #waiting: ReceivedPrompt[] = [];
+  #wake: (() => void) | undefined;
+  #closed = false;
+
+  /** @internal */
+  constructor(taken: (prompt: ReceivedPrompt) => void) {
+    this.#taken = taken;
+  }
+
+  get size(): number {
+    return this.#waiting.length;
+  }
+
+  /** Takes the next message; undefined when none is waiting. */
+  take(): InboxMessage | undefined {
+    const prompt = this.#waiting.shift();
+    if (prompt !== undefined) this.#taken(prompt);
+    return prompt;
+  }
+
+  /** Messages as they come, until the turn ends or is cancelled. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<InboxMessage> {
+    for (;;) {
+      for (let message = this.take(); message !== undefined; message = this.take()) yield message;
+      if (this.#closed) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  /** @internal False when the turn takes no more. */
+  deliver(prompt: ReceivedPrompt): boolean {
+    if (this.#closed) return false;
+    this.#waiting.push(prompt);
+    this.#wake?.();
+    return true;
+  }
+
+  /** @internal False when it is not waiting here. */
+  withdraw(prompt: ReceivedPrompt): boolean {
+    const at = this.#waiting.indexOf(prompt);
+    if (at >= 0) this.#waiting.splice(at, 1);
+    return at >= 0;
+  }
+
+  /** @internal Takes no more, and returns the prompts that were not taken. */
+  close(): ReceivedPrompt[] {
+    this.#closed = true;
+    const left = this.#waiting;
+    this.#waiting = [];
+    this.#wake?.();
+    return left;
+  }
 }

@@ -1,8 +1,7 @@
 // Runs one turn: stores its message, calls the prompt handler, and stores and reports its end.
 
-import { optional } from "../../../base/optional.ts";
-import { RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
-import { invalidParams } from "../../../jsonrpc/invalid-params.ts";
+import { optional } from "../../../base/objects.ts";
+import { invalidParams, RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
 import type { Log } from "../../../jsonrpc/log.ts";
 import type { Outcome, Update } from "../../../model/update.ts";
 import { newId } from "../../base/new-id.ts";

@@ -1,16 +1,14 @@
 // Implements a turn: sends what the handler says, and ends what it leaves open.
 
-import { isObject } from "../../../base/is-object.ts";
-import { optional } from "../../../base/optional.ts";
-import { argumentText } from "../../../jsonrpc/argument.ts";
+import { isObject, optional } from "../../../base/objects.ts";
+import { argumentText } from "../../../jsonrpc/errors.ts";
 import type { ElicitationAnswer, ElicitationAsk, PermissionAsk } from "../../../model/ask.ts";
 import type { AvailableCommand, ContentBlock, Cost, Meta, PlanEntry, Usage } from "../../../model/content.ts";
 import type { Update } from "../../../model/update.ts";
 import type { SessionUpdates } from "../session/session-updates.ts";
 import { DisplayTerminal, type DisplayTerminalOptions } from "./display-terminal.ts";
-import { Inbox } from "./inbox.ts";
 import { type Permission, Questions } from "./questions.ts";
-import type { ReceivedPrompt } from "./received-prompt.ts";
+import { Inbox, type ReceivedPrompt } from "./received-prompt.ts";
 import { checkTool, ToolCall, type ToolCallStart, type ToolHost } from "./tool-call.ts";
 import type { AgentSession, Turn } from "./turn.ts";
 import { TurnClient } from "./turn-client.ts";

@@ -1,9 +1,7 @@
 // Runs and reports one tool call. Its status always ends, also when it throws or is cancelled.
 
-import { isObject } from "../../../base/is-object.ts";
-import { optional } from "../../../base/optional.ts";
-import { argumentText } from "../../../jsonrpc/argument.ts";
-import { RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
+import { isObject, optional } from "../../../base/objects.ts";
+import { argumentText, RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
 import type { PermissionOption, ToolCallLocation, ToolKind } from "../../../model/content.ts";
 import { gitPatch } from "../../../model/git-patch.ts";
 import type { Diff, ToolCallContent, ToolCallUpdate, Update } from "../../../model/update.ts";

@@ -16,8 +16,8 @@ import type {
 } from "../../../model/content.ts";
 import type { Outcome, StopReason, Update } from "../../../model/update.ts";
 import type { DisplayTerminal, DisplayTerminalOptions } from "./display-terminal.ts";
-import type { Inbox } from "./inbox.ts";
 import type { Permission } from "./questions.ts";
+import type { Inbox } from "./received-prompt.ts";
 import type { ToolCall, ToolCallStart } from "./tool-call.ts";
 import type { TurnClient } from "./turn-client.ts";
 

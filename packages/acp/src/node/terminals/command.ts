@@ -1,7 +1,8 @@
-// Checks the command of a terminal; there is no shell.
+// Checks the command of a terminal, which runs without a shell, and describes it while it runs.
 
 import { isAbsolute } from "node:path";
-import type { CreateTerminalOptions } from "../../model/terminals.ts";
+import type { CreateTerminalOptions, ExitStatus } from "../../model/services.ts";
+import type { ProcessGroup } from "../process-group.ts";
 import { invalidParam } from "./terminal-errors.ts";
 
 export interface CommandSpec {
@@ -60,3 +61,25 @@ function environment(changes: Readonly<Record<string, string | undefined>>): Rec
   }
   return env;
 }
+
+export interface RunningCommand {
+  readonly pid: number;
+  readonly group: ProcessGroup;
+  /** Resolves when the command's own process has exited. Never rejects. */
+  readonly exited: Promise<ExitStatus>;
+  /** Resolves when all writers have closed its output, background processes included. Never rejects. */
+  readonly outputEnded: Promise<void>;
+  /** Controls the pseudo-terminal, if it has one. */
+  readonly pty: PtyControl | undefined;
+  /** Stops reading; further writes fail with EPIPE. */
+  stopReading(): void;
+}
+
+export interface PtyControl {
+  /** Sends input, as if typed. */
+  write(data: string): void;
+  resize(columns: number, rows: number): void;
+}
+
+/** Receives output. The buffer may be reused: copy the bytes to keep them. */
+export type ByteSink = (bytes: Uint8Array) => void;

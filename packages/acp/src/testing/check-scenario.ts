@@ -1,8 +1,10 @@
-// Checks the scenario of a scripted agent.
+// Checks scenarios of agents and clients before they run.
 
 import type { Shape } from "../base/shape.ts";
 import type { AgentScenario } from "./agent-scenario.ts";
 import type { AgentVerb } from "./agent-steps.ts";
+import type { ClientScenario } from "./client-scenario.ts";
+import type { ClientVerb } from "./client-steps.ts";
 import {
   anything,
   checkScenario,
@@ -15,17 +17,19 @@ import {
   mapOf,
   object,
   oneOf,
+  stepOf,
   text,
+  type VerbShapes,
   whole,
   yes,
 } from "./shape.ts";
-import { stepOf } from "./step-shape.ts";
 import * as wire from "./wire-shapes.ts";
 
 const steps: Shape = lazy("a list of steps", () => stepList);
 const branches = mapOf(steps);
 const chunk = { times: count, size: count, messageId: text, meta: object };
 const keep = { as: text };
+const gate = fields("a gate", { "gate!": text });
 const permissionAsk = fields("a question", {
   "title!": text,
   description: text,
@@ -57,8 +61,7 @@ const toolStart = fields("how a tool call begins", {
   cancellable: flag,
 });
 
-/** The value of each verb, and its options. */
-const verbs: Readonly<Record<AgentVerb, readonly [Shape, Readonly<Record<string, Shape>>?]>> = {
+const agentVerbs: VerbShapes<AgentVerb> = {
   say: [wire.textOrBlock, chunk],
   think: [wire.textOrBlock, chunk],
   plan: [wire.planEntries, { planId: text }],
@@ -112,7 +115,7 @@ const verbs: Readonly<Record<AgentVerb, readonly [Shape, Readonly<Record<string,
   raw: [wire.rawMessage],
   call: [fields("a request", { "method!": text, params: anything, id: either(text, whole) }), keep],
   take: [yes, keep],
-  wait: [either(oneOf("cancelled", "prompt"), fields("a gate", { "gate!": text }))],
+  wait: [either(oneOf("cancelled", "prompt"), gate)],
   delay: [count],
   repeat: [count, { "steps!": steps }],
   later: [steps],
@@ -122,10 +125,10 @@ const verbs: Readonly<Record<AgentVerb, readonly [Shape, Readonly<Record<string,
   hang: [oneOf("turn", "agent")],
 };
 
-const step = stepOf(verbs);
+const step = stepOf(agentVerbs);
 const stepList = listOf(step, "a list of steps");
 
-const scenario = fields("an agent's scenario", {
+const agentScenario = fields("an agent's scenario", {
   "parley!": oneOf("agent-scenario"),
   "version!": oneOf(1),
   name: text,
@@ -160,6 +163,109 @@ const scenario = fields("an agent's scenario", {
 
 /** The scenario, as it was given. Throws ScenarioError. */
 export function checkAgentScenario(value: unknown): AgentScenario {
-  checkScenario(value, scenario);
+  checkScenario(value, agentScenario);
   return value as AgentScenario; // checked above
+}
+
+const sessionRef = either(text, fields("a session by its id", { "id!": text, "cwd!": text }));
+const updateCount = fields("the nth update of a kind", { "update!": text, nth: count });
+const inSession = { session: text };
+
+const clientVerbs: VerbShapes<ClientVerb> = {
+  open: [
+    either(
+      text,
+      fields("a place", {
+        "cwd!": text,
+        additionalDirectories: listOf(text),
+        mcpServers: listOf(object),
+        meta: object,
+      }),
+    ),
+    keep,
+  ],
+  load: [sessionRef, keep],
+  resume: [sessionRef, keep],
+  fork: [sessionRef, keep],
+  close: [text],
+  delete: [sessionRef],
+  list: [fields("a query", { cwd: text })],
+  prompt: [
+    either(text, listOf(wire.contentBlock)),
+    {
+      meta: object,
+      cancel: either(oneOf("at-once", "at-permission"), gate, updateCount),
+      wait: flag,
+      ...inSession,
+    },
+  ],
+  settle: [yes],
+  cancel: [text],
+  cancelTool: [text, inSession],
+  cancelTerminal: [text, inSession],
+  setOption: [text, { "value!": either(text, flag), ...inSession }],
+  setMode: [text, inSession],
+  login: [text],
+  logout: [yes],
+  request: [text, { params: anything }],
+  notify: [text, { params: anything }],
+  openGate: [text],
+  until: [either(oneOf("closed"), gate, updateCount, fields("a state", { "state!": text })), inSession],
+  delay: [count],
+  raw: [wire.rawMessage],
+  call: [text, { params: anything }],
+  disconnect: [oneOf("close", "die")],
+};
+
+const clientScenario = fields("a client's scenario", {
+  "parley!": oneOf("client-scenario"),
+  "version!": oneOf(1),
+  name: text,
+  versions: wire.versions,
+  unstable: wire.unstable,
+  meta: object,
+  permissions: listOf(
+    fields("a rule for questions", {
+      when: text,
+      "answer!": either(
+        oneOf("cancel", "never"),
+        fields("an option", { "option!": text }),
+        fields("a kind of option", { "kind!": text }),
+      ),
+      gate: text,
+      times: count,
+    }),
+  ),
+  elicitations: listOf(
+    fields("a rule for forms and addresses", {
+      when: text,
+      "answer!": either(
+        oneOf("never"),
+        fields("an answer", {
+          "action!": oneOf("accept", "decline", "cancel"),
+          content: object,
+          _meta: object,
+        }),
+      ),
+      gate: text,
+      times: count,
+    }),
+  ),
+  files: mapOf(text),
+  terminals: listOf(
+    fields("a command", {
+      "command!": text,
+      output: text,
+      exit: either(oneOf("runs"), fields("an exit status", { exitCode: whole, signal: text })),
+    }),
+  ),
+  login: text,
+  "steps!": listOf(stepOf(clientVerbs, "cancel"), "a list of steps"),
+  wire: wire.wireRules,
+});
+
+/** The scenario, as it was given. Throws ScenarioError. */
+export function checkClientScenario(value: unknown): ClientScenario {
+  checkScenario(value, clientScenario);
+  return value as ClientScenario; // checked above
 }

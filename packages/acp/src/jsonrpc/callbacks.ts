@@ -1,4 +1,7 @@
-// Recognises promises of any realm or library; callbacks of JavaScript users may return one despite their type.
+// Calls callbacks of the app so that one that throws or rejects disturbs nothing.
+
+import type { ConnectionOptions } from "./connection-options.ts";
+import type { Log } from "./log.ts";
 
 export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
   return (
@@ -23,4 +26,23 @@ export function reportRejection(returned: unknown, report: (error: unknown) => v
   } catch (error) {
     report(error);
   }
+}
+
+/** Returns a logger that never throws. Its own errors are dropped. */
+export function guardedLog(log: Log | undefined): Log {
+  if (log === undefined) return () => undefined;
+  return (level, message, fields) =>
+    callSafely(
+      () => log(level, message, fields),
+      () => undefined,
+    );
+}
+
+export function guardedTap(tap: ConnectionOptions["tap"], log: Log): ConnectionOptions["tap"] {
+  if (tap === undefined) return undefined;
+  return (direction, text, fault) =>
+    callSafely(
+      () => tap(direction, text, fault),
+      (error) => log("error", "a tap threw", { direction, error }),
+    );
 }

@@ -1,4 +1,9 @@
-// Builds objects with optional fields.
+// Recognises and builds plain objects.
+
+/** Whether the value is an object and neither null nor an array. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
 
 /** The fields without those that are undefined: `{ limit, ...optional({ cwd, cursor }) }`. */
 export function optional<Fields extends object>(

@@ -1,6 +1,0 @@
-// Recognises JSON objects.
-
-/** Whether the value is an object and neither null nor an array. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

@@ -1,0 +1,102 @@
+// Checks what a client opens a session with, sets an option to and logs in by.
+
+import type { Activation } from "../../edition/agent-ops.ts";
+import { invalidParams } from "../../jsonrpc/errors.ts";
+import type { SessionConfigOption } from "../../model/content.ts";
+import { type AgentDefinition, lists } from "./agent-definition.ts";
+
+/** Throws -32602 for what the agent cannot use. No root and no server is left out silently (A22, A41, A42). */
+export function checkedActivation(
+  given: Activation,
+  { mcp = {}, unstable = [] }: Pick<AgentDefinition, "mcp" | "unstable">,
+): Activation {
+  const activation = withSystemPrompt(given, lists(unstable, "session/new"));
+  const { cwd, additionalDirectories, mcpServers } = activation;
+  if (!isAbsolutePath(cwd)) throw invalidParams("cwd must be an absolute path", "/cwd");
+  for (const [i, directory] of additionalDirectories.entries()) {
+    if (!isAbsolutePath(directory))
+      throw invalidParams("a directory must be an absolute path", `/additionalDirectories/${i}`);
+  }
+  for (const [i, server] of mcpServers.entries()) {
+    const type = String(server.type);
+    const offered = type === "stdio" || (type === "http" && mcp.http) || (type === "sse" && mcp.sse);
+    if (!offered) {
+      const message = `this agent uses no MCP servers of type ${type.slice(0, 50)}`;
+      throw invalidParams(message, `/mcpServers/${i}/type`);
+    }
+  }
+  return activation;
+}
+
+/** Refuses a system prompt that is not text, or of an unknown mode (A118). An agent that did not list it ignores it. */
+function withSystemPrompt({ systemPrompt, ...activation }: Activation, isListed: boolean): Activation {
+  if (systemPrompt === undefined || !isListed) return activation;
+  const { mode, content } = systemPrompt as { mode?: unknown; content?: unknown };
+  // the field is checked by the schema only where its own method is listed too
+  if (!Array.isArray(content))
+    throw invalidParams("a system prompt needs a mode and content", "/systemPrompt");
+  if (mode !== "append" && mode !== "override")
+    throw invalidParams(
+      `a system prompt is appended or overrides, got ${String(mode).slice(0, 50)}`,
+      "/systemPrompt/mode",
+    );
+  for (const [i, block] of content.entries()) {
+    const type = (block as { type?: unknown } | null)?.type;
+    if (type !== "text")
+      throw invalidParams(
+        `a system prompt is text, got ${String(type).slice(0, 50)}`,
+        `/systemPrompt/content/${i}/type`,
+      );
+  }
+  return { ...activation, systemPrompt };
+}
+
+/** On any operating system: the client's may be another than ours. */
+export function isAbsolutePath(path: string): boolean {
+  return path.startsWith("/") || path.startsWith("\\\\") || /^[A-Za-z]:[\\/]/.test(path);
+}
+
+/** The option with its new value. Throws -32602 for a value that it does not offer (A79). */
+export function checkOptionValue(
+  options: readonly SessionConfigOption[],
+  configId: string,
+  value: string | boolean,
+  /** Where the request has the value. */
+  path = "/value",
+): SessionConfigOption {
+  const option = options.find((each) => each.configId === configId);
+  const wrong = (message: string, where: string) => invalidParams(message.slice(0, 500), where);
+  if (option === undefined) {
+    const ids = options.map((each) => each.configId).join(", ");
+    throw wrong(`the session has no option ${quoted(configId)}; it has: ${ids || "none"}`, "/configId");
+  }
+  if (option.type === "boolean") {
+    if (typeof value !== "boolean") {
+      throw wrong(`the option ${configId} takes true or false, got ${quoted(value)}`, path);
+    }
+    return { ...option, currentValue: value };
+  }
+  if (option.type !== "select") throw wrong(`the option ${configId} cannot be set`, "/configId");
+  const offered = option.options.flatMap((choice) => ("groupId" in choice ? choice.options : [choice]));
+  if (typeof value !== "string" || !offered.some((choice) => choice.value === value)) {
+    const values = offered.map((choice) => choice.value).join(", ");
+    throw wrong(`the option ${configId} takes one of: ${values}; got ${quoted(value)}`, path);
+  }
+  return { ...option, currentValue: value };
+}
+
+function quoted(value: string | boolean): string {
+  return JSON.stringify(typeof value === "string" ? value.slice(0, 80) : value);
+}
+
+/** Throws -32602 for a method that is unknown, or that the client runs in a terminal (C12). */
+export async function logIn(definition: AgentDefinition, methodId: string): Promise<void> {
+  const { authMethods = [] } = definition;
+  const method = authMethods.find((each) => each.methodId === methodId);
+  if (method === undefined || method.type === "terminal" || definition.login === undefined) {
+    const known = authMethods.filter(({ type }) => type !== "terminal").map((each) => String(each.methodId));
+    const message = `there is no such method to log in with; there are: ${known.join(", ") || "none"}`;
+    throw invalidParams(message, "/methodId");
+  }
+  await definition.login(methodId);
+}
