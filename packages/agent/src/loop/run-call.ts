@@ -7,8 +7,7 @@ import { decide, type Verdict } from "../permissions/decide.ts";
 import { permissionOptions } from "../permissions/question.ts";
 import { autoApprovalOf } from "../session/options.ts";
 import type { SessionState } from "../session/session-state.ts";
-import { unlinked } from "../text/form-rules.ts";
-import { oneLine } from "../text/one-line.ts";
+import { oneLine, unlinked } from "../text/safe-text.ts";
 import { textPart } from "../tools/base/define-tool.ts";
 import { shownText } from "../tools/base/shown-content.ts";
 import {
@@ -18,8 +17,7 @@ import {
   type ToolContext,
   ToolError,
 } from "../tools/base/tool.ts";
-import { callStart } from "./call-start.ts";
-import { type Drafts, draftPresentation } from "./drafts.ts";
+import { callStart, type Drafts, draftPresentation } from "./drafts.ts";
 
 export interface RunCallOptions {
   readonly turn: Turn;

@@ -2,7 +2,7 @@
 
 import type { ElicitRequestParams, ElicitResult } from "@modelcontextprotocol/client";
 import type { AgentSession, ElicitationAsk } from "@parley/acp";
-import { asksForSecret, namesSecret, unlinked } from "../text/form-rules.ts";
+import { asksForSecret, namesSecret, unlinked } from "../text/safe-text.ts";
 
 export interface ServerQuestions {
   /** The elicitation modes offered to servers; undefined when the client has none. */

@@ -1,7 +1,7 @@
 // Chooses the model: the named one, else that of the first provider with a key.
 
 import { type Model, ModelError, type ModelFacts } from "../model/model.ts";
-import { recordToFile, replayFile } from "../model/recording-file.ts";
+import { recordToFile, replayFile } from "../model/recording.ts";
 import type { RetryClock, RetryPolicy } from "../model/retry.ts";
 import { factsOf, knownNames, providerOfName } from "./known-models.ts";
 import {

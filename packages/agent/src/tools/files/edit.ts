@@ -5,9 +5,8 @@ import { shownDiff } from "../base/shown-content.ts";
 import { type PreparedCall, ToolError } from "../base/tool.ts";
 import { shortLine } from "../base/truncation.ts";
 import { resolvePath } from "../base/workspace-path.ts";
-import { nearestBlock } from "./nearest-block.ts";
 import { textOf } from "./read.ts";
-import { findMatches, lineAt, type Span } from "./text-match.ts";
+import { findMatches, lineAt, nearestBlock, type Span } from "./text-match.ts";
 
 export const editTool = defineTool({
   name: "edit",

@@ -1,9 +1,11 @@
 // Walks a directory tree by name, without ignored files and version control data; links are not followed.
 
-import { join } from "node:path";
+import { existsSync, lstatSync, readFileSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { setImmediate as immediate } from "node:timers/promises";
-import type { ToolContext } from "../base/tool.ts";
-import { type IgnoreRules, isIgnored, outerRules, withRulesOf } from "./ignore-rules.ts";
+import ignore, { type Ignore } from "ignore";
+import picomatch from "picomatch";
+import type { AgentFiles, ToolContext } from "../base/tool.ts";
 
 export interface FoundEntry {
   readonly path: string;
@@ -67,4 +69,89 @@ export async function* walkTree(
     }
     signal.throwIfAborted();
   }
+}
+
+interface Rules {
+  /** Absolute; the patterns are relative to it. */
+  readonly directory: string;
+  readonly patterns: Ignore;
+}
+
+/** Innermost first. */
+export type IgnoreRules = readonly Rules[];
+
+const maxRuleBytes = 1024 * 1024;
+
+/** The rules from above a directory, without its own .gitignore. */
+export function outerRules(directory: string): IgnoreRules {
+  const above: string[] = [];
+  for (let at = directory; ; at = dirname(at)) {
+    if (at !== directory) above.push(at);
+    if (existsSync(join(at, ".git"))) {
+      const exclude = join(commonDirectory(join(at, ".git")), "info", "exclude");
+      return [...above.flatMap((each) => rulesIn(join(each, ".gitignore"), each)), ...rulesIn(exclude, at)];
+    }
+    // not in a repository
+    if (dirname(at) === at) return [];
+  }
+}
+
+/** Adds the directory's own .gitignore, read like any other file. */
+export async function withRulesOf(
+  files: AgentFiles,
+  directory: string,
+  outer: IgnoreRules,
+): Promise<IgnoreRules> {
+  try {
+    const bytes = await files.readBytes(join(directory, ".gitignore"));
+    if (bytes.length > maxRuleBytes) return outer;
+    return [{ directory, patterns: parsed(Buffer.from(bytes).toString()) }, ...outer];
+  } catch {
+    // none, or unreadable
+    return outer;
+  }
+}
+
+function parsed(text: string): Ignore {
+  return ignore({ ignorecase: false, allowRelativePaths: true }).add(text);
+}
+
+export function isIgnored(rules: IgnoreRules, path: string, isDirectory: boolean): boolean {
+  for (const { directory, patterns } of rules) {
+    const below = relative(directory, path).split(sep).join("/");
+    if (below === "") continue;
+    const { ignored, unignored } = patterns.test(isDirectory ? `${below}/` : below);
+    if (ignored) return true;
+    if (unignored) return false;
+  }
+  return false;
+}
+
+function rulesIn(file: string, directory: string): Rules[] {
+  try {
+    const stat = lstatSync(file);
+    if (!stat.isFile() || stat.size > maxRuleBytes) return [];
+    return [{ directory, patterns: parsed(readFileSync(file, "utf8")) }];
+  } catch {
+    return [];
+  }
+}
+
+/** In a worktree or submodule `.git` is a file that points to the repository. */
+function commonDirectory(git: string): string {
+  try {
+    if (statSync(git).isDirectory()) return git;
+    const target = /^gitdir: (.*)$/m.exec(readFileSync(git, "utf8"))?.[1]?.trim() ?? "";
+    const own = isAbsolute(target) ? target : resolve(dirname(git), target);
+    const common = join(own, "commondir");
+    return existsSync(common) ? resolve(own, readFileSync(common, "utf8").trim()) : own;
+  } catch {
+    return git;
+  }
+}
+
+export function pathPattern(pattern: string, directory: string): (path: string) => boolean {
+  const below = pattern.replace(/^\.\//, "");
+  const matches = picomatch(below, { dot: true, basename: !below.includes("/") });
+  return (path) => matches(relative(directory, path).split(sep).join("/"));
 }

@@ -1,5 +1,6 @@
-// The `find` tool: finds files and directories by name.
+// The `find` and `list` tools: find files by name, and list a directory.
 
+import { basename } from "node:path";
 import { defineTool, textPart } from "../base/define-tool.ts";
 import { shownVerbatim } from "../base/shown-content.ts";
 import { ToolError } from "../base/tool.ts";
@@ -24,7 +25,7 @@ export const findTool = defineTool({
     if ((await context.files.stat(path)).kind !== "directory")
       throw new ToolError(`${shown} is not a directory`);
     // loaded on use, to keep startup fast
-    const { pathPattern } = await import("./path-pattern.ts");
+    const { pathPattern } = await import("./walk-tree.ts");
     const isWanted = pathPattern(pattern, path);
     return {
       presentation: {
@@ -53,6 +54,58 @@ export const findTool = defineTool({
         return {
           content: [textPart(modelText)],
           rawOutput: { found: found.length },
+          shown: [shownVerbatim(modelText)],
+        };
+      },
+    };
+  },
+});
+
+const maxEntries = 1_000;
+
+export const listTool = defineTool({
+  name: "list",
+  description: `Lists what is in a directory, and in those below it down to a depth. Directories end in a slash, links in @. What git ignores is left out. At most ${maxEntries} entries.`,
+  isReadOnly: true,
+  properties: {
+    path: { type: "string", description: "The directory. Default: the working directory" },
+    depth: { type: "integer", minimum: 1, maximum: 20, description: "How deep to go. Default 1" },
+    ignored: { type: "boolean", description: "List what git ignores, too. Default false" },
+  },
+  required: [],
+  async prepare({ path: given = ".", depth: maxDepth = 1, ignored: withIgnored = false }, context) {
+    const { path, paths, shown } = await resolvePath(context, given);
+    if ((await context.files.stat(path)).kind !== "directory") {
+      throw new ToolError(`${shown} is not a directory`, { advice: "use read" });
+    }
+    return {
+      presentation: {
+        title: `List ${shown === "." ? "the working directory" : shown}`,
+        kind: "read",
+        locations: [{ path }],
+      },
+      access: { type: "read", paths },
+      async run(run) {
+        // loaded on use, to keep startup fast
+        const { walkTree } = await import("./walk-tree.ts");
+        const lines: string[] = [];
+        let isMore = false;
+        for await (const { path: found, depth, kind } of walkTree(run, path, { withIgnored, maxDepth })) {
+          isMore = lines.length === maxEntries;
+          if (isMore) break;
+          const mark = kind === "directory" ? "/" : kind === "link" ? "@" : "";
+          lines.push(`${"  ".repeat(depth - 1)}${basename(found)}${mark}`);
+        }
+        const excerpt = headOf(lines.join("\n"));
+        const notes: string[] = [];
+        if (lines.length === 0)
+          notes.push(`${shown} is empty${withIgnored ? "" : ", but for what git ignores"}`);
+        if (excerpt.isCut || isMore)
+          notes.push(`the first ${excerpt.to} entries; list a directory below it, or less deep`);
+        const modelText = withNotes(excerpt.text, notes);
+        return {
+          content: [textPart(modelText)],
+          rawOutput: { entries: lines.length },
           shown: [shownVerbatim(modelText)],
         };
       },
