@@ -37,7 +37,8 @@ export async function answerPrompt(turn: Turn, options: PromptOptions): Promise<
     state.hasHistory = false;
   }
   const reading = readPrompt(turn.prompt);
-  state.beginTurn(reading.type === "prompt" ? reading.mode : undefined);
+  state.turnMode = reading.type === "prompt" ? reading.mode : undefined;
+  state.turnTokens = undefined;
   const model = () => modelOf(session, models);
   const local = (command: LocalCommand, argument: string) =>
     runLocalCommand(command, argument, {

@@ -25,7 +25,7 @@ export interface RunCallOptions {
   readonly tools: readonly Tool[];
   readonly context: ToolContext;
   /** Calls that were shown while the model wrote them. */
-  readonly drafts: Pick<Drafts, "idOf">;
+  readonly drafts: Drafts;
 }
 
 /** Rejects only when the turn is cancelled; any other failure becomes the outcome. */
@@ -77,18 +77,19 @@ async function runPrepared(
   options: RunCallOptions,
 ): Promise<ToolOutcome> {
   const { turn, state } = options;
-  const verdict = () => decide(prepared.access, permissionState(options));
+  const { session } = turn;
+  const verdict = () =>
+    decide(prepared.access, {
+      mode: state.modeNow(session),
+      autoApprove: autoApprovalOf(session),
+      grants: state.grants,
+    });
   if (verdict().type !== "ask") return report(part, prepared, options, verdict());
   // decide again: an earlier question may have been answered with "always"
   return state.oneAtATime(async () => {
     turn.signal.throwIfAborted();
     return report(part, prepared, options, verdict());
   });
-}
-
-function permissionState({ turn, state }: RunCallOptions) {
-  const { session } = turn;
-  return { mode: state.modeNow(session), autoApprove: autoApprovalOf(session), grants: state.grants };
 }
 
 async function report(

@@ -7,7 +7,6 @@ import {
   ModelError,
   type TextPart,
   type ToolCallPart,
-  type ToolDescription,
   type ToolOutcome,
 } from "../model/model.ts";
 import { tokensOfMessages, tokensOfText } from "../model/tokens.ts";
@@ -93,7 +92,9 @@ async function ask(options: LoopOptions, model: Model, system: string): Promise<
   const { session } = turn;
   const { transcript } = state;
   turn.signal.throwIfAborted();
-  const tools = options.tools(state.modeNow(session)).map(described);
+  const tools = options
+    .tools(state.modeNow(session))
+    .map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
   const messages = withoutUnsupportedMedia(transcript.messages.slice(), model.facts);
   const step = await modelStep(
     turn,
@@ -103,10 +104,6 @@ async function ask(options: LoopOptions, model: Model, system: string): Promise<
   );
   await showUsage(options, model, step, system);
   return step;
-}
-
-function described({ name, description, inputSchema }: Tool): ToolDescription {
-  return { name, description, inputSchema };
 }
 
 /** Reports how full the context is now, not the sum of all requests. */
@@ -164,7 +161,7 @@ async function steeringParts(
 const maxAtOnce = 8;
 
 /** Calls `done` with each outcome. Rejects when the turn is cancelled, after all running calls have ended. */
-export async function runCalls(
+async function runCalls(
   calls: readonly ToolCallPart[],
   options: RunCallOptions,
   done: (outcome: ToolOutcome) => void,

@@ -1,10 +1,10 @@
 // Manages the MCP servers of one session. They start in the background; the first turn waits for them.
 
 import {
+  type AgentSession,
   type AvailableCommand,
   type ContentBlock,
   errorCodes,
-  type AgentSession,
   RequestError,
   type Turn,
 } from "@parley/acp";
@@ -140,4 +140,3 @@ export class McpServers {
     return free;
   }
 }
-

@@ -26,15 +26,11 @@ const counted = new WeakMap<ModelMessage, number>();
 export function tokensOfMessage(message: ModelMessage): number {
   const known = counted.get(message);
   if (known !== undefined) return known;
-  const tokens = countTokens(message);
-  counted.set(message, tokens);
-  return tokens;
-}
-
-function countTokens(message: ModelMessage): number {
   const parts =
     message.role === "tool" ? message.outcomes.flatMap(({ content }) => [...content]) : message.content;
-  return parts.reduce((sum, part) => sum + tokensOfPart(part), tokensPerMessage);
+  const tokens = parts.reduce((sum, part) => sum + tokensOfPart(part), tokensPerMessage);
+  counted.set(message, tokens);
+  return tokens;
 }
 
 export function tokensOfMessages(messages: readonly ModelMessage[]): number {

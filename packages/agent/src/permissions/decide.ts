@@ -95,13 +95,9 @@ function subjectsOf(access: Exclude<Access, { type: "none" }>): string[] {
   }
 }
 
-export interface Grant {
-  /** For example `run npm test`, `write /project/a.ts`, `host example.org`. */
-  readonly subject: string;
-  readonly allows: boolean;
-}
-
+/** The user's "always" and "never" answers for the session. */
 export class Grants {
+  /** By subject, for example `run npm test`, `write /project/a.ts`, `host example.org`. */
   readonly #answers = new Map<string, boolean>();
 
   remember(subjects: readonly string[], allows: boolean): void {
@@ -115,7 +111,7 @@ export class Grants {
     return answers.length > 0 && answers.every((answer) => answer === true) ? true : undefined;
   }
 
-  list(): Grant[] {
+  list(): { readonly subject: string; readonly allows: boolean }[] {
     return Array.from(this.#answers, ([subject, allows]) => ({ subject, allows }));
   }
 

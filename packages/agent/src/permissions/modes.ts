@@ -31,10 +31,6 @@ export const autoApprovals = [
 
 export type AutoApproval = (typeof autoApprovals)[number]["value"];
 
-export function isAutoApproval(value: unknown): value is AutoApproval {
-  return autoApprovals.some((approval) => approval.value === value);
-}
-
 /** Tools that change nothing but what the user sees. */
 const harmless = new Set(["todo", "ask"]);
 const leavesArchitect = "switch_mode";

@@ -58,9 +58,7 @@ type Send = (
 ) => ClientRequest;
 
 /** Supports only what the SDK uses: a string body, no redirects. */
-async function fetchWithoutTimeout(
-  ...[input, init = {}]: Parameters<typeof fetch>
-): Promise<Response> {
+async function fetchWithoutTimeout(...[input, init = {}]: Parameters<typeof fetch>): Promise<Response> {
   const url = new URL(input instanceof Request ? input.url : input);
   const { request }: { request: Send } =
     url.protocol === "https:" ? await import("node:https") : await import("node:http");

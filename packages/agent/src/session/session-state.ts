@@ -78,11 +78,6 @@ export class SessionState {
     return result;
   }
 
-  beginTurn(mode: Mode | undefined): void {
-    this.turnMode = mode;
-    this.turnTokens = undefined;
-  }
-
   spend(usage: TokenUsage, { price }: ModelFacts): void {
     const { totalTokens = 0, inputTokens = 0, outputTokens = 0 } = this.turnTokens ?? {};
     this.turnTokens = {

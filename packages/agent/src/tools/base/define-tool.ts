@@ -1,6 +1,7 @@
 // Defines a tool: validates its arguments against their JSON Schema and reports protocol errors to the model.
 
 import { RequestError } from "@parley/acp";
+import { isObject } from "@parley/acp/internal";
 import type { TextPart } from "../../model/model.ts";
 import { type PreparedCall, type Tool, type ToolContext, ToolError } from "./tool.ts";
 
@@ -112,35 +113,32 @@ export function checkedArguments<const S extends ObjectSchema>(
   return value as ValueOf<S>; // validated against the schema of the type
 }
 
-interface ArgumentPath {
-  readonly tool: string;
-  /** For example `edits[0].oldText`; empty for the arguments as a whole. */
-  readonly path: string;
-}
+/** `path` is for example `edits[0].oldText`; empty for the arguments as a whole. */
+type ArgumentPath = Readonly<Record<"tool" | "path", string>>;
 
 function checked(schema: Schema, given: unknown, at: ArgumentPath): unknown {
   const value = converted(schema, given);
+  if (schema.type === "object" && isObject(value)) return checkedObject(schema, value, at);
+  if (!fits(schema, value)) throw wrong(at, schema, given);
+  if (schema.type !== "array" || !Array.isArray(value)) return value;
+  return value.map((item, index) => checked(schema.items, item, { ...at, path: `${at.path}[${index}]` }));
+}
+
+function fits(schema: Schema, value: unknown): boolean {
   switch (schema.type) {
     case "string":
-      if (typeof value !== "string") throw wrong(at, schema, given);
-      if (schema.enum !== undefined && !schema.enum.includes(value)) throw wrong(at, schema, given);
-      if (value.length < (schema.minLength ?? 0)) throw wrong(at, schema, given);
-      return value;
+      if (typeof value !== "string" || value.length < (schema.minLength ?? 0)) return false;
+      return schema.enum?.includes(value) ?? true;
     case "integer": {
       const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema;
-      if (typeof value !== "number" || !Number.isSafeInteger(value)) throw wrong(at, schema, given);
-      if (value < minimum || value > maximum) throw wrong(at, schema, given);
-      return value;
+      return Number.isSafeInteger(value) && Number(value) >= minimum && Number(value) <= maximum;
     }
     case "boolean":
-      if (typeof value !== "boolean") throw wrong(at, schema, given);
-      return value;
+      return typeof value === "boolean";
     case "array":
-      if (!Array.isArray(value) || value.length < (schema.minItems ?? 0)) throw wrong(at, schema, given);
-      return value.map((item, index) => checked(schema.items, item, { ...at, path: `${at.path}[${index}]` }));
+      return Array.isArray(value) && value.length >= (schema.minItems ?? 0);
     case "object":
-      if (typeof value !== "object" || value === null || Array.isArray(value)) throw wrong(at, schema, given);
-      return checkedObject(schema, value, at);
+      return isObject(value);
   }
 }
 

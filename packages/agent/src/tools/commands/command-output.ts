@@ -1,7 +1,7 @@
 // Counts a command's output, stores it in a file once it is too long for the model, and converts it to plain text.
 
 import { closeSync, writeSync } from "node:fs";
-import type { OutputFolder } from "../base/tool.ts";
+import type { OutputFolder } from "../base/output-folder.ts";
 import { maxBytes, maxLines } from "../base/truncation.ts";
 
 /** Limits the disk space that a command can use. */

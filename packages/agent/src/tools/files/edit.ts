@@ -56,8 +56,7 @@ export const editTool = defineTool({
       },
       access: { type: "write", paths },
       async run({ files, seen, signal }) {
-        const written = await files.write(path, newText, { expected: version, signal });
-        seen.note(path, written.version);
+        seen.note(path, await files.write(path, newText, { expected: version, signal }));
         const tolerant = changes.filter(({ isTolerant }) => isTolerant).length;
         const places = `${changes.length} ${changes.length === 1 ? "place" : "places"}`;
         const note = tolerant === 0 ? "" : ` (${tolerant} matched but for quotes, dashes or spaces)`;

@@ -5,7 +5,8 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { setImmediate as immediate } from "node:timers/promises";
 import ignore, { type Ignore } from "ignore";
 import picomatch from "picomatch";
-import type { AgentFiles, ToolContext } from "../base/tool.ts";
+import type { AgentFiles } from "../base/agent-files.ts";
+import type { ToolContext } from "../base/tool.ts";
 
 export interface FoundEntry {
   readonly path: string;
