@@ -138,9 +138,10 @@ function requestError(error: ModelError): RequestError {
   });
 }
 
-const maxLength = 60;
+const maxTitleLength = 60;
 
-export function titleOf(text: string): string | undefined {
+/** The first line of text, without Markdown and not too long. */
+function titleOf(text: string): string | undefined {
   const line = text
     .split("\n")
     .map((each) =>
@@ -151,8 +152,8 @@ export function titleOf(text: string): string | undefined {
     )
     .find((each) => each !== "");
   if (line === undefined) return undefined;
-  if (line.length <= maxLength) return line;
-  const cut = line.slice(0, maxLength);
+  if (line.length <= maxTitleLength) return line;
+  const cut = line.slice(0, maxTitleLength);
   const end = cut.lastIndexOf(" ");
-  return `${end > maxLength / 2 ? cut.slice(0, end) : cut}…`;
+  return `${end > maxTitleLength / 2 ? cut.slice(0, end) : cut}…`;
 }

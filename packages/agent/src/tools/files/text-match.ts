@@ -5,7 +5,7 @@ export interface Span {
   readonly end: number;
 }
 
-export interface Matches {
+interface Matches {
   readonly spans: readonly Span[];
   readonly isTolerant: boolean;
 }
@@ -73,7 +73,7 @@ function allOf(text: string, wanted: string): number[] {
 }
 
 /** Replaces typographic characters by their keyboard equivalents. */
-export function toAscii(character: string): string {
+function toAscii(character: string): string {
   if (character < "\u0080") return character;
   if (/[\u2018\u2019\u201a\u201b\u2032]/.test(character)) return "'";
   if (/[\u201c\u201d\u201e\u201f\u2033]/.test(character)) return '"';
@@ -92,7 +92,7 @@ export function lineAt(text: string, offset: number): number {
 const maxComparisons = 2_000_000;
 const maxShownLines = 30;
 
-export interface Block {
+interface Block {
   /** 1-based. */
   readonly from: number;
   readonly lines: readonly string[];

@@ -3,7 +3,7 @@
 import { basename } from "node:path";
 import { defineTool, textPart } from "../base/define-tool.ts";
 import { shownVerbatim } from "../base/shown-content.ts";
-import { ToolError } from "../base/tool.ts";
+import { ToolError, type ToolResult } from "../base/tool.ts";
 import { headOf, withNotes } from "../base/truncation.ts";
 import { resolvePath, shownPath } from "../base/workspace-path.ts";
 
@@ -25,7 +25,7 @@ export const findTool = defineTool({
     if ((await context.files.stat(path)).kind !== "directory")
       throw new ToolError(`${shown} is not a directory`);
     // loaded on use, to keep startup fast
-    const { pathPattern } = await import("./walk-tree.ts");
+    const { pathPattern, walkTree } = await import("./walk-tree.ts");
     const isWanted = pathPattern(pattern, path);
     return {
       presentation: {
@@ -35,7 +35,6 @@ export const findTool = defineTool({
       },
       access: { type: "read", paths },
       async run(run) {
-        const { walkTree } = await import("./walk-tree.ts");
         const found: string[] = [];
         let isMore = false;
         for await (const entry of walkTree(run, path, { withIgnored })) {
@@ -50,12 +49,7 @@ export const findTool = defineTool({
           notes.push(`nothing matches ${pattern}${withIgnored ? "" : "; what git ignores was left out"}`);
         if (excerpt.isCut) notes.push(`the first ${excerpt.to} of ${excerpt.lines}; use a narrower pattern`);
         if (isMore) notes.push(`${limit} found, there are more; raise limit or use a narrower pattern`);
-        const modelText = withNotes(excerpt.text, notes);
-        return {
-          content: [textPart(modelText)],
-          rawOutput: { found: found.length },
-          shown: [shownVerbatim(modelText)],
-        };
+        return resultOf(withNotes(excerpt.text, notes), { found: found.length });
       },
     };
   },
@@ -102,13 +96,12 @@ export const listTool = defineTool({
           notes.push(`${shown} is empty${withIgnored ? "" : ", but for what git ignores"}`);
         if (excerpt.isCut || isMore)
           notes.push(`the first ${excerpt.to} entries; list a directory below it, or less deep`);
-        const modelText = withNotes(excerpt.text, notes);
-        return {
-          content: [textPart(modelText)],
-          rawOutput: { entries: lines.length },
-          shown: [shownVerbatim(modelText)],
-        };
+        return resultOf(withNotes(excerpt.text, notes), { entries: lines.length });
       },
     };
   },
 });
+
+function resultOf(text: string, rawOutput: object): ToolResult {
+  return { content: [textPart(text)], rawOutput, shown: [shownVerbatim(text)] };
+}

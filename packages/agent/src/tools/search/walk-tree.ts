@@ -15,13 +15,6 @@ export interface FoundEntry {
   readonly kind: "file" | "directory" | "link" | "other";
 }
 
-export interface WalkTreeOptions {
-  /** Include ignored files. Default false. */
-  readonly withIgnored?: boolean;
-  /** Default: unlimited. */
-  readonly maxDepth?: number;
-}
-
 const versionControl: ReadonlySet<string> = new Set([".git", ".hg", ".svn", ".jj"]);
 /** Yields to other work this often, so that a cancel is noticed. */
 const atOnceMs = 10;
@@ -30,14 +23,12 @@ const atOnceMs = 10;
 export async function* walkTree(
   context: ToolContext,
   directory: string,
-  options: WalkTreeOptions = {},
+  { withIgnored, maxDepth = Number.POSITIVE_INFINITY }: { withIgnored: boolean; maxDepth?: number },
 ): AsyncGenerator<FoundEntry> {
-  const { withIgnored = false, maxDepth = Number.POSITIVE_INFINITY } = options;
   const { files, signal, vetoes } = context;
   const outermost = withIgnored ? [] : outerRules(directory);
   // an ignored directory that was named is searched
-  const isIgnoredRoot = isIgnored(outermost, directory, true);
-  const ignores = !withIgnored && !isIgnoredRoot;
+  const ignores = !withIgnored && !isIgnored(outermost, directory, true);
   let since = performance.now();
   yield* below(directory, 1, ignores ? outermost : []);
 
@@ -79,12 +70,12 @@ interface Rules {
 }
 
 /** Innermost first. */
-export type IgnoreRules = readonly Rules[];
+type IgnoreRules = readonly Rules[];
 
 const maxRuleBytes = 1024 * 1024;
 
 /** The rules from above a directory, without its own .gitignore. */
-export function outerRules(directory: string): IgnoreRules {
+function outerRules(directory: string): IgnoreRules {
   const above: string[] = [];
   for (let at = directory; ; at = dirname(at)) {
     if (at !== directory) above.push(at);
@@ -98,11 +89,7 @@ export function outerRules(directory: string): IgnoreRules {
 }
 
 /** Adds the directory's own .gitignore, read like any other file. */
-export async function withRulesOf(
-  files: AgentFiles,
-  directory: string,
-  outer: IgnoreRules,
-): Promise<IgnoreRules> {
+async function withRulesOf(files: AgentFiles, directory: string, outer: IgnoreRules): Promise<IgnoreRules> {
   try {
     const bytes = await files.readBytes(join(directory, ".gitignore"));
     if (bytes.length > maxRuleBytes) return outer;
@@ -117,7 +104,7 @@ function parsed(text: string): Ignore {
   return ignore({ ignorecase: false, allowRelativePaths: true }).add(text);
 }
 
-export function isIgnored(rules: IgnoreRules, path: string, isDirectory: boolean): boolean {
+function isIgnored(rules: IgnoreRules, path: string, isDirectory: boolean): boolean {
   for (const { directory, patterns } of rules) {
     const below = relative(directory, path).split(sep).join("/");
     if (below === "") continue;
@@ -151,6 +138,7 @@ function commonDirectory(git: string): string {
   }
 }
 
+/** Matches shell patterns (*, **, ?, [a-z], {a,b}); a pattern without a slash matches names at any depth. */
 export function pathPattern(pattern: string, directory: string): (path: string) => boolean {
   const below = pattern.replace(/^\.\//, "");
   const matches = picomatch(below, { dot: true, basename: !below.includes("/") });

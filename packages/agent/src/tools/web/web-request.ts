@@ -8,7 +8,7 @@ import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { ToolError, type WebAccess } from "../base/tool.ts";
 
-export const maxBodyBytes = 5 * 1024 * 1024;
+const maxBodyBytes = 5 * 1024 * 1024;
 const timeoutMs = 30_000;
 
 export interface WebAnswer {
@@ -151,7 +151,7 @@ function blockList(networks: string): BlockList {
 }
 
 /** `address` is a resolved IP address. */
-export function isPublicAddress(address: string): boolean {
+function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !notPublic.check(address, "ipv4");
   if (family !== 6) return false;
@@ -159,7 +159,7 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /** The IP address in a URL's host; `[::1]` is ::1. */
-export function addressIn(host: string): string | undefined {
+function addressIn(host: string): string | undefined {
   const bare = host.startsWith("[") ? host.slice(1, -1) : host;
   return isIP(bare) === 0 ? undefined : bare;
 }
