@@ -17,8 +17,7 @@ import { offlineModel } from "./offline/offline-model.ts";
 import { type AutoApproval, isMode, type Mode } from "./permissions/modes.ts";
 import type { ConfiguredModels } from "./providers/choose-model.ts";
 import { modeOf, type OptionDefaults, sessionOptions } from "./session/options.ts";
-import { checkRoots } from "./session/roots.ts";
-import { SessionState, stateOf } from "./session/session-state.ts";
+import { checkRoots, SessionState, stateOf } from "./session/session-state.ts";
 import type { Tool } from "./tools/base/tool.ts";
 
 export interface CodingAgentOptions

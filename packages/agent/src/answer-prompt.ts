@@ -3,21 +3,17 @@
 import { errorCodes, RequestError, type SessionStore, type Turn, type TurnEnd } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { runLoop } from "./loop/turn-loop.ts";
-import { serversReady } from "./mcp/servers-ready.ts";
 import { type Model, ModelError } from "./model/model.ts";
 import { offlineModelId } from "./offline/offline-model.ts";
-import { offeredTools } from "./permissions/offered-tools.ts";
+import { offeredTools } from "./permissions/modes.ts";
 import { clientVetoes } from "./permissions/vetoes.ts";
 import { type LocalCommand, readPrompt } from "./session/commands.ts";
-import { contextFiles } from "./session/context-files.ts";
 import { runLocalCommand } from "./session/local-commands.ts";
 import { modelOf } from "./session/options.ts";
 import { checkImages, userParts } from "./session/prompt-content.ts";
 import { rebuild } from "./session/rebuild.ts";
-import { checkRoots } from "./session/roots.ts";
-import { type SessionState, stateOf } from "./session/session-state.ts";
-import { systemPrompt } from "./session/system-prompt.ts";
-import { titleOf } from "./session/title.ts";
+import { checkRoots, type SessionState, stateOf } from "./session/session-state.ts";
+import { contextFiles, systemPrompt } from "./session/system-prompt.ts";
 import type { Tool } from "./tools/base/tool.ts";
 import { tools as codingTools } from "./tools/coding-tools.ts";
 import { openWorkspace } from "./tools/workspace.ts";
@@ -41,7 +37,8 @@ export async function answerPrompt(turn: Turn, options: PromptOptions): Promise<
     state.hasHistory = false;
   }
   const reading = readPrompt(turn.prompt);
-  state.beginTurn(reading.type === "prompt" ? reading.mode : undefined);
+  state.turnMode = reading.type === "prompt" ? reading.mode : undefined;
+  state.turnTokens = undefined;
   const model = () => modelOf(session, models);
   const local = (command: LocalCommand, argument: string) =>
     runLocalCommand(command, argument, {
@@ -56,7 +53,7 @@ export async function answerPrompt(turn: Turn, options: PromptOptions): Promise<
   let prompt = reading.prompt;
   let hasContent = false;
   try {
-    await serversReady(turn, state.mcp);
+    await state.mcp.ready(turn);
     prompt = await state.mcp.expand(prompt, turn.signal);
   } finally {
     // also on failure, since the session history has the prompt
@@ -139,4 +136,24 @@ function requestError(error: ModelError): RequestError {
     reason: `model_${error.kind}`,
     ...optional({ retryAfter }),
   });
+}
+
+const maxTitleLength = 60;
+
+/** The first line of text, without Markdown and not too long. */
+function titleOf(text: string): string | undefined {
+  const line = text
+    .split("\n")
+    .map((each) =>
+      each
+        .replaceAll(/[`*_#>]+/g, "")
+        .replaceAll(/\s+/g, " ")
+        .trim(),
+    )
+    .find((each) => each !== "");
+  if (line === undefined) return undefined;
+  if (line.length <= maxTitleLength) return line;
+  const cut = line.slice(0, maxTitleLength);
+  const end = cut.lastIndexOf(" ");
+  return `${end > maxTitleLength / 2 ? cut.slice(0, end) : cut}…`;
 }

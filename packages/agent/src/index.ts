@@ -2,9 +2,8 @@
 
 export { type CodingAgentOptions, codingAgent } from "./agent.ts";
 export { type Account, type AccountOptions, openAccount } from "./auth/account.ts";
-export { keyProblem } from "./auth/check-key.ts";
 export { type CredentialsFile, credentialsFile } from "./auth/credentials-file.ts";
-export { loginProvider } from "./auth/login-provider.ts";
+export { keyProblem, loginProvider } from "./auth/login.ts";
 export { type AgentConfig, agentConfigShape } from "./config/agent-config.ts";
 export {
   type Model,

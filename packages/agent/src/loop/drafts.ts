@@ -1,19 +1,13 @@
-// Shows tool calls while the model is still writing their arguments.
+// Announces tool calls to the client, also while the model is still writing their arguments.
 
-import type { ToolKind, Turn } from "@parley/acp";
+import type { ToolCallStart, ToolKind, Turn } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import type { ModelEvent, ToolCallPart } from "../model/model.ts";
-import { oneLine } from "../text/one-line.ts";
+import { oneLine } from "../text/safe-text.ts";
+import { shownVerbatim } from "../tools/base/shown-content.ts";
+import type { PreparedCall } from "../tools/base/tool.ts";
 
-type Piece = Extract<ModelEvent, { type: "tool_input" }>;
-
-export interface Drafts {
-  /** Adds a piece of a call and shows the call on its first piece. */
-  add(piece: Piece): void;
-  /** Links the draft to its finished call. */
-  settle(modelId: string, call: Pick<ToolCallPart, "id">): void;
-  /** The id under which the call was shown, if it was. */
-  idOf(call: Pick<ToolCallPart, "id">): string | undefined;
-}
+export type Drafts = ReturnType<typeof drafts>;
 
 interface Draft {
   readonly toolCallId: string;
@@ -55,11 +49,12 @@ export function draftPresentation({ name, input }: Pick<ToolCallPart, "name" | "
   return { title: oneLine(typeof path === "string" ? `${title} ${path}` : title) || "A call", kind };
 }
 
-export function drafts(turn: Turn): Drafts {
+export function drafts(turn: Turn) {
   const byModelId = new Map<string, Draft>();
   const ids = new Map<string, string>();
   return {
-    add({ id, name, text }) {
+    /** Adds a piece of a call and shows the call on its first piece. */
+    add({ id, name, text }: Extract<ModelEvent, { type: "tool_input" }>): void {
       const [title, kind] = draftTitles[name] ?? [name, "other"];
       let draft = byModelId.get(id);
       if (draft === undefined) {
@@ -75,12 +70,14 @@ export function drafts(turn: Turn): Drafts {
       const named = oneLine(`${title} ${parsedString(path)}`);
       void turn.update({ sessionUpdate: "tool_call_update", toolCallId: draft.toolCallId, title: named });
     },
-    settle(modelId, call) {
+    /** Links the draft to its finished call. */
+    settle(modelId: string, call: ToolCallPart): void {
       const draft = byModelId.get(modelId);
       if (draft !== undefined) ids.set(call.id, draft.toolCallId);
       byModelId.delete(modelId);
     },
-    idOf: (call) => ids.get(call.id),
+    /** The id under which the call was shown, if it was. */
+    idOf: (call: ToolCallPart) => ids.get(call.id),
   };
 }
 
@@ -90,4 +87,27 @@ function parsedString(json: string): string {
   } catch {
     return "";
   }
+}
+
+export function callStart(
+  part: ToolCallPart,
+  { presentation, access }: PreparedCall,
+  toolCallId: string | undefined,
+): ToolCallStart {
+  const { kind, locations, content = [] } = presentation;
+  const title = oneLine(presentation.title);
+  // a command that was cut in the title is shown in full, so that the user knows what to allow
+  const whole =
+    access.type === "run" && title !== access.command ? [shownVerbatim(access.command, "command.sh")] : [];
+  const shown = [...whole, ...content];
+  return {
+    title,
+    kind,
+    name: part.name,
+    rawInput: part.input,
+    ...(locations && { locations: [...locations] }),
+    ...(shown.length > 0 && { content: shown }),
+    ...optional({ toolCallId }),
+    cancellable: true,
+  };
 }

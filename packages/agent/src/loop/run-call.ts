@@ -7,8 +7,7 @@ import { decide, type Verdict } from "../permissions/decide.ts";
 import { permissionOptions } from "../permissions/question.ts";
 import { autoApprovalOf } from "../session/options.ts";
 import type { SessionState } from "../session/session-state.ts";
-import { unlinked } from "../text/form-rules.ts";
-import { oneLine } from "../text/one-line.ts";
+import { oneLine, unlinked } from "../text/safe-text.ts";
 import { textPart } from "../tools/base/define-tool.ts";
 import { shownText } from "../tools/base/shown-content.ts";
 import {
@@ -18,8 +17,7 @@ import {
   type ToolContext,
   ToolError,
 } from "../tools/base/tool.ts";
-import { callStart } from "./call-start.ts";
-import { type Drafts, draftPresentation } from "./drafts.ts";
+import { callStart, type Drafts, draftPresentation } from "./drafts.ts";
 
 export interface RunCallOptions {
   readonly turn: Turn;
@@ -27,7 +25,7 @@ export interface RunCallOptions {
   readonly tools: readonly Tool[];
   readonly context: ToolContext;
   /** Calls that were shown while the model wrote them. */
-  readonly drafts: Pick<Drafts, "idOf">;
+  readonly drafts: Drafts;
 }
 
 /** Rejects only when the turn is cancelled; any other failure becomes the outcome. */
@@ -79,18 +77,19 @@ async function runPrepared(
   options: RunCallOptions,
 ): Promise<ToolOutcome> {
   const { turn, state } = options;
-  const verdict = () => decide(prepared.access, permissionState(options));
+  const { session } = turn;
+  const verdict = () =>
+    decide(prepared.access, {
+      mode: state.modeNow(session),
+      autoApprove: autoApprovalOf(session),
+      grants: state.grants,
+    });
   if (verdict().type !== "ask") return report(part, prepared, options, verdict());
   // decide again: an earlier question may have been answered with "always"
   return state.oneAtATime(async () => {
     turn.signal.throwIfAborted();
     return report(part, prepared, options, verdict());
   });
-}
-
-function permissionState({ turn, state }: RunCallOptions) {
-  const { session } = turn;
-  return { mode: state.modeNow(session), autoApprove: autoApprovalOf(session), grants: state.grants };
 }
 
 async function report(

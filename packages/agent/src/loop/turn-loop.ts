@@ -6,7 +6,8 @@ import {
   type Model,
   ModelError,
   type TextPart,
-  type ToolDescription,
+  type ToolCallPart,
+  type ToolOutcome,
 } from "../model/model.ts";
 import { tokensOfMessages, tokensOfText } from "../model/tokens.ts";
 import type { Mode } from "../permissions/modes.ts";
@@ -18,7 +19,7 @@ import type { SessionState } from "../session/session-state.ts";
 import { shortenAttachments } from "../session/shorten-attachments.ts";
 import type { Tool, ToolContext } from "../tools/base/tool.ts";
 import { type ModelStep, modelStep } from "./model-step.ts";
-import { runCalls } from "./run-calls.ts";
+import { type RunCallOptions, runCall } from "./run-call.ts";
 
 export interface LoopOptions {
   readonly turn: Turn;
@@ -91,7 +92,9 @@ async function ask(options: LoopOptions, model: Model, system: string): Promise<
   const { session } = turn;
   const { transcript } = state;
   turn.signal.throwIfAborted();
-  const tools = options.tools(state.modeNow(session)).map(described);
+  const tools = options
+    .tools(state.modeNow(session))
+    .map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
   const messages = withoutUnsupportedMedia(transcript.messages.slice(), model.facts);
   const step = await modelStep(
     turn,
@@ -101,10 +104,6 @@ async function ask(options: LoopOptions, model: Model, system: string): Promise<
   );
   await showUsage(options, model, step, system);
   return step;
-}
-
-function described({ name, description, inputSchema }: Tool): ToolDescription {
-  return { name, description, inputSchema };
 }
 
 /** Reports how full the context is now, not the sum of all requests. */
@@ -157,4 +156,31 @@ async function steeringParts(
     const words = prompt.filter(({ type }) => type === "text");
     return [...userParts(words, facts), { type: "text", text: `[${error.message}]` }];
   }
+}
+
+const maxAtOnce = 8;
+
+/** Calls `done` with each outcome. Rejects when the turn is cancelled, after all running calls have ended. */
+async function runCalls(
+  calls: readonly ToolCallPart[],
+  options: RunCallOptions,
+  done: (outcome: ToolOutcome) => void,
+): Promise<void> {
+  for (const group of groups(calls, options)) {
+    options.turn.signal.throwIfAborted();
+    const ends = await Promise.allSettled(group.map(async (call) => done(await runCall(call, options))));
+    for (const end of ends) if (end.status === "rejected") throw end.reason;
+  }
+}
+
+function groups(calls: readonly ToolCallPart[], { tools }: RunCallOptions): ToolCallPart[][] {
+  const reads = new Set(tools.filter(({ isReadOnly }) => isReadOnly).map(({ name }) => name));
+  const found: { isRead: boolean; calls: ToolCallPart[] }[] = [];
+  for (const call of calls) {
+    const isRead = reads.has(call.name);
+    const last = found.at(-1);
+    if (isRead && last?.isRead && last.calls.length < maxAtOnce) last.calls.push(call);
+    else found.push({ isRead, calls: [call] });
+  }
+  return found.map((group) => group.calls);
 }

@@ -72,7 +72,7 @@ export async function openConnection(entry: ServerEntry, options: ConnectionOpti
     connection.watch(() => options.ended());
     return connection;
   } catch (error) {
-    const failure = new Error(describeFailure(error, { entry, transport: connection?.transport }));
+    const failure = new Error(describeFailure(error, entry, connection?.transport));
     await connection?.close();
     throw failure;
   }
@@ -185,7 +185,7 @@ export class Connection {
       return secrets.clean(result);
     } catch (error) {
       signal.throwIfAborted();
-      throw new Error(describeFailure(error, { entry: this.#entry, transport: this.#transport }));
+      throw new Error(describeFailure(error, this.#entry, this.#transport));
     }
   }
 }

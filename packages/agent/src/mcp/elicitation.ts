@@ -2,26 +2,19 @@
 
 import type { ElicitRequestParams, ElicitResult } from "@modelcontextprotocol/client";
 import type { AgentSession, ElicitationAsk } from "@parley/acp";
-import { asksForSecret, namesSecret, unlinked } from "../text/form-rules.ts";
+import { asksForSecret, namesSecret, unlinked } from "../text/safe-text.ts";
 
-export interface ServerQuestions {
-  /** The elicitation modes offered to servers; undefined when the client has none. */
-  readonly offered:
-    | { readonly form?: Record<string, never>; readonly url?: Record<string, never> }
-    | undefined;
-  ask(server: string, params: ElicitRequestParams): Promise<ElicitResult>;
-  /** Reports that the user has finished a URL elicitation. */
-  done(server: string, elicitationId: string): void;
-}
+export type ServerQuestions = ReturnType<typeof questionsOf>;
 
-export function questionsOf(session: AgentSession): ServerQuestions {
+export function questionsOf(session: AgentSession) {
   const { elicitationForm, elicitationUrl } = session.clientFeatures;
   return {
+    /** The elicitation modes offered to servers; undefined when the client has none. */
     offered:
       elicitationForm || elicitationUrl
         ? { ...(elicitationForm && { form: {} }), ...(elicitationUrl && { url: {} }) }
         : undefined,
-    async ask(server, params) {
+    async ask(server: string, params: ElicitRequestParams): Promise<ElicitResult> {
       const { turn } = session;
       // without a turn there is no one to ask
       if (turn === undefined) return { action: "cancel" };
@@ -36,7 +29,8 @@ export function questionsOf(session: AgentSession): ServerQuestions {
       // the library has validated it against the form
       return { action, ...(content != null && { content: content as NonNullable<ElicitResult["content"]> }) };
     },
-    done(server, elicitationId) {
+    /** Reports that the user has finished a URL elicitation. */
+    done(server: string, elicitationId: string): void {
       try {
         session.completeElicitation(flowId(server, elicitationId));
       } catch {

@@ -8,12 +8,11 @@ import { StdioTransport } from "./stdio-transport.ts";
 const stderrLines = 5;
 const stderrChars = 500;
 
-export interface FailureContext {
-  readonly entry: ServerEntry;
-  readonly transport: Transport | undefined;
-}
-
-export function describeFailure(error: unknown, { entry, transport }: FailureContext): string {
+export function describeFailure(
+  error: unknown,
+  entry: ServerEntry,
+  transport: Transport | undefined,
+): string {
   return entry.secrets.scrub(`The MCP server ${entry.name} ${reasonOf(error, entry, transport)}`);
 }
 
@@ -33,28 +32,22 @@ function reasonOf(error: unknown, entry: ServerEntry, transport: Transport | und
   }
   const cause = causeOf(error);
   if (cause !== undefined && entry.type !== "stdio") {
-    return `cannot be reached at ${originOf(entry.url)}: ${cause}.`;
+    return `cannot be reached at ${URL.parse(entry.url)?.origin ?? "its address"}: ${cause}.`;
   }
   return `answered with an error: ${message}`;
 }
 
-interface ErrorFacts {
-  readonly name: string;
-  readonly code: unknown;
-  readonly message: string;
-  readonly status: number | undefined;
+function factsOf(error: unknown) {
+  const given = error instanceof Error ? error : { name: "", message: String(error) };
+  const { name, message, code, data, status } = given as ErrorFields; // each is checked below
+  const http = [data?.status, status, code].find((each) => typeof each === "number" && each >= 400);
+  return { name, message, code, status: http };
 }
 
-function factsOf(error: unknown): ErrorFacts {
-  if (!(error instanceof Error))
-    return { name: "", code: undefined, message: String(error), status: undefined };
-  const { code, data, status } = error as Error & {
-    code?: unknown;
-    data?: { status?: unknown };
-    status?: unknown;
-  }; // each is checked below
-  const http = [data?.status, status, code].find((each) => typeof each === "number" && each >= 400);
-  return { name: error.name, code, message: error.message, status: http as number | undefined }; // a number or undefined
+interface ErrorFields extends Error {
+  readonly code?: unknown;
+  readonly data?: { readonly status?: unknown };
+  readonly status?: unknown;
 }
 
 /** Finds the system error code in nested causes ("fetch failed"). */
@@ -65,10 +58,6 @@ function causeOf(error: unknown): string | undefined {
     at = at.cause ?? (at as AggregateError).errors?.[0];
   }
   return undefined;
-}
-
-function originOf(url: string): string {
-  return URL.parse(url)?.origin ?? "its address";
 }
 
 function stderrTail(stderr: string): string {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { promptArguments } from "./prompts.ts";
-import { Secrets, secretsOfEnvironment, secretsOfHeaders, secretsOfUrl } from "./secrets.ts";
+import { Secrets, secretsOfEnvironment, secretsOfHeaders, secretsOfUrl } from "./server-entry.ts";
 
 const prompt = {
   name: "weather",

@@ -1,12 +1,14 @@
 // Manages the MCP servers of one session. They start in the background; the first turn waits for them.
 
 import {
+  type AgentSession,
   type AvailableCommand,
   type ContentBlock,
   errorCodes,
-  type McpServer,
   RequestError,
+  type Turn,
 } from "@parley/acp";
+import { abortable } from "../tools/base/abortable.ts";
 import type { Tool } from "../tools/base/tool.ts";
 import type { ServerQuestions } from "./elicitation.ts";
 import { commandName, promptArguments, promptCommand } from "./prompts.ts";
@@ -21,11 +23,8 @@ export interface McpServersOptions {
   readonly questions: ServerQuestions;
 }
 
-export interface SessionServers {
-  readonly mcpServers: readonly McpServer[];
-  readonly cwd: string;
-  readonly roots: readonly string[];
-}
+/** A longer wait is explained to the user. */
+const noticeMs = 1_000;
 
 export class McpServers {
   readonly #options: McpServersOptions;
@@ -39,7 +38,7 @@ export class McpServers {
   }
 
   /** Starts new servers, ends removed ones and restarts those that have ended by themselves. */
-  sync({ mcpServers, cwd, roots }: SessionServers): void {
+  sync({ mcpServers, cwd, roots }: Pick<AgentSession, "mcpServers" | "cwd" | "roots">): void {
     const haveRootsChanged = this.#roots.join("\n") !== roots.join("\n");
     this.#roots = roots;
     const wanted = new Map(mcpServers.map((server, i) => [JSON.stringify([server, i]), server]));
@@ -55,28 +54,33 @@ export class McpServers {
       if (this.#servers.has(key)) continue;
       const entry = readEntry(mcpServer, cwd);
       const server = new Server(this.#freeName(entry.name), entry, {
-        version: this.#options.version,
-        questions: this.#options.questions,
+        ...this.#options,
         roots: () => this.#roots,
-        changed: () => this.#options.changed(),
       });
       this.#servers.set(key, server);
     }
   }
 
-  /** The names of the servers that are still starting. */
-  get starting(): string[] {
-    return this.#all().flatMap((server) => (server.isStarting ? [server.name] : []));
-  }
-
-  /** Resolves when each server is ready or has failed. */
-  async started(): Promise<void> {
-    await Promise.all(this.#all().map((server) => server.started));
-  }
-
-  /** The failures that were not reported yet. */
-  takeFailures(): string[] {
-    return this.#all().flatMap((server) => server.takeFailure() ?? []);
+  /** Waits for the servers at the start of a turn, and reports new failures. Rejects only when the turn is cancelled. */
+  async ready(turn: Turn): Promise<void> {
+    this.sync(turn.session);
+    const starting = () => this.#all().filter((server) => server.isStarting);
+    const notice = setTimeout(() => {
+      const names = starting().map(({ name }) => name);
+      void turn.think(`Waiting for MCP servers to start: ${names.join(", ")}.\n`);
+    }, noticeMs);
+    try {
+      if (starting().length > 0) {
+        await abortable(turn.signal, Promise.all(this.#all().map((server) => server.started)));
+      }
+    } finally {
+      clearTimeout(notice);
+    }
+    for (const failure of this.#all().flatMap((server) => server.takeFailure() ?? [])) {
+      const [title = "", ...more] = failure.split("\n");
+      if (turn.client.features.notices) await turn.notice("warning", title, more.join("\n") || undefined);
+      else await turn.think(`${failure}\n`);
+    }
   }
 
   get tools(): Tool[] {

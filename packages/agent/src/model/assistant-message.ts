@@ -4,16 +4,8 @@ import type { ModelEvent, ModelMessage, TextPart, ThinkingPart, ToolCallPart } f
 
 export type AssistantPart = TextPart | ThinkingPart | ToolCallPart;
 
-type Message = Extract<ModelMessage, { role: "assistant" }>;
-
 /** `message` is valid at any time, also when the answer was interrupted. */
-export interface AssistantMessage {
-  add(event: ModelEvent): void;
-  readonly message: Message;
-  readonly calls: readonly ToolCallPart[];
-}
-
-export function assistantMessage(): AssistantMessage {
+export function assistantMessage() {
   const parts: AssistantPart[] = [];
   let open: "text" | "thinking" | undefined;
 
@@ -29,17 +21,17 @@ export function assistantMessage(): AssistantMessage {
   };
 
   return {
-    add(event) {
+    add(event: ModelEvent): void {
       if (event.type === "text" || event.type === "thinking") append(event.type, event.text, event.signature);
       else if (event.type === "tool_call") {
         parts.push(event);
         open = undefined;
       }
     },
-    get message(): Message {
+    get message(): Extract<ModelMessage, { role: "assistant" }> {
       return { role: "assistant", content: [...parts] };
     },
-    get calls() {
+    get calls(): readonly ToolCallPart[] {
       return parts.filter((part) => part.type === "tool_call");
     },
   };

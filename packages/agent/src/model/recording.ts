@@ -1,4 +1,4 @@
-// Records a model's requests and events as NDJSON, and replays them as a deterministic model.
+// Records a model's requests and events as NDJSON in files that only their owner can read, and replays them as a deterministic model.
 //
 //   {"parley":"model-recording","version":1,"facts":{...}}
 //   {"type":"request","n":1,"request":{...}}     without its signal
@@ -7,6 +7,7 @@
 //
 // `n` counts requests; lines of parallel requests may be interleaved.
 
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import {
   type Model,
   ModelError,
@@ -57,11 +58,6 @@ export function recordingModel(model: Model, write: (line: string) => void): Mod
   };
 }
 
-interface Recording {
-  readonly facts: ModelFacts;
-  readonly exchanges: readonly Exchange[];
-}
-
 interface Exchange {
   readonly request: RecordedRequest;
   readonly lines: Exclude<Line, { type: "request" }>[];
@@ -93,7 +89,7 @@ export function replayModel(text: string): Model {
   };
 }
 
-function readRecording(text: string): Recording {
+function readRecording(text: string): { facts: ModelFacts; exchanges: readonly Exchange[] } {
   const [first, ...rest] = text.split("\n").filter((line) => line.trim() !== "");
   const header = parsedLine(first ?? "", 1);
   if (header["parley"] !== "model-recording") {
@@ -167,4 +163,42 @@ function excerpt(value: unknown, other: unknown): string {
   while (at < text.length && text[at] === otherText[at]) at++;
   const from = Math.max(0, at - 30);
   return `${from > 0 ? "…" : ""}${text.slice(from, from + 80)}${from + 80 < text.length ? "…" : ""}`;
+}
+
+/**
+ * Creates the file on the first request, since most listed models are never used. Keeps an existing file: the recording
+ * goes to `path.2`, `path.3` and so on.
+ */
+export function recordToFile(model: Model, path: string): Model {
+  let file: string | undefined;
+  return recordingModel(model, (line) => {
+    file ??= newFile(path);
+    // synchronous, so that nothing is lost when the process is killed
+    appendFileSync(file, line);
+  });
+}
+
+export function replayFile(path: string): Model {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    const reason = error instanceof Error && "code" in error ? error.code : error;
+    throw new ModelError("bad_request", `The recording ${path} cannot be read (${reason}).`);
+  }
+  return replayModel(text);
+}
+
+function newFile(path: string): string {
+  for (let count = 1; ; count++) {
+    const file = count === 1 ? path : `${path}.${count}`;
+    try {
+      writeFileSync(file, "", { flag: "wx", mode: 0o600 });
+      return file;
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? error.code : undefined;
+      if (code === "EEXIST" && count < 1000) continue;
+      throw new ModelError("bad_request", `The recording ${file} cannot be written (${code ?? error}).`);
+    }
+  }
 }

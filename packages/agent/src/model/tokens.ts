@@ -1,6 +1,14 @@
-// Estimates token counts for requests that no provider has counted.
+// Estimates the tokens of requests that no provider has counted, and the cost of a request.
 
-import type { MediaPart, ModelMessage, TextPart, ThinkingPart, ToolCallPart } from "./model.ts";
+import type {
+  MediaPart,
+  ModelMessage,
+  Price,
+  TextPart,
+  ThinkingPart,
+  TokenUsage,
+  ToolCallPart,
+} from "./model.ts";
 
 export const charactersPerToken = 4;
 /** Roughly what providers charge for an image. */
@@ -18,15 +26,11 @@ const counted = new WeakMap<ModelMessage, number>();
 export function tokensOfMessage(message: ModelMessage): number {
   const known = counted.get(message);
   if (known !== undefined) return known;
-  const tokens = countTokens(message);
-  counted.set(message, tokens);
-  return tokens;
-}
-
-function countTokens(message: ModelMessage): number {
   const parts =
     message.role === "tool" ? message.outcomes.flatMap(({ content }) => [...content]) : message.content;
-  return parts.reduce((sum, part) => sum + tokensOfPart(part), tokensPerMessage);
+  const tokens = parts.reduce((sum, part) => sum + tokensOfPart(part), tokensPerMessage);
+  counted.set(message, tokens);
+  return tokens;
 }
 
 export function tokensOfMessages(messages: readonly ModelMessage[]): number {
@@ -43,4 +47,19 @@ function tokensOfPart(part: TextPart | MediaPart | ThinkingPart | ToolCallPart):
     default:
       return tokensPerMedia;
   }
+}
+
+/** US dollars, or undefined when the price is unknown. */
+export function costOf(price: Price | undefined, usage: TokenUsage): number | undefined {
+  if (price === undefined) return undefined;
+  const cached = usage.cachedInput ?? 0;
+  const written = usage.cacheWrite ?? 0;
+  const fresh = Math.max(0, usage.input - cached - written);
+  const input =
+    fresh * price.input +
+    cached * (price.cachedInput ?? price.input) +
+    written * (price.cacheWrite ?? price.input);
+  const output = usage.output * price.output;
+  const isLong = price.long !== undefined && usage.input > price.long.above;
+  return isLong ? (input * price.long.input + output * price.long.output) / 1e6 : (input + output) / 1e6;
 }

@@ -2,7 +2,6 @@
 
 import { isProtected } from "../tools/base/protected-paths.ts";
 import type { Access } from "../tools/base/tool.ts";
-import type { Grants } from "./grants.ts";
 import type { AutoApproval, Mode } from "./modes.ts";
 
 export interface PermissionState {
@@ -93,5 +92,30 @@ function subjectsOf(access: Exclude<Access, { type: "none" }>): string[] {
         `mcp ${access.server}/${access.tool}`,
         `mcp ${access.server}/${access.tool} (as of ${access.definition})`,
       ];
+  }
+}
+
+/** The user's "always" and "never" answers for the session. */
+export class Grants {
+  /** By subject, for example `run npm test`, `write /project/a.ts`, `host example.org`. */
+  readonly #answers = new Map<string, boolean>();
+
+  remember(subjects: readonly string[], allows: boolean): void {
+    for (const subject of subjects) this.#answers.set(subject, allows);
+  }
+
+  /** True when every subject is allowed, false when one is refused, else undefined. */
+  answerFor(subjects: readonly string[]): boolean | undefined {
+    const answers = subjects.map((subject) => this.#answers.get(subject));
+    if (answers.includes(false)) return false;
+    return answers.length > 0 && answers.every((answer) => answer === true) ? true : undefined;
+  }
+
+  list(): { readonly subject: string; readonly allows: boolean }[] {
+    return Array.from(this.#answers, ([subject, allows]) => ({ subject, allows }));
+  }
+
+  clear(): void {
+    this.#answers.clear();
   }
 }

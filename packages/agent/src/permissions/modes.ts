@@ -1,6 +1,6 @@
-// Defines the session modes and the levels of automatic approval.
+// Defines the session modes with the tools that they offer, and the levels of automatic approval.
 
-import type { Mode } from "../tools/base/tool.ts";
+import type { Mode, Tool } from "../tools/base/tool.ts";
 
 export type { Mode };
 
@@ -31,6 +31,14 @@ export const autoApprovals = [
 
 export type AutoApproval = (typeof autoApprovals)[number]["value"];
 
-export function isAutoApproval(value: unknown): value is AutoApproval {
-  return autoApprovals.some((approval) => approval.value === value);
+/** Tools that change nothing but what the user sees. */
+const harmless = new Set(["todo", "ask"]);
+const leavesArchitect = "switch_mode";
+
+export function offeredTools(tools: readonly Tool[], mode: Mode): Tool[] {
+  return tools.filter(({ name, isReadOnly }) => {
+    if (mode === "chat") return harmless.has(name);
+    if (mode === "architect") return isReadOnly || harmless.has(name) || name === leavesArchitect;
+    return name !== leavesArchitect;
+  });
 }

@@ -18,8 +18,8 @@ import {
 } from "../../test/fake-provider/asking.ts";
 import { type Answer, streamed, streamedInPieces } from "../../test/fake-provider/fake-provider.ts";
 import { assistantMessage } from "../model/assistant-message.ts";
-import { costOf } from "../model/cost.ts";
 import type { ModelEvent, ModelMessage } from "../model/model.ts";
+import { costOf } from "../model/tokens.ts";
 import { chooseModel } from "./choose-model.ts";
 
 const sonnet = "anthropic/claude-sonnet-5-5";

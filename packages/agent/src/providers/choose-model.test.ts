@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { ask, askInVain, withFake } from "../../test/fake-provider/asking.ts";
 import { chatEvents } from "../../test/fake-provider/chat-wire.ts";
 import { streamed } from "../../test/fake-provider/fake-provider.ts";
-import { costOf } from "../model/cost.ts";
+import { costOf } from "../model/tokens.ts";
 import { chooseModel, listModels } from "./choose-model.ts";
 
 const hello = streamed(chatEvents({ text: ["Hello"] }));

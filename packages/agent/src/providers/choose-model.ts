@@ -1,8 +1,7 @@
 // Chooses the model: the named one, else that of the first provider with a key.
 
 import { type Model, ModelError, type ModelFacts } from "../model/model.ts";
-import { recordToFile, replayFile } from "../model/recording-file.ts";
-import type { RetryClock, RetryPolicy } from "../model/retry.ts";
+import { recordToFile, replayFile } from "../model/recording.ts";
 import { factsOf, knownNames, providerOfName } from "./known-models.ts";
 import {
   type Credentials,
@@ -16,14 +15,12 @@ import {
 } from "./provider-config.ts";
 import type { ProviderModelOptions } from "./provider-model.ts";
 
-export interface ChooseOptions {
+export interface ChooseOptions extends ProviderModelOptions {
   /** Overrides the environment and the config. */
   readonly model?: string;
   readonly credentials?: Credentials;
   /** Report a missing key with the first request only. Default false. */
   readonly isKeyOptional?: boolean;
-  readonly clock?: RetryClock;
-  readonly retries?: Partial<RetryPolicy>;
 }
 
 /**
@@ -65,7 +62,7 @@ function choiceOf(
   if (wanted?.startsWith("replay/")) return { replay: wanted.slice("replay/".length) };
   const ids = providerIds(config);
   const configured = () => ids.find((id) => isConfiguredBy(id, env) || credentials(id) !== undefined);
-  const { provider, name }: Choice = wanted === undefined ? { provider: configured() } : named(wanted, ids);
+  const [provider, name] = wanted === undefined ? [configured()] : named(wanted, ids);
   if (provider === undefined) return {};
   return { endpoint: endpointOf(provider, config, env, credentials), name };
 }
@@ -108,17 +105,12 @@ export function configuredModels(
   return { models: [first, ...others], chosen: first.facts.id };
 }
 
-interface Choice {
-  readonly provider: string | undefined;
-  readonly name?: string | undefined;
-}
-
 /** `anthropic/claude-sonnet-5`, `ollama/library/qwen`, `anthropic`, `claude-sonnet-5`. */
-function named(wanted: string, ids: readonly string[]): Choice {
+function named(wanted: string, ids: readonly string[]): [provider: string, name: string | undefined] {
   const [first = "", ...rest] = wanted.split("/");
-  if (ids.includes(first)) return { provider: first, name: rest.join("/") || undefined };
+  if (ids.includes(first)) return [first, rest.join("/") || undefined];
   const guessed = providerOfName(wanted);
-  if (guessed !== undefined) return { provider: guessed, name: wanted };
+  if (guessed !== undefined) return [guessed, wanted];
   throw new ModelError(
     "bad_request",
     `The model "${wanted}" has an unknown provider. Write provider/name with one of ${ids.join(", ")}, or offline.`,

@@ -3,10 +3,9 @@
 import { isObject } from "@parley/acp/internal";
 import { ModelError, type ModelErrorKind } from "../model/model.ts";
 import { Failure } from "../model/retry.ts";
-import { scrub } from "../text/scrub.ts";
+import { scrub } from "../text/safe-text.ts";
 import { UnfinishedAnswer } from "./from-parts.ts";
 import type { Endpoint } from "./provider-config.ts";
-import { retryAfterMs } from "./retry-after.ts";
 
 export interface FailureContext {
   readonly endpoint: Endpoint;
@@ -74,7 +73,7 @@ function responseFailure(report: Report, { endpoint, model, now }: FailureContex
   const { label, keyHint } = endpoint;
   const all = `${report.code} ${report.message} ${body ?? ""}`;
   const words = `${status}: ${shortened(report.message) || report.code || "no reason given"}`;
-  const after = retryAfterMs(headers, body, now);
+  const after = retryAfterMs(report, now);
   // Anthropic and OpenAI say whether to retry
   const shouldRetry = headers["x-should-retry"];
 
@@ -196,4 +195,16 @@ function shortened(text: string): string {
 
 function record(value: unknown): Readonly<Record<string, unknown>> {
   return isObject(value) ? value : {};
+}
+
+/** The delay that the provider asks for in its headers or body: milliseconds from now, or undefined. */
+function retryAfterMs({ headers, body }: Report, now: number): number | undefined {
+  const precise = Number.parseFloat(headers["retry-after-ms"] ?? "");
+  if (precise >= 0) return precise;
+  const text = headers["retry-after"]?.trim();
+  if (text !== undefined && /^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1000;
+  const date = text === undefined ? Number.NaN : Date.parse(text);
+  if (!Number.isNaN(date)) return Math.max(0, date - now);
+  const delay = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(body ?? "")?.[1];
+  return delay === undefined ? undefined : Number(delay) * 1000;
 }

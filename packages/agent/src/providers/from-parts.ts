@@ -5,7 +5,7 @@ import type { ModelEvent, StopCause, TokenUsage } from "../model/model.ts";
 import type { StreamPart } from "./language-model.ts";
 import type { ProviderKind } from "./provider-config.ts";
 import { type SignedPart, sign } from "./signature.ts";
-import type { ToolNames } from "./tool-names.ts";
+import type { ToolNames } from "./to-prompt.ts";
 
 type Metadata = Record<string, unknown>;
 type Finish = Extract<StreamPart, { type: "finish" }>;

@@ -20,8 +20,7 @@ function textModel(name: string, contextWindow: number, price?: Price): ModelOve
 }
 
 function gemini(name: string, price?: Price): ModelOverrides {
-  const contextWindow = 1_048_576;
-  return { name, contextWindow, takesImages: true, takesAudio: true, thinks: true, ...(price && { price }) };
+  return { ...textModel(name, 1_048_576, price), takesAudio: true };
 }
 
 /** The first model of each provider is its default. */

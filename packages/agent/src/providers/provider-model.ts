@@ -16,12 +16,11 @@ import {
   systemClock,
   withRetries,
 } from "../model/retry.ts";
-import { checkedFetch } from "./checked-fetch.ts";
 import { failureOf } from "./failure.ts";
 import { partReader } from "./from-parts.ts";
 import { type LanguageModel, loadLanguageModel, optionsName } from "./language-model.ts";
 import { type Endpoint, missingKey } from "./provider-config.ts";
-import { firstServedModel } from "./served-models.ts";
+import { checkedFetch, firstServedModel } from "./provider-fetch.ts";
 import { callOptions } from "./to-prompt.ts";
 
 export interface ProviderModelOptions {
@@ -68,7 +67,7 @@ class ProviderClient {
 
   async *#attempt(request: ModelRequest, sendThoughts: boolean): AsyncGenerator<ModelEvent> {
     request.signal.throwIfAborted();
-    const { options, names } = callOptions(request, this.#endpoint, this.#facts, { sendThoughts });
+    const { options, names } = callOptions(request, this.#endpoint, this.#facts, sendThoughts);
     const connection = new AbortController();
     const abort = (): void => connection.abort(request.signal.reason);
     request.signal.addEventListener("abort", abort, { once: true });
@@ -113,7 +112,7 @@ class ProviderClient {
   async #load(signal: AbortSignal): Promise<LanguageModel> {
     const key = this.#endpoint.key();
     if (key === undefined && this.#endpoint.needsKey) throw missingKey(this.#endpoint);
-    this.#name ??= await firstServedModel(this.#endpoint, signal, (thrown) => this.#failure(thrown, false));
+    this.#name ??= await firstServedModel(this.#endpoint, signal);
     return loadLanguageModel(this.#endpoint, this.#name, key, checkedFetch(this.#endpoint));
   }
 

@@ -12,22 +12,17 @@ import type {
 import { type CallOptions, optionsName, type PromptMessage, type ProviderOptions } from "./language-model.ts";
 import type { Endpoint } from "./provider-config.ts";
 import { signedOptions } from "./signature.ts";
-import { type ToolNames, toolNames } from "./tool-names.ts";
 
 type SdkUserPart = Extract<PromptMessage, { role: "user" }>["content"][number];
 type SdkAssistantPart = Extract<PromptMessage, { role: "assistant" }>["content"][number];
 type SdkToolPart = Extract<PromptMessage, { role: "tool" }>["content"][number];
 
-export interface PromptOptions {
-  /** False when a request is retried because its thinking was refused. */
-  readonly sendThoughts: boolean;
-}
-
 export function callOptions(
   request: ModelRequest,
   endpoint: Endpoint,
   facts: ModelFacts,
-  { sendThoughts }: PromptOptions,
+  /** False when a request is retried because its thinking was refused. */
+  sendThoughts: boolean,
 ): { readonly options: CallOptions; readonly names: ToolNames } {
   const names = toolNames([...request.tools.map(({ name }) => name), ...calledTools(request.messages)]);
   const context: Context = { endpoint, facts, names, sendThoughts };
@@ -188,4 +183,31 @@ function toolPart(outcome: ToolOutcome, isInline: boolean, context: Context): Sd
 
 function mediaOf({ content }: ToolOutcome): MediaPart[] {
   return content.flatMap((part) => (part.type === "text" ? [] : [part]));
+}
+
+const limit = 64;
+
+export type ToolNames = ReturnType<typeof toolNames>;
+
+/** Maps tool names to names that every provider accepts: letters, digits, _ and -, at most 64 characters. */
+function toolNames(names: Iterable<string>) {
+  const toWire = new Map<string, string>();
+  const fromWire = new Map<string, string>();
+  const add = (name: string): string => {
+    const known = toWire.get(name);
+    if (known !== undefined) return known;
+    const plain = name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, limit) || "_";
+    // Gemini requires a letter or an underscore first
+    const base = /^[0-9-]/.test(plain) ? `_${plain}`.slice(0, limit) : plain;
+    let wire = base;
+    for (let count = 2; fromWire.has(wire); count++) {
+      const suffix = `_${count}`;
+      wire = base.slice(0, limit - suffix.length) + suffix;
+    }
+    toWire.set(name, wire);
+    fromWire.set(wire, name);
+    return wire;
+  };
+  for (const name of names) add(name);
+  return { toWire: add, fromWire: (name: string) => fromWire.get(name) ?? name };
 }

@@ -76,12 +76,10 @@ export async function compact({ turn, state, model, focus, ...how }: Compaction)
 /** Whether only the user's last message and earlier summaries would be left out. */
 function isOnlyRequest(older: readonly ModelMessage[], messages: readonly ModelMessage[]): boolean {
   const request = messages.findLast(({ role }) => role === "user");
-  return older.every((message) => message === request || isSummary(message));
-}
-
-function isSummary(message: ModelMessage): boolean {
-  const [first] = message.role === "user" ? message.content : [];
-  return first?.type === "text" && first.text.startsWith(summaryTitle);
+  return older.every((message) => {
+    const [first] = message.role === "user" ? message.content : [];
+    return message === request || (first?.type === "text" && first.text.startsWith(summaryTitle));
+  });
 }
 
 /** How many of the last messages fit the budget, not starting with an outcome. */

@@ -20,30 +20,15 @@ export async function runLocalCommand(
   argument: string,
   options: LocalCommandOptions,
 ): Promise<TurnEnd> {
-  await options.turn.say(await answerTo(command, argument, options));
+  const answers = { help, clear, compact: compactNow, model: chooseModel, permissions };
+  await options.turn.say(await answers[command](options, argument));
   return "end_turn";
 }
 
-function answerTo(
-  command: LocalCommand,
-  argument: string,
-  options: LocalCommandOptions,
-): string | Promise<string> {
-  const { state } = options;
-  switch (command) {
-    case "help":
-      return help(options);
-    case "clear":
-      state.transcript.clear();
-      state.counted = undefined;
-      return "The conversation so far is forgotten. Files and remembered permissions are as they were.";
-    case "compact":
-      return compactNow(argument, options);
-    case "model":
-      return chooseModel(argument, options);
-    case "permissions":
-      return permissions(argument, state);
-  }
+function clear({ state }: LocalCommandOptions): string {
+  state.transcript.clear();
+  state.counted = undefined;
+  return "The conversation so far is forgotten. Files and remembered permissions are as they were.";
 }
 
 function help({ turn, state, isOffline }: LocalCommandOptions): string {
@@ -57,13 +42,13 @@ function help({ turn, state, isOffline }: LocalCommandOptions): string {
   return [`I am Parley, a coding agent, in mode ${mode}.`, model, "", ...commands].join("\n");
 }
 
-async function compactNow(focus: string, { turn, state, models }: LocalCommandOptions): Promise<string> {
+async function compactNow({ turn, state, models }: LocalCommandOptions, focus: string): Promise<string> {
   const model = modelOf(turn.session, models);
   const isDone = await compact({ turn, state, model, isWhole: true, ...(focus !== "" && { focus }) });
   return isDone ? "The conversation is now a summary." : "There is nothing to leave out yet.";
 }
 
-function chooseModel(id: string, { turn, models }: LocalCommandOptions): string {
+function chooseModel({ turn, models }: LocalCommandOptions, id: string): string {
   const { session } = turn;
   const list = models.map(({ facts }) => {
     const mark = facts.id === modelOf(session, models).facts.id ? " (chosen)" : "";
@@ -76,7 +61,8 @@ function chooseModel(id: string, { turn, models }: LocalCommandOptions): string 
   return `The model is now ${found.facts.name}.`;
 }
 
-function permissions(argument: string, { grants }: SessionState): string {
+function permissions({ state }: LocalCommandOptions, argument: string): string {
+  const { grants } = state;
   if (argument === "clear") {
     grants.clear();
     return "Nothing is remembered any more: you will be asked again.";

@@ -2,14 +2,7 @@
 
 import type { AgentSession, SessionConfigOption } from "@parley/acp";
 import type { Effort, Model } from "../model/model.ts";
-import {
-  type AutoApproval,
-  autoApprovals,
-  isAutoApproval,
-  isMode,
-  type Mode,
-  modes,
-} from "../permissions/modes.ts";
+import { type AutoApproval, autoApprovals, isMode, type Mode, modes } from "../permissions/modes.ts";
 
 const efforts = [
   { value: "none", name: "None" },
@@ -90,7 +83,7 @@ export function modeOf(session: AgentSession): Mode {
 
 export function autoApprovalOf(session: AgentSession): AutoApproval {
   const value = session.option("autoApprove");
-  return isAutoApproval(value) ? value : "reads";
+  return autoApprovals.find((approval) => approval.value === value)?.value ?? "reads";
 }
 
 export function effortOf(session: AgentSession): Effort {

@@ -9,7 +9,7 @@ import type {
   Update,
 } from "@parley/acp";
 import type { AssistantPart } from "../model/assistant-message.ts";
-import type { MediaPart, TextPart, ToolOutcome } from "../model/model.ts";
+import type { MediaPart, ToolOutcome } from "../model/model.ts";
 import { remembered } from "../permissions/question.ts";
 import { readPrompt } from "./commands.ts";
 import { keptKey } from "./compaction.ts";
@@ -191,9 +191,9 @@ function outcomeOf({ id, name, content, rawOutput, status }: Call): ToolOutcome 
 }
 
 function mediaOf(content: readonly ToolCallContent[]): MediaPart[] {
-  return content.flatMap((item): (MediaPart | TextPart)[] => {
+  return content.flatMap((item) => {
     const block = item.type === "content" ? item.content : undefined;
     if (block?.type !== "image" && block?.type !== "audio") return [];
     return [{ type: block.type, mediaType: String(block.mimeType), data: String(block.data) }];
-  }) as MediaPart[]; // only media are kept
+  });
 }

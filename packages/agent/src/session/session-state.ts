@@ -1,11 +1,11 @@
 // Holds the state of one open session: transcript, remembered permissions, MCP servers, workspace and cost.
 
 import { stat } from "node:fs/promises";
-import type { AgentSession, AvailableCommand, Usage } from "@parley/acp";
+import { type AgentSession, type AvailableCommand, errorCodes, RequestError, type Usage } from "@parley/acp";
 import { McpServers, type McpServersOptions } from "../mcp/servers.ts";
-import { costOf } from "../model/cost.ts";
 import type { ModelFacts, TokenUsage } from "../model/model.ts";
-import { Grants } from "../permissions/grants.ts";
+import { costOf } from "../model/tokens.ts";
+import { Grants } from "../permissions/decide.ts";
 import type { Mode } from "../permissions/modes.ts";
 import type { Workspace, WorkspaceOptions } from "../tools/workspace.ts";
 import { commandList } from "./commands.ts";
@@ -78,11 +78,6 @@ export class SessionState {
     return result;
   }
 
-  beginTurn(mode: Mode | undefined): void {
-    this.turnMode = mode;
-    this.turnTokens = undefined;
-  }
-
   spend(usage: TokenUsage, { price }: ModelFacts): void {
     const { totalTokens = 0, inputTokens = 0, outputTokens = 0 } = this.turnTokens ?? {};
     this.turnTokens = {
@@ -105,4 +100,19 @@ async function identityOf(path: string): Promise<string> {
 export function stateOf(session: AgentSession): SessionState {
   if (session.data instanceof SessionState) return session.data;
   throw new Error(`session ${session.sessionId} was not opened by this agent`);
+}
+
+/** Throws -32602 for the first root that is not a directory. */
+export async function checkRoots(roots: readonly string[]): Promise<void> {
+  for (const [index, root] of roots.entries()) {
+    const facts = await stat(root).catch((error: NodeJS.ErrnoException) => error.code ?? "");
+    if (typeof facts !== "string" && facts.isDirectory()) continue;
+    // an unreadable directory may become readable later
+    if (typeof facts === "string" && facts !== "ENOENT" && facts !== "ENOTDIR") continue;
+    const is = facts === "ENOENT" ? "does not exist" : "is not a directory";
+    const what = index === 0 ? "working directory" : "additional directory";
+    const message = `the ${what} ${JSON.stringify(root)} ${is}: choose an existing directory`;
+    const path = index === 0 ? "/cwd" : `/additionalDirectories/${index - 1}`;
+    throw new RequestError(errorCodes.invalidParams, message, { reason: "not_a_directory", path });
+  }
 }

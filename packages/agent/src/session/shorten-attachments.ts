@@ -1,7 +1,7 @@
 // Shortens attachments that do not fit the model's context window, and tells the user; never the user's own text.
 
 import type { Turn } from "@parley/acp";
-import type { MediaPart, Model, ModelMessage, TextPart } from "../model/model.ts";
+import type { Model, ModelMessage } from "../model/model.ts";
 import { charactersPerToken } from "../model/tokens.ts";
 import type { SessionState } from "./session-state.ts";
 
@@ -42,9 +42,7 @@ function fitted(message: UserMessage, budget: number, shortened: Shortened[]): U
   return { ...message, content };
 }
 
-type UserMessage = Extract<ModelMessage, { role: "user" }> & {
-  readonly content: readonly (TextPart | MediaPart)[];
-};
+type UserMessage = Extract<ModelMessage, { role: "user" }>;
 
 function uriOf(text: string): string {
   const [, quoted = '""'] = attached.exec(text) ?? [];

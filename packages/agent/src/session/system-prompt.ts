@@ -1,9 +1,11 @@
-// Builds the system prompt, most stable parts first so that providers can cache it.
+// Builds the system prompt with the project's AGENTS.md files, most stable parts first so that providers can cache it.
 
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { AgentSession, ContentBlock } from "@parley/acp";
 import type { Mode } from "../permissions/modes.ts";
-import type { Job } from "../tools/base/tool.ts";
-import type { ContextFile } from "./context-files.ts";
+import type { Job, Vetoes } from "../tools/base/tool.ts";
 
 const identity = `You are Parley, a coding agent that works in the user's project through tools.
 - Look before you change: read files before editing them, and search instead of guessing.
@@ -44,4 +46,44 @@ export function systemPrompt(session: AgentSession, { mode, context, jobs }: Sys
 
 function textOf(content: readonly ContentBlock[]): string {
   return content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+}
+
+const fileName = "AGENTS.md";
+/** A longer file is cut, since every request carries it. */
+const maxCharacters = 32_000;
+
+export interface ContextFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+export async function contextFiles(roots: readonly string[], vetoes?: Vetoes): Promise<ContextFile[]> {
+  const [cwd, ...others] = roots;
+  const folders = [...others.toReversed(), ...(cwd === undefined ? [] : foldersDownTo(cwd))];
+  const paths = folders.map((folder) => join(folder, fileName)).filter((path) => existsSync(path));
+  const hidden = paths.length === 0 ? undefined : await vetoes?.unreadable(paths);
+  const files = await Promise.all(paths.filter((path) => !hidden?.has(path)).map(contextFile));
+  return files.filter((file) => file !== undefined);
+}
+
+async function contextFile(path: string): Promise<ContextFile | undefined> {
+  try {
+    const text = await readFile(path, "utf8");
+    if (text.trim() === "") return undefined;
+    const isCut = text.length > maxCharacters;
+    return { path, text: isCut ? `${text.slice(0, maxCharacters)}\n[cut: the file is longer]` : text };
+  } catch {
+    // removed or unreadable
+    return undefined;
+  }
+}
+
+/** From the repository root down; without a repository only the working directory. */
+function foldersDownTo(cwd: string): string[] {
+  const folders = [cwd];
+  for (let folder = cwd; !existsSync(join(folder, ".git")); folder = dirname(folder)) {
+    if (dirname(folder) === folder) return [cwd];
+    folders.unshift(dirname(folder));
+  }
+  return folders;
 }

@@ -2,18 +2,14 @@
 
 import type { Tool } from "./base/tool.ts";
 import { bashTool } from "./commands/bash.ts";
-import { jobTool } from "./commands/job.ts";
-import { askTool } from "./conversation/ask.ts";
-import { switchModeTool } from "./conversation/switch-mode.ts";
-import { todoTool } from "./conversation/todo.ts";
-import { deleteTool } from "./files/delete.ts";
+import { jobTool } from "./commands/jobs.ts";
+import { askTool, switchModeTool, todoTool } from "./conversation/conversation-tools.ts";
+import { deleteTool, moveTool } from "./files/delete-and-move.ts";
 import { editTool } from "./files/edit.ts";
-import { moveTool } from "./files/move.ts";
 import { readTool } from "./files/read.ts";
 import { writeTool } from "./files/write.ts";
-import { findTool } from "./search/find.ts";
+import { findTool, listTool } from "./search/find-and-list.ts";
 import { grepTool } from "./search/grep.ts";
-import { listTool } from "./search/list.ts";
 import { fetchTool } from "./web/fetch.ts";
 
 export const tools: readonly Tool[] = [

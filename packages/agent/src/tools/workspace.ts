@@ -1,14 +1,14 @@
 // Opens the files, commands and outputs that the tools of one session share.
 
 import { sep } from "node:path";
-import type { Files, Terminals } from "@parley/acp";
+import type { Turn } from "@parley/acp";
 import { type LocalFiles, localFiles } from "@parley/acp/node";
-import type { SeenFiles, ToolContext } from "./base/tool.ts";
+import { AgentFiles } from "./base/agent-files.ts";
+import { OutputFolder } from "./base/output-folder.ts";
+import { SeenFiles } from "./base/seen-files.ts";
+import type { ToolContext } from "./base/tool.ts";
 import { clientCommands, localCommands } from "./commands/agent-terminals.ts";
 import { SessionJobs } from "./commands/jobs.ts";
-import { SessionOutputs } from "./commands/output-folder.ts";
-import { SessionFiles } from "./files/agent-files.ts";
-import { seenFiles } from "./files/seen-files.ts";
 
 export interface WorkspaceOptions {
   /** Absolute. */
@@ -18,29 +18,18 @@ export interface WorkspaceOptions {
   readonly outputParent?: string;
 }
 
-export type WorkspaceServices = Omit<ToolContext, "signal" | "web" | "vetoes">;
-
-export interface Workspace {
-  readonly seen: SeenFiles;
-  /** The services for one turn; the client's files and terminals belong to the turn. */
-  services(client?: {
-    readonly files?: Files | undefined;
-    readonly terminals?: Terminals | undefined;
-  }): WorkspaceServices;
-  /** Ends running commands, removes their stored output and closes the roots. */
-  close(): Promise<void>;
-}
+export type Workspace = ReturnType<typeof openWorkspace>;
 
 /** Throws when a root cannot be opened. */
-export function openWorkspace(options: WorkspaceOptions): Workspace {
+export function openWorkspace(options: WorkspaceOptions) {
   const { cwd, additionalDirectories = [], outputParent } = options;
   const roots = [cwd, ...additionalDirectories];
   // the tools compare versions with what the model has read
   const local = localFiles({ roots, expectUnchanged: false });
-  const outputs = new SessionOutputs(outputParent);
-  const commands = localCommands({ cwd });
+  const outputs = new OutputFolder(outputParent);
+  const commands = localCommands(cwd);
   const jobs = new SessionJobs(commands);
-  const seen = seenFiles();
+  const seen = new SeenFiles();
   let outputFiles: LocalFiles | undefined;
   const readable = (path: string) => {
     const folder = outputs.path;
@@ -49,17 +38,18 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
     return outputFiles;
   };
   return {
-    seen,
-    services: (client = {}) => ({
+    /** The services for one turn; the client's files and terminals belong to the turn. */
+    services: ({ files, terminals }: Turn["client"]): Omit<ToolContext, "signal" | "web" | "vetoes"> => ({
       cwd,
       roots,
-      files: new SessionFiles({ local, client: client.files, readable }),
-      terminals: client.terminals === undefined ? commands : clientCommands(client.terminals),
+      files: new AgentFiles(local, files, readable),
+      terminals: terminals === undefined ? commands : clientCommands(terminals),
       seen,
       outputs,
       jobs,
     }),
-    async close() {
+    /** Ends running commands, removes their stored output and closes the roots. */
+    async close(): Promise<void> {
       await commands.close();
       await Promise.all([local.close(), outputFiles?.close()]);
       outputs.close();

@@ -78,6 +78,7 @@ class Player implements Replay, Sink {
   readonly done: Promise<ReplayReport>;
   readonly #plan: ReplayPlan;
   readonly #side: TraceSide;
+  readonly #otherSide: TraceSide;
   readonly #transport: Transport;
   readonly #options: Required<ReplayOptions>;
   readonly #finished = Promise.withResolvers<ReplayReport>();
@@ -102,6 +103,7 @@ class Player implements Replay, Sink {
   constructor(plan: ReplayPlan, side: TraceSide, transport: Transport, options: ReplayOptions) {
     this.#plan = plan;
     this.#side = side;
+    this.#otherSide = side === "agent" ? "client" : "agent";
     this.#transport = transport;
     const { pace = "fast", timeoutMs = Number.POSITIVE_INFINITY, clock = realClock } = options;
     this.#options = { pace, timeoutMs, clock };
@@ -112,7 +114,7 @@ class Player implements Replay, Sink {
 
   waitingFor(): string | undefined {
     const step = this.#unmet(() => true);
-    return step === undefined ? undefined : describe(step.message, this.#otherSide());
+    return step === undefined ? undefined : describe(step.message, this.#otherSide);
   }
 
   async close(): Promise<void> {
@@ -148,7 +150,7 @@ class Player implements Replay, Sink {
     const how = [reason.kind === "eof" ? "" : (reason.message ?? reason.kind), reason.stderr?.trim()];
     const why = how.filter((part) => part !== undefined && part !== "").join(": ");
     if (gating !== undefined) this.#diverge(gating, `the end of its output${why === "" ? "" : ` (${why})`}`);
-    this.#end();
+    void this.#finish();
   }
 
   // --- playing
@@ -167,7 +169,7 @@ class Player implements Replay, Sink {
     if (this.#over.signal.aborted || this.#pausing) return;
     if (this.#cursor >= this.#plan.steps.length) {
       // an agent waits for its client to disconnect, unless the recorded agent ended first
-      if (this.#side === "client" || this.#plan.endsFirst || this.#ended !== undefined) this.#end();
+      if (this.#side === "client" || this.#plan.endsFirst || this.#ended !== undefined) void this.#finish();
       return;
     }
     const step = this.#plan.steps[this.#cursor];
@@ -335,17 +337,12 @@ class Player implements Replay, Sink {
 
   #diverge(step: ExpectStep | undefined, got: string): void {
     if (this.#over.signal.aborted) return;
-    const other = this.#otherSide();
+    const other = this.#otherSide;
     const expected =
       step === undefined ? "nothing more: the recording is over" : describe(step.message, other);
     const where = step === undefined ? "after the last record" : `at record ${step.record}`;
     const message = `the ${other} left the recording ${where}: expected ${expected}; got ${got}`;
-    this.#end({ record: step?.record, expected, got, message });
-  }
-
-  #end(divergence?: Divergence): void {
-    // a transport that fails to close is ignored
-    void this.#finish(divergence);
+    void this.#finish({ record: step?.record, expected, got, message });
   }
 
   async #finish(divergence?: Divergence): Promise<void> {
@@ -359,10 +356,6 @@ class Player implements Replay, Sink {
     } finally {
       this.#finished.resolve(report);
     }
-  }
-
-  #otherSide(): TraceSide {
-    return this.#side === "agent" ? "client" : "agent";
   }
 }
 

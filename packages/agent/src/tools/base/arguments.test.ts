@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkedArguments } from "./arguments.ts";
+import { checkedArguments } from "./define-tool.ts";
 import { ToolError } from "./tool.ts";
 
 const schema = {

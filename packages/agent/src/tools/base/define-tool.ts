@@ -1,8 +1,8 @@
-// Defines a tool: validates its arguments and reports protocol errors to the model.
+// Defines a tool: validates its arguments against their JSON Schema and reports protocol errors to the model.
 
 import { RequestError } from "@parley/acp";
+import { isObject } from "@parley/acp/internal";
 import type { TextPart } from "../../model/model.ts";
-import { checkedArguments, type Schema, type ValueOf } from "./arguments.ts";
 import { type PreparedCall, type Tool, type ToolContext, ToolError } from "./tool.ts";
 
 type Properties = Readonly<Record<string, Schema>>;
@@ -54,4 +54,154 @@ function messageOf({ message, data }: RequestError): string {
 
 export function textPart(text: string): TextPart {
   return { type: "text", text };
+}
+
+export type Schema =
+  | {
+      readonly type: "string";
+      readonly description?: string;
+      readonly enum?: readonly string[];
+      readonly minLength?: number;
+    }
+  | {
+      readonly type: "integer";
+      readonly description?: string;
+      readonly minimum?: number;
+      readonly maximum?: number;
+    }
+  | { readonly type: "boolean"; readonly description?: string }
+  | {
+      readonly type: "array";
+      readonly description?: string;
+      readonly items: Schema;
+      readonly minItems?: number;
+    }
+  | ObjectSchema;
+
+export interface ObjectSchema {
+  readonly type: "object";
+  readonly description?: string;
+  readonly properties: Readonly<Record<string, Schema>>;
+  readonly required: readonly string[];
+  readonly additionalProperties: false;
+}
+
+export type ValueOf<S> = S extends { type: "string"; enum: readonly (infer Choice)[] }
+  ? Choice
+  : S extends { type: "string" }
+    ? string
+    : S extends { type: "integer" }
+      ? number
+      : S extends { type: "boolean" }
+        ? boolean
+        : S extends { type: "array"; items: infer Item }
+          ? readonly ValueOf<Item>[]
+          : S extends { type: "object"; properties: infer Properties; required: readonly (infer Required)[] }
+            ? { readonly [Key in keyof Properties & Required]: ValueOf<Properties[Key]> } & {
+                readonly [Key in Exclude<keyof Properties, Required>]?: ValueOf<Properties[Key]>;
+              }
+            : never;
+
+/** Throws ToolError. */
+export function checkedArguments<const S extends ObjectSchema>(
+  tool: string,
+  schema: S,
+  input: unknown,
+): ValueOf<S> {
+  // some models omit the arguments when all are optional
+  const value = checked(schema, input ?? {}, { tool, path: "" });
+  return value as ValueOf<S>; // validated against the schema of the type
+}
+
+/** `path` is for example `edits[0].oldText`; empty for the arguments as a whole. */
+type ArgumentPath = Readonly<Record<"tool" | "path", string>>;
+
+function checked(schema: Schema, given: unknown, at: ArgumentPath): unknown {
+  const value = converted(schema, given);
+  if (schema.type === "object" && isObject(value)) return checkedObject(schema, value, at);
+  if (!fits(schema, value)) throw wrong(at, schema, given);
+  if (schema.type !== "array" || !Array.isArray(value)) return value;
+  return value.map((item, index) => checked(schema.items, item, { ...at, path: `${at.path}[${index}]` }));
+}
+
+function fits(schema: Schema, value: unknown): boolean {
+  switch (schema.type) {
+    case "string":
+      if (typeof value !== "string" || value.length < (schema.minLength ?? 0)) return false;
+      return schema.enum?.includes(value) ?? true;
+    case "integer": {
+      const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema;
+      return Number.isSafeInteger(value) && Number(value) >= minimum && Number(value) <= maximum;
+    }
+    case "boolean":
+      return typeof value === "boolean";
+    case "array":
+      return Array.isArray(value) && value.length >= (schema.minItems ?? 0);
+    case "object":
+      return isObject(value);
+  }
+}
+
+function checkedObject(schema: ObjectSchema, value: object, at: ArgumentPath): Record<string, unknown> {
+  const path = (name: string) => (at.path === "" ? name : `${at.path}.${name}`);
+  const known = Object.keys(schema.properties);
+  const result: Record<string, unknown> = {};
+  for (const [name, given] of Object.entries(value)) {
+    const property = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
+    if (property === undefined) {
+      throw new ToolError(
+        `${at.tool} has no argument ${JSON.stringify(path(name))}; it takes ${known.join(", ")}`,
+      );
+    }
+    // some models write null for an omitted argument
+    if (given === null && !schema.required.includes(name)) continue;
+    result[name] = checked(property, given, { ...at, path: path(name) });
+  }
+  const missing = schema.required.filter((name) => !(name in result));
+  if (missing.length > 0) {
+    const names = missing.map(path).join(", ");
+    throw new ToolError(`${at.tool} needs ${names}; it takes ${known.join(", ")}`);
+  }
+  return result;
+}
+
+/** Converts a string that stands for a number, boolean, list or object. */
+function converted(schema: Schema, given: unknown): unknown {
+  if (typeof given !== "string" || schema.type === "string") return given;
+  if (schema.type === "integer") return /^-?\d+$/.test(given) ? Number(given) : given;
+  if (schema.type === "boolean") return given === "true" ? true : given === "false" ? false : given;
+  try {
+    return JSON.parse(given);
+  } catch {
+    return given;
+  }
+}
+
+function wrong({ tool, path }: ArgumentPath, schema: Schema, given: unknown): ToolError {
+  const what = path === "" ? `the arguments of ${tool}` : `${tool}: ${path}`;
+  return new ToolError(`${what} must be ${wanted(schema)}, got ${shown(given)}`);
+}
+
+function wanted(schema: Schema): string {
+  switch (schema.type) {
+    case "string":
+      if (schema.enum !== undefined) return `one of ${schema.enum.map((choice) => `"${choice}"`).join(", ")}`;
+      return schema.minLength === undefined ? "a string" : "a string that is not empty";
+    case "integer": {
+      const { minimum, maximum } = schema;
+      const from = minimum === undefined ? "" : ` from ${minimum}`;
+      return `a whole number${from}${maximum === undefined ? (from === "" ? "" : " up") : ` to ${maximum}`}`;
+    }
+    case "boolean":
+      return "true or false";
+    case "array":
+      return schema.minItems === undefined ? "a list" : `a list of at least ${schema.minItems}`;
+    case "object":
+      return `an object with ${Object.keys(schema.properties).join(", ")}`;
+  }
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }

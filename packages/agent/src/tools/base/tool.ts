@@ -4,7 +4,6 @@ import type {
   CreateTerminalOptions,
   DisplayTerminal,
   DisplayTerminalOptions,
-  Files,
   PlanEntry,
   TerminalHandle,
   ToolCall,
@@ -12,8 +11,10 @@ import type {
   ToolCallStart,
   ToolKind,
 } from "@parley/acp";
-import type { DirectoryEntry, FileFacts } from "@parley/acp/node";
 import type { MediaPart, TextPart, ToolDescription } from "../../model/model.ts";
+import type { AgentFiles } from "./agent-files.ts";
+import type { OutputFolder } from "./output-folder.ts";
+import type { SeenFiles } from "./seen-files.ts";
 
 /** The access that a call needs permission for. Paths are absolute; a path through a link is listed with its target too. */
 export type Access =
@@ -91,39 +92,6 @@ export interface Vetoes {
   unreadable(paths: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
-/** Files for tools. Only the roots and output folders are accessible. */
-export interface AgentFiles extends Files {
-  /** The text from the editor or disk, with a version that changes with it. */
-  read(path: string, options?: { readonly signal?: AbortSignal }): Promise<TextWithVersion>;
-  /** From disk. */
-  readBytes(path: string, options?: { readonly signal?: AbortSignal }): Promise<Uint8Array>;
-  /** From disk. */
-  stat(path: string): Promise<FileFacts>;
-  /** Resolves all links; the path need not exist. */
-  locate(path: string): Promise<string>;
-  list(path: string): Promise<readonly DirectoryEntry[]>;
-  /** Fails unless the file has the version `expected`, or is missing for "absent". */
-  write(path: string, content: string, options: AgentWriteOptions): Promise<TextWithVersion>;
-  remove(path: string, options?: { readonly recursive?: boolean }): Promise<void>;
-  /** Fails if the new path exists. */
-  move(from: string, to: string): Promise<void>;
-  /** Whether the error of a read means that the file does not exist. */
-  isAbsent(path: string, error: unknown): Promise<boolean>;
-  /** Whether the editor has unsaved text. False when the client has no files. */
-  isUnsaved(path: string, options?: { readonly signal?: AbortSignal }): Promise<boolean>;
-}
-
-export interface TextWithVersion {
-  /** Without a byte order mark. */
-  readonly text: string;
-  readonly version: string;
-}
-
-export interface AgentWriteOptions {
-  readonly expected: string;
-  readonly signal?: AbortSignal;
-}
-
 export interface AgentTerminals {
   /** The client runs the commands and shows their output; `onOutput` is never called. */
   readonly isClient: boolean;
@@ -151,18 +119,6 @@ export interface JobCommand {
   readonly cwd: string;
   /** Timeout; undefined for none. */
   readonly seconds: number | undefined;
-}
-
-export interface SeenFiles {
-  note(path: string, version: string): void;
-  /** The version that was read last, if any. */
-  versionOf(path: string): string | undefined;
-  forget(path: string): void;
-}
-
-export interface OutputFolder {
-  /** Opens a new file that tools may read, and creates the folder if needed. */
-  create(name: string): { readonly path: string; readonly fd: number };
 }
 
 export interface WebAccess {

@@ -1,26 +1,21 @@
 // Runs commands in the client's terminals, or on this machine in process groups that end with the session.
 
-import type { CreateTerminalOptions, TerminalHandle, Terminals } from "@parley/acp";
+import type { Terminals } from "@parley/acp";
 import { localTerminals } from "@parley/acp/node";
 import type { AgentTerminals } from "../base/tool.ts";
-
-export interface LocalCommands extends AgentTerminals {
-  /** Ends all running commands. */
-  close(): Promise<void>;
-}
 
 export function clientCommands(terminals: Terminals): AgentTerminals {
   return { isClient: true, create: (options) => terminals.create(options) };
 }
 
-/** The caller closes it. */
-export function localCommands(options: { readonly cwd: string }): LocalCommands {
+/** `close` ends all running commands. */
+export function localCommands(cwd: string): AgentTerminals & { close(): Promise<void> } {
   const listeners = new Map<string, (bytes: Uint8Array) => void>();
   /** Output that arrives before `create` returns. */
   const early = new Map<string, Uint8Array[]>();
   let starting = 0;
   const terminals = localTerminals({
-    cwd: options.cwd,
+    cwd,
     onOutput(terminalId, bytes) {
       const listener = listeners.get(terminalId);
       if (listener !== undefined) listener(bytes);
@@ -30,10 +25,7 @@ export function localCommands(options: { readonly cwd: string }): LocalCommands 
   return {
     isClient: false,
     close: () => terminals.close(),
-    async create(
-      given: CreateTerminalOptions,
-      onOutput?: (bytes: Uint8Array) => void,
-    ): Promise<TerminalHandle> {
+    async create(given, onOutput) {
       starting += 1;
       try {
         const terminal = await terminals.create(given);

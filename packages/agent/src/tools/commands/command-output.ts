@@ -1,7 +1,7 @@
-// Counts a command's output, and stores it in a file once it is too long for the model.
+// Counts a command's output, stores it in a file once it is too long for the model, and converts it to plain text.
 
 import { closeSync, writeSync } from "node:fs";
-import type { OutputFolder } from "../base/tool.ts";
+import type { OutputFolder } from "../base/output-folder.ts";
 import { maxBytes, maxLines } from "../base/truncation.ts";
 
 /** Limits the disk space that a command can use. */
@@ -89,4 +89,20 @@ function countLineFeeds(bytes: Uint8Array): number {
   // faster than indexOf, since lines are short
   for (let at = 0; at < bytes.length; at += 1) if (bytes[at] === 0x0a) count += 1;
   return count;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-~])/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: as above
+const controls = /[\u0000-\u0008\u000b-\u000c\u000e-\u001f\u007f]/g;
+
+export function plainOutput(output: string): string {
+  const text = output.replace(escapes, "");
+  const lines = text.includes("\r") ? text.split("\n").map(lastWritten).join("\n") : text;
+  return lines.replace(controls, "");
+}
+
+function lastWritten(line: string): string {
+  const end = line.endsWith("\r") ? line.replace(/\r+$/, "") : line;
+  return end.slice(end.lastIndexOf("\r") + 1);
 }

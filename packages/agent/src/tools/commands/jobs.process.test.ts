@@ -8,7 +8,7 @@ import { localTerminals } from "@parley/acp/node";
 import { isGone } from "../../../test/support/polling.ts";
 import { type Probe, probe, refusal } from "../../../test/support/tool-probe.ts";
 import { bashTool } from "./bash.ts";
-import { jobTool } from "./job.ts";
+import { jobTool } from "./jobs.ts";
 
 const patient = { timeout: 60_000 };
 

@@ -1,7 +1,7 @@
-// Runs background commands, each as its own tool call that ends with the command.
+// Runs background commands, each as its own tool call that ends with the command; the `job` tool reports on them.
 
 import type { TerminalHandle } from "@parley/acp";
-import { textPart } from "../base/define-tool.ts";
+import { defineTool, textPart } from "../base/define-tool.ts";
 import {
   type AgentTerminals,
   type Job,
@@ -12,7 +12,7 @@ import {
   type ToolResult,
 } from "../base/tool.ts";
 import { tailOf } from "../base/truncation.ts";
-import { plainOutput } from "./plain-output.ts";
+import { plainOutput } from "./command-output.ts";
 import { runHere } from "./run-command.ts";
 
 /** Maximum number of remembered jobs; the oldest ended ones are forgotten. */
@@ -127,3 +127,24 @@ export class SessionJobs implements Jobs {
     }
   }
 }
+
+export const jobTool = defineTool({
+  name: "job",
+  description:
+    "Says how a command is doing that bash runs in the background: whether it runs, its exit code, the end of its output. With stop it is ended first, with all that it started.",
+  isReadOnly: false,
+  properties: {
+    id: { type: "string", minLength: 1, description: "As bash gave it, such as job-1" },
+    stop: { type: "boolean", description: "End it. Default false" },
+  },
+  required: ["id"],
+  prepare: ({ id, stop = false }) => ({
+    presentation: { title: stop ? `Stop ${id}` : `Look at ${id}`, kind: stop ? "execute" : "read" },
+    // the user has already allowed the command
+    access: { type: "none" },
+    async run({ jobs }) {
+      if (stop) await jobs.end(id);
+      return jobs.look(id);
+    },
+  }),
+});

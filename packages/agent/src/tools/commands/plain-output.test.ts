@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { plainOutput } from "./plain-output.ts";
+import { plainOutput } from "./command-output.ts";
 
 test("colours, titles and links of a terminal are left out", () => {
   assert.equal(

@@ -7,9 +7,8 @@ import { abortable } from "../base/abortable.ts";
 import { textPart } from "../base/define-tool.ts";
 import type { JobCommand, RunContext, ToolResult } from "../base/tool.ts";
 import { type Excerpt, maxBytes, tailOf } from "../base/truncation.ts";
-import { CommandOutput } from "./command-output.ts";
+import { CommandOutput, plainOutput } from "./command-output.ts";
 import { LiveOutput } from "./live-output.ts";
-import { plainOutput } from "./plain-output.ts";
 
 /** Output limit for the client's terminal. */
 const clientOutputBytes = 1024 * 1024;

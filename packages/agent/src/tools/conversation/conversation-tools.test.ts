@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { probe, refusal } from "../../../test/support/tool-probe.ts";
-import { askTool } from "./ask.ts";
-import { switchModeTool } from "./switch-mode.ts";
-import { todoTool } from "./todo.ts";
+import { askTool, switchModeTool, todoTool } from "./conversation-tools.ts";
 
 test("A73 the plan is shown whole, and its title says how far it is", async (t) => {
   const { call, plans } = await probe(t);

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { test } from "node:test";
 import { probe, refusal } from "../../../test/support/tool-probe.ts";
-import { deleteTool } from "./delete.ts";
+import { deleteTool, moveTool } from "./delete-and-move.ts";
 import { editTool } from "./edit.ts";
-import { moveTool } from "./move.ts";
 import { readTool } from "./read.ts";
 
 test("a file is deleted, and what is lost is shown before", async (t) => {

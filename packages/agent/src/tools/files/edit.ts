@@ -5,9 +5,8 @@ import { shownDiff } from "../base/shown-content.ts";
 import { type PreparedCall, ToolError } from "../base/tool.ts";
 import { shortLine } from "../base/truncation.ts";
 import { resolvePath } from "../base/workspace-path.ts";
-import { nearestBlock } from "./nearest-block.ts";
 import { textOf } from "./read.ts";
-import { findMatches, lineAt, type Span } from "./text-match.ts";
+import { findMatches, lineAt, nearestBlock, type Span } from "./text-match.ts";
 
 export const editTool = defineTool({
   name: "edit",
@@ -57,8 +56,7 @@ export const editTool = defineTool({
       },
       access: { type: "write", paths },
       async run({ files, seen, signal }) {
-        const written = await files.write(path, newText, { expected: version, signal });
-        seen.note(path, written.version);
+        seen.note(path, await files.write(path, newText, { expected: version, signal }));
         const tolerant = changes.filter(({ isTolerant }) => isTolerant).length;
         const places = `${changes.length} ${changes.length === 1 ? "place" : "places"}`;
         const note = tolerant === 0 ? "" : ` (${tolerant} matched but for quotes, dashes or spaces)`;

@@ -30,8 +30,8 @@ export const writeTool = defineTool({
       },
       access: { type: "write", paths },
       async run({ files, seen, signal }) {
-        const { version } = await files.write(path, content, { expected: old?.version ?? "absent", signal });
-        seen.note(path, version);
+        const expected = old?.version ?? "absent";
+        seen.note(path, await files.write(path, content, { expected, signal }));
         const lines = content.split("\n").length - (content.endsWith("\n") || content === "" ? 1 : 0);
         const done = old === undefined ? "created" : "replaced";
         return {

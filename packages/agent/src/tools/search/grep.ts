@@ -43,7 +43,7 @@ export const grepTool = defineTool({
       limit: input.limit ?? defaultLimit,
       withIgnored: input.ignored ?? false,
       // loaded on use, to keep startup fast
-      ...(glob !== undefined && { isWanted: (await import("./path-pattern.ts")).pathPattern(glob, path) }),
+      ...(glob !== undefined && { isWanted: (await import("./walk-tree.ts")).pathPattern(glob, path) }),
     };
     const where = [shown === "." ? "" : ` in ${shown}`, glob === undefined ? "" : ` (${glob})`].join("");
     return {

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { test } from "node:test";
 import { type Probe, probe, refusal } from "../../../test/support/tool-probe.ts";
-import { findTool } from "./find.ts";
+import { findTool, listTool } from "./find-and-list.ts";
 import { grepTool } from "./grep.ts";
-import { listTool } from "./list.ts";
 
 async function project(t: Parameters<typeof probe>[0]): Promise<Probe> {
   const made = await probe(t);

@@ -1,22 +1,18 @@
 // Walks a directory tree by name, without ignored files and version control data; links are not followed.
 
-import { join } from "node:path";
+import { existsSync, lstatSync, readFileSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { setImmediate as immediate } from "node:timers/promises";
+import ignore, { type Ignore } from "ignore";
+import picomatch from "picomatch";
+import type { AgentFiles } from "../base/agent-files.ts";
 import type { ToolContext } from "../base/tool.ts";
-import { type IgnoreRules, isIgnored, outerRules, withRulesOf } from "./ignore-rules.ts";
 
 export interface FoundEntry {
   readonly path: string;
   /** 1 for entries of the directory itself. */
   readonly depth: number;
   readonly kind: "file" | "directory" | "link" | "other";
-}
-
-export interface WalkTreeOptions {
-  /** Include ignored files. Default false. */
-  readonly withIgnored?: boolean;
-  /** Default: unlimited. */
-  readonly maxDepth?: number;
 }
 
 const versionControl: ReadonlySet<string> = new Set([".git", ".hg", ".svn", ".jj"]);
@@ -27,14 +23,12 @@ const atOnceMs = 10;
 export async function* walkTree(
   context: ToolContext,
   directory: string,
-  options: WalkTreeOptions = {},
+  { withIgnored, maxDepth = Number.POSITIVE_INFINITY }: { withIgnored: boolean; maxDepth?: number },
 ): AsyncGenerator<FoundEntry> {
-  const { withIgnored = false, maxDepth = Number.POSITIVE_INFINITY } = options;
   const { files, signal, vetoes } = context;
   const outermost = withIgnored ? [] : outerRules(directory);
   // an ignored directory that was named is searched
-  const isIgnoredRoot = isIgnored(outermost, directory, true);
-  const ignores = !withIgnored && !isIgnoredRoot;
+  const ignores = !withIgnored && !isIgnored(outermost, directory, true);
   let since = performance.now();
   yield* below(directory, 1, ignores ? outermost : []);
 
@@ -67,4 +61,86 @@ export async function* walkTree(
     }
     signal.throwIfAborted();
   }
+}
+
+interface Rules {
+  /** Absolute; the patterns are relative to it. */
+  readonly directory: string;
+  readonly patterns: Ignore;
+}
+
+/** Innermost first. */
+type IgnoreRules = readonly Rules[];
+
+const maxRuleBytes = 1024 * 1024;
+
+/** The rules from above a directory, without its own .gitignore. */
+function outerRules(directory: string): IgnoreRules {
+  const above: string[] = [];
+  for (let at = directory; ; at = dirname(at)) {
+    if (at !== directory) above.push(at);
+    if (existsSync(join(at, ".git"))) {
+      const exclude = join(commonDirectory(join(at, ".git")), "info", "exclude");
+      return [...above.flatMap((each) => rulesIn(join(each, ".gitignore"), each)), ...rulesIn(exclude, at)];
+    }
+    // not in a repository
+    if (dirname(at) === at) return [];
+  }
+}
+
+/** Adds the directory's own .gitignore, read like any other file. */
+async function withRulesOf(files: AgentFiles, directory: string, outer: IgnoreRules): Promise<IgnoreRules> {
+  try {
+    const bytes = await files.readBytes(join(directory, ".gitignore"));
+    if (bytes.length > maxRuleBytes) return outer;
+    return [{ directory, patterns: parsed(Buffer.from(bytes).toString()) }, ...outer];
+  } catch {
+    // none, or unreadable
+    return outer;
+  }
+}
+
+function parsed(text: string): Ignore {
+  return ignore({ ignorecase: false, allowRelativePaths: true }).add(text);
+}
+
+function isIgnored(rules: IgnoreRules, path: string, isDirectory: boolean): boolean {
+  for (const { directory, patterns } of rules) {
+    const below = relative(directory, path).split(sep).join("/");
+    if (below === "") continue;
+    const { ignored, unignored } = patterns.test(isDirectory ? `${below}/` : below);
+    if (ignored) return true;
+    if (unignored) return false;
+  }
+  return false;
+}
+
+function rulesIn(file: string, directory: string): Rules[] {
+  try {
+    const stat = lstatSync(file);
+    if (!stat.isFile() || stat.size > maxRuleBytes) return [];
+    return [{ directory, patterns: parsed(readFileSync(file, "utf8")) }];
+  } catch {
+    return [];
+  }
+}
+
+/** In a worktree or submodule `.git` is a file that points to the repository. */
+function commonDirectory(git: string): string {
+  try {
+    if (statSync(git).isDirectory()) return git;
+    const target = /^gitdir: (.*)$/m.exec(readFileSync(git, "utf8"))?.[1]?.trim() ?? "";
+    const own = isAbsolute(target) ? target : resolve(dirname(git), target);
+    const common = join(own, "commondir");
+    return existsSync(common) ? resolve(own, readFileSync(common, "utf8").trim()) : own;
+  } catch {
+    return git;
+  }
+}
+
+/** Matches shell patterns (*, **, ?, [a-z], {a,b}); a pattern without a slash matches names at any depth. */
+export function pathPattern(pattern: string, directory: string): (path: string) => boolean {
+  const below = pattern.replace(/^\.\//, "");
+  const matches = picomatch(below, { dot: true, basename: !below.includes("/") });
+  return (path) => matches(relative(directory, path).split(sep).join("/"));
 }

@@ -1,22 +1,14 @@
 // Reads and writes session files: through the client where possible, for unsaved text, else on disk; only inside the roots.
 
-import {
-  errorCodes,
-  type Files,
-  type ReadTextOptions,
-  RequestError,
-  type WriteTextOptions,
-} from "@parley/acp";
+import { errorCodes, type Files, type ReadTextOptions, RequestError } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { DirectoryEntry, FileFacts, LocalFiles } from "@parley/acp/node";
-import { type AgentFiles, type AgentWriteOptions, type TextWithVersion, ToolError } from "../base/tool.ts";
+import { ToolError } from "./tool.ts";
 
-export interface AgentFilesOptions {
-  /** Files inside the session's roots. */
-  readonly local: LocalFiles;
-  readonly client?: Files | undefined;
-  /** Returns the files for a path outside the roots that may be read. */
-  readonly readable?: (path: string) => LocalFiles | undefined;
+interface TextWithVersion {
+  /** Without a byte order mark. */
+  readonly text: string;
+  readonly version: string;
 }
 
 const mark = "\ufeff";
@@ -32,14 +24,18 @@ function versionOf(text: string): string {
   return `sha256-${hash("sha256", text, "base64url")}`;
 }
 
-export class SessionFiles implements AgentFiles {
-  readonly canRead = true;
-  readonly canWrite = true;
+export class AgentFiles {
+  /** Files inside the session's roots. */
   readonly #local: LocalFiles;
   readonly #client: Files | undefined;
+  /** Returns the files for a path outside the roots that may be read. */
   readonly #readable: (path: string) => LocalFiles | undefined;
 
-  constructor({ local, client, readable = () => undefined }: AgentFilesOptions) {
+  constructor(
+    local: LocalFiles,
+    client: Files | undefined,
+    readable: (path: string) => LocalFiles | undefined,
+  ) {
     this.#local = local;
     this.#client = client;
     this.#readable = readable;
@@ -49,12 +45,13 @@ export class SessionFiles implements AgentFiles {
     return this.#readable(path) ?? this.#local;
   }
 
+  /** The text from the editor or disk, with a version that changes with it. */
   async read(path: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<TextWithVersion> {
-    const text = await this.readText(path, optional({ signal }));
+    const text = await this.#readText(path, optional({ signal }));
     return { text, version: versionOf(text) };
   }
 
-  async readText(path: string, options: ReadTextOptions = {}): Promise<string> {
+  async #readText(path: string, options: ReadTextOptions = {}): Promise<string> {
     const readable = this.#readable(path);
     if (readable !== undefined) return readable.readText(path, options);
     if (this.#client?.canRead !== true) return this.#local.readText(path, options);
@@ -64,14 +61,12 @@ export class SessionFiles implements AgentFiles {
     return withoutMark(await this.#client.readText(path, options));
   }
 
-  async writeText(path: string, content: string, options: WriteTextOptions = {}): Promise<void> {
-    if (this.#client?.canWrite !== true) return this.#local.writeText(path, content, options);
-    await this.#local.locate(path);
-    await this.#client.writeText(path, content, options);
-  }
-
-  async write(path: string, content: string, options: AgentWriteOptions): Promise<TextWithVersion> {
-    const { expected, ...given } = options;
+  /** Returns the new version. Fails unless the file has the version `expected`, or is missing for "absent". */
+  async write(
+    path: string,
+    content: string,
+    { expected, ...given }: { readonly expected: string; readonly signal?: AbortSignal },
+  ): Promise<string> {
     const now = await this.#versionNow(path, given);
     if (now !== expected) {
       const what =
@@ -86,7 +81,7 @@ export class SessionFiles implements AgentFiles {
     } else
       await this.#local.write(path, content, { ...given, expected: await this.#diskVersion(path, given) });
     // the client may change line ends, so read the version back
-    return { text: content, version: await this.#versionNow(path, given) };
+    return this.#versionNow(path, given);
   }
 
   /** A client that returns the byte order mark expects it back; others restore it themselves. */
@@ -108,7 +103,7 @@ export class SessionFiles implements AgentFiles {
     }
   }
 
-  /** Checks the disk as well, since clients use many codes for a missing file. */
+  /** Whether the error of a read means that the file does not exist. Checks the disk as well, since clients use many codes for a missing file. */
   async isAbsent(path: string, error: unknown): Promise<boolean> {
     if (isNotFound(error)) return true;
     if (!(error instanceof RequestError) || error.code === errorCodes.outsideWorkspace) return false;
@@ -133,6 +128,7 @@ export class SessionFiles implements AgentFiles {
     return this.#at(path).stat(path);
   }
 
+  /** Resolves all links; the path need not exist. */
   locate(path: string): Promise<string> {
     return this.#at(path).locate(path);
   }
@@ -145,15 +141,17 @@ export class SessionFiles implements AgentFiles {
     return this.#local.remove(path, options);
   }
 
+  /** Fails if the new path exists. */
   move(from: string, to: string): Promise<void> {
     return this.#local.move(from, to);
   }
 
+  /** Whether the editor has unsaved text. False when the client has no files. */
   async isUnsaved(path: string, options: { readonly signal?: AbortSignal } = {}): Promise<boolean> {
     if (this.#client?.canRead !== true) return false;
     try {
       const [shown, saved] = await Promise.all([
-        this.readText(path, options),
+        this.#readText(path, options),
         this.#local.readText(path, options),
       ]);
       return shown.replaceAll("\r\n", "\n") !== saved.replaceAll("\r\n", "\n");

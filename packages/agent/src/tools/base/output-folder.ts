@@ -3,9 +3,8 @@
 import { mkdirSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { OutputFolder } from "../base/tool.ts";
 
-export class SessionOutputs implements OutputFolder {
+export class OutputFolder {
   readonly #parent: string;
   #path: string | undefined;
   #count = 0;
@@ -19,6 +18,7 @@ export class SessionOutputs implements OutputFolder {
     return this.#path;
   }
 
+  /** Opens a new file that tools may read. */
   create(name: string): { readonly path: string; readonly fd: number } {
     if (this.#path === undefined) {
       mkdirSync(this.#parent, { recursive: true });

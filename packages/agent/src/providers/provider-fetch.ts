@@ -1,0 +1,89 @@
+// Sends requests to providers: servers of the user have no timeout, and web pages or errors with status 200 are failures.
+
+import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+import { Readable } from "node:stream";
+import { ModelError } from "../model/model.ts";
+import { Failure } from "../model/retry.ts";
+import type { Endpoint } from "./provider-config.ts";
+
+/** Servers of the user may be slow, so they have no timeout; others fail after five silent minutes. */
+function fetchFor({ kind }: Endpoint): typeof globalThis.fetch {
+  return kind === "compatible" ? fetchWithoutTimeout : globalThis.fetch;
+}
+
+export function checkedFetch(endpoint: Endpoint): typeof globalThis.fetch {
+  return async (input, init) => {
+    const response = await fetchFor(endpoint)(input, init);
+    const type = response.headers.get("content-type") ?? "";
+    if (!response.ok) return response;
+    if (type.startsWith("text/html")) {
+      await response.body?.cancel();
+      const message = `${endpoint.label} answered with a web page instead of a stream. Check baseUrl in the config: most end with /v1.`;
+      throw new Failure(new ModelError("bad_request", message), false);
+    }
+    return type.startsWith("application/json") ? errorIn(response) : response;
+  };
+}
+
+/** Some gateways send `{"error":{"code":429}}` with status 200. */
+async function errorIn(response: Response): Promise<Response> {
+  const text = await response.text();
+  const code = /"error"\s*:/.test(text) ? (/"code"\s*:\s*"?([45]\d\d)\b/.exec(text)?.[1] ?? "500") : "200";
+  return new Response(text, { status: Number(code), headers: response.headers });
+}
+
+/** The first model that a Chat Completions server such as Ollama, vLLM or LM Studio lists. */
+export async function firstServedModel(endpoint: Endpoint, signal: AbortSignal): Promise<string> {
+  const key = endpoint.key();
+  const response = await fetchFor(endpoint)(`${endpoint.baseUrl}/models`, {
+    headers: { ...endpoint.headers, ...(key && { authorization: `Bearer ${key.value}` }) },
+    signal,
+  });
+  const text = await response.text();
+  if (!response.ok) throw refusal(response.status, response.statusText);
+  const first: unknown = JSON.parse(text)?.data?.[0]?.id;
+  if (typeof first === "string") return first;
+  throw refusal(404, "it lists no model: load one, or name one as provider/name");
+}
+
+/** Has the shape of the SDK's errors. */
+function refusal(statusCode: number, message: string): Error {
+  return Object.assign(new Error(message), { statusCode });
+}
+
+type Send = (
+  url: URL,
+  options: RequestOptions,
+  answered: (message: IncomingMessage) => void,
+) => ClientRequest;
+
+/** Supports only what the SDK uses: a string body, no redirects. */
+async function fetchWithoutTimeout(...[input, init = {}]: Parameters<typeof fetch>): Promise<Response> {
+  const url = new URL(input instanceof Request ? input.url : input);
+  const { request }: { request: Send } =
+    url.protocol === "https:" ? await import("node:https") : await import("node:http");
+  const { promise, resolve, reject } = Promise.withResolvers<Response>();
+  const options = {
+    method: init.method ?? "GET",
+    // this does not decompress
+    headers: { ...Object.fromEntries(new Headers(init.headers)), "accept-encoding": "identity" },
+    ...(init.signal && { signal: init.signal }),
+  };
+  const outgoing = request(url, options, (message) => resolve(responseOf(message)));
+  outgoing.on("error", (cause) => reject(new TypeError("fetch failed", { cause })));
+  outgoing.end(typeof init.body === "string" ? init.body : undefined);
+  return promise;
+}
+
+function responseOf(message: IncomingMessage): Response {
+  const headers = new Headers();
+  for (const [name, values = []] of Object.entries(message.headersDistinct)) {
+    for (const value of values) headers.append(name, value);
+  }
+  const status = message.statusCode ?? 500;
+  const isEmpty = status === 204 || status === 304;
+  if (isEmpty) message.resume();
+  // Node's and the DOM's stream types differ; the object is the same
+  const body = isEmpty ? null : (Readable.toWeb(message) as ReadableStream<Uint8Array>);
+  return new Response(body, { status, statusText: message.statusMessage ?? "", headers });
+}

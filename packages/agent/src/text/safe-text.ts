@@ -1,0 +1,50 @@
+// Makes texts of models, servers and providers safe to show: on one line, without links, secrets and questions for secrets.
+
+const maxLength = 200;
+const misleading = /[\p{Cc}\u061c\u180e\u2028\u2029\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/gu;
+
+/** Removes characters that end, reorder or hide a line, and shortens the rest. */
+export function oneLine(text: string): string {
+  const line = text.replaceAll(misleading, " ").trim();
+  return line.length <= maxLength ? line : `${line.slice(0, maxLength - 1)}…`;
+}
+
+const secret =
+  /\b(?:pass ?(?:word|phrase|code)s?|pwd|api ?keys?|(?:access|auth|bearer|refresh|session|personal access) ?tokens?|client ?secrets?|secret ?keys?|secrets?|private ?keys?|seed ?phrase|credentials?|credit ?card|cvv|cvc|one ?time (?:code|password)|otp)\b/i;
+const asking = /\b(?:your|enter|paste|type|give me|provide|send me|tell me|share|what(?:'s| is| are))\b/i;
+
+/** For a label such as `apiKey` or `Password`. */
+export function namesSecret(label: string): boolean {
+  return secret.test(splitWords(label));
+}
+
+/** For a sentence, which may also just mention a secret. */
+export function asksForSecret(question: string): boolean {
+  return asking.test(question) && secret.test(splitWords(question));
+}
+
+/** Splits `apiKey`, `api_key` and `api-key` into words. */
+function splitWords(text: string): string {
+  return text.replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2").replaceAll(/[_-]+/g, " ");
+}
+
+/** Removes URL schemes, so that clients do not show a link. */
+export function unlinked(text: string): string {
+  return text.replaceAll(/\b[a-z][a-z0-9+.-]*:\/\/(?=\S)/gi, "");
+}
+
+/** Key formats of common providers, for keys that are not configured here. */
+const keyShapes = [
+  /\b(?:sk|pk|rk|xai|gsk|hf|AIza|ya29)[-_.][\w.*-]{6,}/g,
+  /\bAIza[\w-]{10,}/g,
+  /\bBearer\s+[\w.~+/-]{6,}=*/gi,
+  /(?<=:\/\/)[^\s/@]+(?=@)/g,
+  /(?<=[?&](?:key|api_key|access_token)=)[^\s&"]+/gi,
+];
+
+export function scrub(text: string, secrets: readonly string[]): string {
+  let clean = text;
+  for (const secret of secrets) if (secret.length >= 4) clean = clean.replaceAll(secret, "***");
+  for (const shape of keyShapes) clean = clean.replaceAll(shape, "***");
+  return clean;
+}

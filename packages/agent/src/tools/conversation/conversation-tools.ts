@@ -1,0 +1,139 @@
+// The tools that talk with the user: `todo` shows the plan, `ask` asks, and `switch_mode` leaves architect mode.
+
+import type { PermissionOption } from "@parley/acp";
+import { asksForSecret } from "../../text/safe-text.ts";
+import { defineTool, textPart } from "../base/define-tool.ts";
+import { shownText } from "../base/shown-content.ts";
+import { type Mode, ToolError } from "../base/tool.ts";
+
+export const todoTool = defineTool({
+  name: "todo",
+  description:
+    "Shows the user your plan: all steps, in order, with what is done. Use it for work of several steps, and again whenever a step begins or ends; what you leave out is taken off the plan.",
+  isReadOnly: false,
+  properties: {
+    entries: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          content: { type: "string", minLength: 1, description: "The step, in a few words" },
+          status: { type: "string", enum: ["pending", "in_progress", "completed"] },
+          priority: { type: "string", enum: ["high", "medium", "low"], description: "Default medium" },
+        },
+        required: ["content", "status"],
+        additionalProperties: false,
+      },
+    },
+  },
+  required: ["entries"],
+  prepare({ entries }) {
+    const done = entries.filter(({ status }) => status === "completed").length;
+    const now = entries.find(({ status }) => status === "in_progress")?.content;
+    const title = entries.length === 0 ? "Clear the plan" : `Plan: ${done} of ${entries.length} done`;
+    return {
+      presentation: { title: now === undefined ? title : `${title}, now: ${now}`, kind: "think" },
+      access: { type: "none" },
+      async run({ plan }) {
+        await plan(
+          entries.map(({ content, status, priority = "medium" }) => ({ content, status, priority })),
+        );
+        const open = entries.length - done;
+        return {
+          content: [
+            textPart(`the plan is shown: ${done} done, ${open} to do${open > 0 ? "; go on with it" : ""}`),
+          ],
+          rawOutput: { done, open },
+        };
+      },
+    };
+  },
+});
+
+export const askTool = defineTool({
+  name: "ask",
+  description:
+    "Asks the user a question, when you cannot go on without the answer and cannot find it out yourself. Give the answers to choose from, or none for an answer in the user's own words.",
+  isReadOnly: false,
+  properties: {
+    question: { type: "string", minLength: 1 },
+    options: {
+      type: "array",
+      items: { type: "string", minLength: 1 },
+      description: "Answers to choose from",
+    },
+  },
+  required: ["question"],
+  prepare({ question, options = [] }) {
+    const choices = [...new Set(options)];
+    if (choices.length === 0 && asksForSecret(question)) {
+      throw new ToolError(
+        "a question must not ask for a password, a key or a token, since you would see it: say where the user can set it (an environment variable, a file), or what to log in to",
+      );
+    }
+    return {
+      presentation: { title: question, kind: "other" },
+      access: { type: "none" },
+      async run({ ask }) {
+        const answer = await ask(question, choices);
+        if (answer === undefined) {
+          const modelText =
+            "[the user gave no answer; do what you think is best, and say what you took for granted]";
+          return {
+            content: [textPart(modelText)],
+            rawOutput: { answer: null },
+            shown: [shownText("No answer.")],
+          };
+        }
+        return {
+          content: [textPart(`the user answered: ${answer}`)],
+          rawOutput: { answer },
+          shown: [shownText(`Answer: ${answer}`)],
+        };
+      },
+    };
+  },
+});
+
+/** The user's choices, most trusting first. */
+const choices: readonly (PermissionOption & { readonly mode?: Mode })[] = [
+  { optionId: "code", name: "Yes, and make the changes without asking", kind: "allow_always", mode: "code" },
+  { optionId: "ask", name: "Yes, and ask me before each change", kind: "allow_once", mode: "ask" },
+  { optionId: "architect", name: "No, keep planning", kind: "reject_once" },
+];
+
+export const switchModeTool = defineTool({
+  name: "switch_mode",
+  description:
+    "Ends planning: shows the user your whole plan and asks whether to carry it out. Use it in architect mode, when the plan is ready. The user decides how to go on.",
+  isReadOnly: false,
+  properties: {
+    plan: { type: "string", minLength: 1, description: "What you are going to do, in Markdown" },
+  },
+  required: ["plan"],
+  prepare({ plan }) {
+    return {
+      presentation: { title: "Carry out this plan?", kind: "switch_mode", content: [shownText(plan)] },
+      access: { type: "none" },
+      async run({ call, modes }) {
+        if (modes.current !== "architect") {
+          throw new ToolError(`the mode is ${modes.current}, not architect: you may go on without asking`);
+        }
+        const { allowed, optionId } = await call.ask(
+          choices.map(({ optionId: id, name, kind }) => ({ optionId: id, name, kind })),
+        );
+        const mode = choices.find((choice) => choice.optionId === optionId)?.mode;
+        if (!allowed || mode === undefined) {
+          const modelText = "the user wants to keep planning: ask what to change, or improve the plan";
+          return { content: [textPart(modelText)], rawOutput: { mode: "architect" } };
+        }
+        await modes.switchTo(mode);
+        const how = mode === "code" ? "changes need no permission" : "the user is asked before each change";
+        return {
+          content: [textPart(`the user agrees; the mode is now ${mode}: ${how}. Carry out the plan.`)],
+          rawOutput: { mode },
+        };
+      },
+    };
+  },
+});

@@ -1,0 +1,107 @@
+// The `find` and `list` tools: find files by name, and list a directory.
+
+import { basename } from "node:path";
+import { defineTool, textPart } from "../base/define-tool.ts";
+import { shownVerbatim } from "../base/shown-content.ts";
+import { ToolError, type ToolResult } from "../base/tool.ts";
+import { headOf, withNotes } from "../base/truncation.ts";
+import { resolvePath, shownPath } from "../base/workspace-path.ts";
+
+const defaultLimit = 1_000;
+
+export const findTool = defineTool({
+  name: "find",
+  description: `Finds files and directories by name, in a directory and all below it. Patterns are as in a shell: *.ts, src/**/*.test.{js,ts}. What git ignores is left out. At most ${defaultLimit} unless limit says otherwise.`,
+  isReadOnly: true,
+  properties: {
+    pattern: { type: "string", minLength: 1, description: "Without a slash: the name at any depth" },
+    path: { type: "string", description: "Where to look. Default: the working directory" },
+    ignored: { type: "boolean", description: "Find what git ignores, too. Default false" },
+    limit: { type: "integer", minimum: 1, maximum: 2_000, description: "How many at most" },
+  },
+  required: ["pattern"],
+  async prepare({ pattern, path: given = ".", ignored: withIgnored = false, limit = defaultLimit }, context) {
+    const { path, paths, shown } = await resolvePath(context, given);
+    if ((await context.files.stat(path)).kind !== "directory")
+      throw new ToolError(`${shown} is not a directory`);
+    // loaded on use, to keep startup fast
+    const { pathPattern, walkTree } = await import("./walk-tree.ts");
+    const isWanted = pathPattern(pattern, path);
+    return {
+      presentation: {
+        title: `Find ${pattern}${shown === "." ? "" : ` in ${shown}`}`,
+        kind: "search",
+        locations: [{ path }],
+      },
+      access: { type: "read", paths },
+      async run(run) {
+        const found: string[] = [];
+        let isMore = false;
+        for await (const entry of walkTree(run, path, { withIgnored })) {
+          if (!isWanted(entry.path)) continue;
+          isMore = found.length === limit;
+          if (isMore) break;
+          found.push(shownPath(run, entry.path) + (entry.kind === "directory" ? "/" : ""));
+        }
+        const excerpt = headOf(found.join("\n"));
+        const notes: string[] = [];
+        if (found.length === 0)
+          notes.push(`nothing matches ${pattern}${withIgnored ? "" : "; what git ignores was left out"}`);
+        if (excerpt.isCut) notes.push(`the first ${excerpt.to} of ${excerpt.lines}; use a narrower pattern`);
+        if (isMore) notes.push(`${limit} found, there are more; raise limit or use a narrower pattern`);
+        return resultOf(withNotes(excerpt.text, notes), { found: found.length });
+      },
+    };
+  },
+});
+
+const maxEntries = 1_000;
+
+export const listTool = defineTool({
+  name: "list",
+  description: `Lists what is in a directory, and in those below it down to a depth. Directories end in a slash, links in @. What git ignores is left out. At most ${maxEntries} entries.`,
+  isReadOnly: true,
+  properties: {
+    path: { type: "string", description: "The directory. Default: the working directory" },
+    depth: { type: "integer", minimum: 1, maximum: 20, description: "How deep to go. Default 1" },
+    ignored: { type: "boolean", description: "List what git ignores, too. Default false" },
+  },
+  required: [],
+  async prepare({ path: given = ".", depth: maxDepth = 1, ignored: withIgnored = false }, context) {
+    const { path, paths, shown } = await resolvePath(context, given);
+    if ((await context.files.stat(path)).kind !== "directory") {
+      throw new ToolError(`${shown} is not a directory`, { advice: "use read" });
+    }
+    return {
+      presentation: {
+        title: `List ${shown === "." ? "the working directory" : shown}`,
+        kind: "read",
+        locations: [{ path }],
+      },
+      access: { type: "read", paths },
+      async run(run) {
+        // loaded on use, to keep startup fast
+        const { walkTree } = await import("./walk-tree.ts");
+        const lines: string[] = [];
+        let isMore = false;
+        for await (const { path: found, depth, kind } of walkTree(run, path, { withIgnored, maxDepth })) {
+          isMore = lines.length === maxEntries;
+          if (isMore) break;
+          const mark = kind === "directory" ? "/" : kind === "link" ? "@" : "";
+          lines.push(`${"  ".repeat(depth - 1)}${basename(found)}${mark}`);
+        }
+        const excerpt = headOf(lines.join("\n"));
+        const notes: string[] = [];
+        if (lines.length === 0)
+          notes.push(`${shown} is empty${withIgnored ? "" : ", but for what git ignores"}`);
+        if (excerpt.isCut || isMore)
+          notes.push(`the first ${excerpt.to} entries; list a directory below it, or less deep`);
+        return resultOf(withNotes(excerpt.text, notes), { entries: lines.length });
+      },
+    };
+  },
+});
+
+function resultOf(text: string, rawOutput: object): ToolResult {
+  return { content: [textPart(text)], rawOutput, shown: [shownVerbatim(text)] };
+}
