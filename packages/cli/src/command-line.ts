@@ -97,7 +97,7 @@ async function dispatch(argv: readonly string[], json: boolean): Promise<number 
   for (const word of command.name.split(" ")) rest.splice(rest.indexOf(word), 1);
   if (wantsHelp(beforeTerminator(rest))) return showCommand(command, json);
   const invocation = await parse(command, rest, json);
-  const { run } = await command.load();
+  const run = await command.load();
   return run(invocation, commands);
 }
 

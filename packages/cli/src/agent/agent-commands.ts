@@ -36,7 +36,7 @@ export const agentCommands: readonly Command[] = [
         completes: ["zed", "jetbrains", "neovim", "emacs", "vscode"],
       }),
     },
-    load: () => import("./agent.ts"),
+    load: async () => (await import("./agent.ts")).run,
   },
   {
     name: "agent login",
@@ -50,7 +50,7 @@ export const agentCommands: readonly Command[] = [
       check: flag("Verify the key with the provider before storing it"),
     },
     json: true,
-    load: () => import("./agent-login.ts"),
+    load: async () => (await import("./agent-login.ts")).login,
   },
   {
     name: "agent logout",
@@ -58,6 +58,6 @@ export const agentCommands: readonly Command[] = [
     positionals: "[PROVIDER]",
     options: { provider },
     json: true,
-    load: () => import("./agent-logout.ts"),
+    load: async () => (await import("./agent-login.ts")).logout,
   },
 ];

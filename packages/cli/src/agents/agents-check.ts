@@ -9,9 +9,8 @@ import { printAnswer } from "../command/print-answer.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
 import { safeLine } from "../terminal/sanitise.ts";
-import { launchFailure } from "./launch-failure.ts";
-import { type AgentFacts, probeAgent } from "./probe-agent.ts";
-import { commandLines, optionLines } from "./session-facts.ts";
+import { type AgentFacts, commandLines, optionLines, probeAgent } from "./probe-agent.ts";
+import { launchFailure } from "./with-agent.ts";
 
 /** Agents without commands never announce any. */
 const commandsTimeoutMs = 1_000;

@@ -21,12 +21,12 @@ export const bridgeCommands: readonly Command[] = [
         completes: "file",
       }),
     },
-    load: () => import("./bridge.ts"),
+    load: async () => (await import("./bridge.ts")).run,
   },
   {
     name: "bridge-mcp",
     summary: "Serve the editor's tools over MCP, for the agent behind a bridge",
     internal: true,
-    load: () => import("./bridge-mcp.ts"),
+    load: async () => (await import("./bridge-mcp.ts")).run,
   },
 ];

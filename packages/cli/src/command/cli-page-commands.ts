@@ -7,6 +7,6 @@ export const cliPageCommands: readonly Command[] = [
     name: "cli-page",
     summary: "Print docs/cli.md",
     internal: true,
-    load: () => import("./cli-page.ts"),
+    load: async () => (await import("./cli-page.ts")).run,
   },
 ];

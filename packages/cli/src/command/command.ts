@@ -52,5 +52,5 @@ export interface Command {
   readonly internal?: boolean;
   /** Supports `--json`. */
   readonly json?: boolean;
-  readonly load: () => Promise<{ readonly run: Run }>;
+  readonly load: () => Promise<Run>;
 }

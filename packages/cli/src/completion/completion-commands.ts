@@ -14,13 +14,13 @@ export const completionCommands: readonly Command[] = [
       "fish: parley completion fish > ~/.config/fish/completions/parley.fish",
     positionals: "SHELL",
     completes: shells,
-    load: () => import("./completion.ts"),
+    load: async () => (await import("./completion.ts")).run,
   },
   {
     name: "completion-words",
     summary: "Print the names of agents or sessions, for completion scripts",
     positionals: "WHAT",
     internal: true,
-    load: () => import("./completion-words.ts"),
+    load: async () => (await import("./completion-words.ts")).run,
   },
 ];

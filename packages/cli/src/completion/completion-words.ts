@@ -1,7 +1,7 @@
 // Prints the names of agents or sessions for completion scripts; prints nothing if they cannot be read.
 
 import type { Invocation } from "../command/command.ts";
-import { withHistory } from "../sessions/open-history.ts";
+import { withHistory } from "../sessions/stored-sessions.ts";
 import { readAgents } from "../settings/named-agent.ts";
 
 /** Only the most recent: old ones are not looked for by id. */

@@ -9,6 +9,6 @@ export const demoCommands: readonly Command[] = [
     details:
       "`npm start` runs this command. At a terminal it asks for a task; otherwise it shows one complete turn.",
     json: true,
-    load: () => import("./demo.ts"),
+    load: async () => (await import("./demo.ts")).run,
   },
 ];

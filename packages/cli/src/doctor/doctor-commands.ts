@@ -16,6 +16,6 @@ export const doctorCommands: readonly Command[] = [
       timeout: option("SECONDS", "Time limit for each check", { default: "30" }),
     },
     json: true,
-    load: () => import("./doctor.ts"),
+    load: async () => (await import("./doctor.ts")).run,
   },
 ];

@@ -10,7 +10,7 @@ import { directoryOption, listOption, textOption } from "../command/option-value
 import { printAnswer } from "../command/print-answer.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import { openGate } from "./open-gate.ts";
-import { ruleJson } from "./permissions-list.ts";
+import { ruleJson } from "./permission-rules.ts";
 import { policyFile } from "./policy-rules.ts";
 
 const help = "see parley help permissions check";

@@ -60,6 +60,6 @@ export const runCommands: readonly Command[] = [
       verbose: flag("Show the agent's stderr", { short: "v" }),
     },
     json: true,
-    load: () => import("./run.ts"),
+    load: async () => (await import("./run.ts")).run,
   },
 ];

@@ -9,8 +9,7 @@ import { printAnswer } from "../command/print-answer.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";
-import { withHistory } from "./open-history.ts";
-import { age, columns, home } from "./session-line.ts";
+import { age, columns, home, withHistory } from "./stored-sessions.ts";
 
 export interface AgentSessionsQuery {
   readonly agent: string | undefined;

@@ -9,7 +9,7 @@ import { ownVersion } from "../settings/installation.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
 import { safeLine } from "../terminal/sanitise.ts";
-import { sessionNamed, withHistory } from "./open-history.ts";
+import { sessionNamed, withHistory } from "./stored-sessions.ts";
 
 /** The result for the sessions of one agent. */
 interface AgentResult {

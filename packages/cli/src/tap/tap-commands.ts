@@ -22,6 +22,6 @@ export const tapCommands: readonly Command[] = [
       "max-line": option("SIZE", "Keep only the beginning of messages longer than this", { default: "8m" }),
       queue: option("SIZE", "Drop records when more than this waits for a slow disk", { default: "64m" }),
     },
-    load: () => import("./tap.ts"),
+    load: async () => (await import("./tap.ts")).run,
   },
 ];

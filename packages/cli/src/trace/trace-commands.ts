@@ -17,7 +17,7 @@ export const traceCommands: readonly Command[] = [
       follow: flag("Keep printing while a running tap adds records", { short: "f" }),
     },
     json: true,
-    load: () => import("./trace-show.ts"),
+    load: async () => (await import("./trace-show.ts")).run,
   },
   {
     name: "trace redact",
@@ -35,7 +35,7 @@ export const traceCommands: readonly Command[] = [
       ),
     },
     json: true,
-    load: () => import("./trace-redact.ts"),
+    load: async () => (await import("./trace-redact.ts")).run,
   },
   {
     name: "trace replay",
@@ -58,6 +58,6 @@ export const traceCommands: readonly Command[] = [
       ),
     },
     json: true,
-    load: () => import("./trace-replay.ts"),
+    load: async () => (await import("./trace-replay.ts")).run,
   },
 ];

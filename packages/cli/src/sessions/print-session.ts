@@ -1,20 +1,66 @@
-// `parley sessions export`: exports a session without its secrets.
+// `parley sessions show` and `export`.
 
 import { writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import type { Entry } from "@parley/acp";
-import { exportSession } from "@parley/client/history";
+import type { ContentBlock, Entry } from "@parley/acp";
+import { exportSession, separateCalls } from "@parley/client/history";
 import { exitOnClosedOutput } from "../command/closed-output.ts";
 import type { Invocation } from "../command/command.ts";
 import { CommandError, usageError } from "../command/command-error.ts";
 import { printAnswer } from "../command/print-answer.ts";
+import { bufferedOutput } from "../printers/output.ts";
+import { TextPrinter } from "../printers/text-printer.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
+import { painter } from "../terminal/paint.ts";
 import { escapedLine, safeText } from "../terminal/sanitise.ts";
-import { oneSession, sessionNamed, withHistory } from "./open-history.ts";
+import {
+  oneSession,
+  sessionJson,
+  sessionLine,
+  sessionNamed,
+  sessionRedactor,
+  withHistory,
+} from "./stored-sessions.ts";
+
+export async function showSession({ positionals, json }: Invocation): Promise<number> {
+  const word = oneSession(positionals, "sessions show");
+  const { stdout, stderr } = process;
+  await withHistory(async (history) => {
+    const found = await sessionNamed(history, word);
+    const redactor = await sessionRedactor([found]);
+    const session = redactor.session(found);
+    const entries = () => redactor.entries(history.entries(session.id));
+    if (json) {
+      const all: Entry[] = [];
+      for await (const entry of entries()) all.push(entry);
+      return printAnswer("", { session: sessionJson(session), entries: all }, json);
+    }
+    const prompts = new Map<string, readonly ContentBlock[]>();
+    for await (const entry of entries())
+      if (entry.kind === "prompt") prompts.set(entry.messageId, entry.prompt);
+    const paint = painter(stdout.isTTY === true);
+    const output = bufferedOutput(stdout);
+    const warn = (text: string) => void stderr.write(`${text}\n`);
+    const printer = new TextPrinter({
+      output,
+      paint,
+      warn,
+      cwd: session.cwd,
+      showsPrompts: true,
+      prompts,
+      ...(stdout.isTTY === true ? { columns: () => stdout.columns } : {}),
+    });
+    output.write(`${paint("dim", sessionLine(session, Date.now()))}\n\n`);
+    const separate = separateCalls();
+    for await (const entry of entries()) printer.entry(separate(entry));
+    printer.end({ exitCode: 0, outcome: undefined, error: undefined, durationMs: 0 });
+  });
+  return 0;
+}
 
 const formats = ["markdown", "json"] as const;
 
-export async function run({ values, positionals, json }: Invocation): Promise<number> {
+export async function exportStored({ values, positionals, json }: Invocation): Promise<number> {
   exitOnClosedOutput();
   const word = oneSession(positionals, "sessions export");
   const format = formats.find((each) => each === (values["format"] ?? "markdown"));

@@ -1,4 +1,4 @@
-// `parley sessions list`: lists the sessions in the history, or those of an agent.
+// `parley sessions list` and `search`.
 
 import { existsSync } from "node:fs";
 import { optional } from "@parley/acp/internal";
@@ -7,12 +7,17 @@ import { usageError } from "../command/command-error.ts";
 import { countOption, directoryOption, textOption } from "../command/option-values.ts";
 import { printAnswer } from "../command/print-answer.ts";
 import { commandToType } from "../settings/installation.ts";
-import { escapedLine } from "../terminal/sanitise.ts";
-import { withHistory } from "./open-history.ts";
-import { redactedSessions } from "./redacted-session.ts";
-import { sessionJson, sessionLines } from "./session-line.ts";
+import { escapedLine, safeLine } from "../terminal/sanitise.ts";
+import {
+  redactedSessions,
+  sessionJson,
+  sessionLine,
+  sessionLines,
+  sessionRedactor,
+  withHistory,
+} from "./stored-sessions.ts";
 
-export async function run({ values, words, argv, json }: Invocation): Promise<number> {
+export async function listSessions({ values, words, argv, json }: Invocation): Promise<number> {
   const limit = countOption(values, "limit", 20);
   const cwd = directoryOption(values);
   const [extra] = words;
@@ -37,7 +42,35 @@ export async function run({ values, words, argv, json }: Invocation): Promise<nu
 }
 
 function nothing(cwd: string | undefined): string {
-  if (cwd === undefined) return `No sessions yet. Start one with: ${commandToType()} run "what to do"`;
+  if (cwd === undefined)
+    return `No sessions yet. Start one with: ${commandToType()} listSessions "what to do"`;
   const where = existsSync(cwd) ? escapedLine(cwd) : `${escapedLine(cwd)}, which does not exist`;
   return `No sessions in ${where}. Omit --cwd to list all.`;
+}
+
+export async function searchSessions({ values, positionals, json }: Invocation): Promise<number> {
+  const query = positionals.join(" ").trim();
+  if (query === "")
+    throw usageError("expected words to search for", 'for example: parley sessions search "failing test"');
+  const limit = countOption(values, "limit", 20);
+  const cwd = directoryOption(values);
+  const found = await withHistory((history) => history.search(query, { limit, ...optional({ cwd }) }));
+  const redactor = await sessionRedactor(found.map(({ session }) => session));
+  const hits = found.map(({ session, snippet, seq }) => ({
+    session: redactor.session(session),
+    snippet: redactor.text(snippet),
+    seq,
+  }));
+  const text =
+    hits.length === 0
+      ? "Nothing found."
+      : [...Map.groupBy(hits, ({ session }) => session.id).values()]
+          .flatMap((own) => [
+            ...own.slice(0, 1).map(({ session }) => sessionLine(session, Date.now())),
+            ...own.map(({ snippet }) => `    ${safeLine(snippet)}`),
+          ])
+          .join("\n");
+  const data = hits.map(({ session, ...rest }) => ({ session: sessionJson(session), ...rest }));
+  printAnswer(text, { hits: data }, json);
+  return hits.length === 0 ? 1 : 0;
 }
