@@ -1,8 +1,7 @@
 // Picks a command, parses its arguments by its table and runs it. Code is imported when it is needed, to start fast.
 
 import type { Command, Invocation } from "./command/command.ts";
-import { CommandError, usageError } from "./command/command-error.ts";
-import { printAnswer } from "./command/print-answer.ts";
+import { CommandError, printAnswer, usageError } from "./command/command.ts";
 import { commands } from "./commands.ts";
 import { escapedJson, messageLines } from "./terminal/sanitise.ts";
 

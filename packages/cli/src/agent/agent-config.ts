@@ -2,7 +2,7 @@
 
 import type { AgentConfig } from "@parley/agent";
 import type { Invocation } from "../command/command.ts";
-import { CommandError, usageError } from "../command/command-error.ts";
+import { CommandError, usageError } from "../command/command.ts";
 import { readConfig } from "../settings/config-file.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 

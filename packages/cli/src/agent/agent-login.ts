@@ -1,7 +1,7 @@
 // `parley agent login` and `logout`: stores and deletes API keys of providers. A key is never printed, not even in part.
 
 import type { Invocation } from "../command/command.ts";
-import { printAnswer } from "../command/print-answer.ts";
+import { printAnswer } from "../command/command.ts";
 import { credentialsPath } from "../settings/data-folder.ts";
 import { askSecret } from "../terminal/secret-input.ts";
 import { agentError, readAgentConfig, withModelErrors } from "./agent-config.ts";

@@ -3,9 +3,8 @@
 import { optional } from "@parley/acp/internal";
 import { type AgentEntry, loginCommandFor } from "@parley/client";
 import type { Invocation } from "../command/command.ts";
-import { usageError } from "../command/command-error.ts";
+import { printAnswer, usageError } from "../command/command.ts";
 import { secondsOption } from "../command/option-values.ts";
-import { printAnswer } from "../command/print-answer.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
 import { safeLine } from "../terminal/sanitise.ts";

@@ -1,7 +1,7 @@
 // The tables of `parley agents`.
 
 import type { Command } from "../command/command.ts";
-import { flag, option } from "../command/options.ts";
+import { flag, option } from "../command/command.ts";
 
 const timeout = option("SECONDS", "Time limit (default: 60)");
 

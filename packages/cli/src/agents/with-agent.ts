@@ -2,7 +2,7 @@
 
 import { ConnectionError, RequestError } from "@parley/acp";
 import { LaunchError, type LiveAgent, type LiveOptions, liveAgent, problemOf } from "@parley/client";
-import { CommandError } from "../command/command-error.ts";
+import { CommandError } from "../command/command.ts";
 import { ownVersion } from "../settings/installation.ts";
 import type { ChosenAgent } from "../settings/named-agent.ts";
 import { safeText } from "../terminal/sanitise.ts";

@@ -1,7 +1,7 @@
 // The tables of `parley bridge` and of the MCP server that it gives to agents.
 
 import type { Command } from "../command/command.ts";
-import { flag, option } from "../command/options.ts";
+import { flag, option } from "../command/command.ts";
 
 export const bridgeCommands: readonly Command[] = [
   {

@@ -1,7 +1,7 @@
 // `parley completion SHELL`: prints a completion script.
 
 import type { Command, Invocation } from "../command/command.ts";
-import { usageError } from "../command/command-error.ts";
+import { usageError } from "../command/command.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import { bashCompletion } from "./bash-completion.ts";
 import { fishCompletion } from "./fish-completion.ts";

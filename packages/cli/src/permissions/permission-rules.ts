@@ -11,9 +11,8 @@ import {
   ruleText,
 } from "@parley/client";
 import type { Invocation } from "../command/command.ts";
-import { CommandError, usageError } from "../command/command-error.ts";
+import { CommandError, printAnswer, usageError } from "../command/command.ts";
 import { directoryOption, parseTime } from "../command/option-values.ts";
-import { printAnswer } from "../command/print-answer.ts";
 import { permissionsPath, policyPath } from "../settings/data-folder.ts";
 import { commandToType } from "../settings/installation.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";

@@ -1,7 +1,7 @@
 // The tables of `parley permissions`.
 
 import type { Command } from "../command/command.ts";
-import { flag, option } from "../command/options.ts";
+import { flag, option } from "../command/command.ts";
 
 const cwd = option("DIR", "Workspace (default: current directory)", { short: "C", completes: "directory" });
 

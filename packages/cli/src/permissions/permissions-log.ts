@@ -11,9 +11,8 @@ import {
   verifyAuditFolder,
 } from "@parley/client";
 import type { Invocation } from "../command/command.ts";
-import { CommandError } from "../command/command-error.ts";
+import { CommandError, printAnswer } from "../command/command.ts";
 import { countOption } from "../command/option-values.ts";
-import { printAnswer } from "../command/print-answer.ts";
 import { auditFolder } from "../settings/data-folder.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 

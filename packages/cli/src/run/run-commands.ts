@@ -1,7 +1,7 @@
 // The table of `parley run`.
 
 import type { Command } from "../command/command.ts";
-import { flag, option } from "../command/options.ts";
+import { flag, option } from "../command/command.ts";
 
 export const runCommands: readonly Command[] = [
   {

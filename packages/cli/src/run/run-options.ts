@@ -7,7 +7,7 @@ import type { McpServer } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { McpSection } from "@parley/client/config";
 import type { Invocation } from "../command/command.ts";
-import { usageError } from "../command/command-error.ts";
+import { usageError } from "../command/command.ts";
 import { assignment, listOption, parseTime, textOption } from "../command/option-values.ts";
 import { type PolicyFile, policyFile } from "../permissions/policy-rules.ts";
 import { escapedLine } from "../terminal/sanitise.ts";

@@ -3,9 +3,8 @@
 import { existsSync } from "node:fs";
 import { optional } from "@parley/acp/internal";
 import type { Invocation } from "../command/command.ts";
-import { usageError } from "../command/command-error.ts";
+import { printAnswer, usageError } from "../command/command.ts";
 import { countOption, directoryOption, textOption } from "../command/option-values.ts";
-import { printAnswer } from "../command/print-answer.ts";
 import { commandToType } from "../settings/installation.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";
 import {

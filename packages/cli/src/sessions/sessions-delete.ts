@@ -3,8 +3,7 @@
 import { withTimeout } from "@parley/acp/internal";
 import type { HistorySession } from "@parley/client/history";
 import type { Invocation } from "../command/command.ts";
-import { usageError } from "../command/command-error.ts";
-import { printAnswer } from "../command/print-answer.ts";
+import { printAnswer, usageError } from "../command/command.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { chooseAgent } from "../settings/named-agent.ts";

@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Entry } from "@parley/acp";
 import type { History, HistorySession } from "@parley/client/history";
-import { CommandError, usageError } from "../command/command-error.ts";
+import { CommandError, usageError } from "../command/command.ts";
 import { dataFolder } from "../settings/data-folder.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";

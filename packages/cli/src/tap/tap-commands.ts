@@ -1,7 +1,7 @@
 // The table of `parley tap`.
 
 import type { Command } from "../command/command.ts";
-import { option } from "../command/options.ts";
+import { option } from "../command/command.ts";
 
 export const tapCommands: readonly Command[] = [
   {

@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Invocation } from "../command/command.ts";
-import { usageError } from "../command/command-error.ts";
+import { usageError } from "../command/command.ts";
 import { sizeOption, textOption } from "../command/option-values.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { openOutput, type Pass, pass } from "./pass.ts";

@@ -1,7 +1,7 @@
 // The tables of `parley trace`.
 
 import type { Command } from "../command/command.ts";
-import { flag, option } from "../command/options.ts";
+import { flag, option } from "../command/command.ts";
 
 export const traceCommands: readonly Command[] = [
   {

@@ -6,14 +6,11 @@ import { homedir } from "node:os";
 import { optional } from "@parley/acp/internal";
 import { Redactor } from "@parley/acp/redact";
 import { traceHeader, traceRecord } from "@parley/conformance";
-import { exitOnClosedOutput } from "../command/closed-output.ts";
 import type { Invocation } from "../command/command.ts";
-import { usageError } from "../command/command-error.ts";
+import { exitOnClosedOutput, printAnswer, usageError } from "../command/command.ts";
 import { textOption } from "../command/option-values.ts";
-import { printAnswer } from "../command/print-answer.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
-import { traceFile, withTraceErrors } from "./trace-errors.ts";
-import { fileLines } from "./trace-lines.ts";
+import { fileLines, traceFile, withTraceErrors } from "./read-trace.ts";
 
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
   const path = traceFile(positionals, "trace redact");
