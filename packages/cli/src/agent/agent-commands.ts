@@ -1,7 +1,6 @@
 // The tables of `parley agent`, the coding agent.
 
-import type { Command } from "../command/command.ts";
-import { flag, option } from "../command/command.ts";
+import { type Command, flag, option } from "../command/command.ts";
 
 const provider = option(
   "PROVIDER",

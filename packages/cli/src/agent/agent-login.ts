@@ -1,7 +1,6 @@
 // `parley agent login` and `logout`: stores and deletes API keys of providers. A key is never printed, not even in part.
 
-import type { Invocation } from "../command/command.ts";
-import { printAnswer } from "../command/command.ts";
+import { type Invocation, printAnswer } from "../command/command.ts";
 import { credentialsPath } from "../settings/data-folder.ts";
 import { askSecret } from "../terminal/secret-input.ts";
 import { agentError, readAgentConfig, withModelErrors } from "./agent-config.ts";
@@ -39,8 +38,7 @@ export async function logIn({ provider, check, json }: Login): Promise<number> {
   const isOverridden = variable !== undefined && (process.env[variable] ?? "").trim() !== "";
   const note = isOverridden ? `\n${variable} is set too, and overrides it.` : "";
   const text = `Stored the key for ${label} in ${file.path}, readable only by you.${note}`;
-  printAnswer(text, { provider: id, file: file.path, checked: check }, json);
-  return 0;
+  return printAnswer(text, { provider: id, file: file.path, checked: check }, json);
 }
 
 function loginError(message: string) {
@@ -58,6 +56,5 @@ export async function logout({ values, positionals, json }: Invocation): Promise
   );
   const removed = file.remove(id);
   const text = removed ? `Deleted the key for ${label}.` : `No key for ${label} was stored.`;
-  printAnswer(text, { provider: id, removed }, json);
-  return 0;
+  return printAnswer(text, { provider: id, removed }, json);
 }

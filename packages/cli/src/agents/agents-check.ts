@@ -2,8 +2,7 @@
 
 import { optional } from "@parley/acp/internal";
 import { type AgentEntry, loginCommandFor } from "@parley/client";
-import type { Invocation } from "../command/command.ts";
-import { printAnswer, usageError } from "../command/command.ts";
+import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { secondsOption } from "../command/option-values.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { chooseAgent } from "../settings/named-agent.ts";

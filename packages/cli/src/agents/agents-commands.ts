@@ -1,7 +1,6 @@
 // The tables of `parley agents`.
 
-import type { Command } from "../command/command.ts";
-import { flag, option } from "../command/command.ts";
+import { type Command, flag, option } from "../command/command.ts";
 
 const timeout = option("SECONDS", "Time limit (default: 60)");
 

@@ -2,8 +2,7 @@
 
 import { optional } from "@parley/acp/internal";
 import type { LiveAgent } from "@parley/client";
-import type { Invocation } from "../command/command.ts";
-import { CommandError, printAnswer, usageError } from "../command/command.ts";
+import { CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { deleteCredentials, storeCredentials } from "../settings/agent-credentials.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
 import { escapedLine } from "../terminal/sanitise.ts";

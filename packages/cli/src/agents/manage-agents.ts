@@ -5,8 +5,7 @@ import { resolve } from "node:path";
 import { plainTextProblem } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { type AgentEntry, findProgram } from "@parley/client";
-import type { Invocation } from "../command/command.ts";
-import { printAnswer, usageError } from "../command/command.ts";
+import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { assignment, listOption, textOption } from "../command/option-values.ts";
 import { changeConfig } from "../settings/config-file.ts";
 import { commandToType } from "../settings/installation.ts";
@@ -24,8 +23,7 @@ export async function listAgents({ json }: Invocation): Promise<number> {
     ({ name, isDefault, state }) => `${isDefault ? "*" : " "} ${name.padEnd(width)}  ${state}`,
   );
   const data = listed.map(({ state: _state, ...rest }) => rest);
-  printAnswer(lines.map(escapedLine).join("\n"), { agents: data }, json);
-  return 0;
+  return printAnswer(lines.map(escapedLine).join("\n"), { agents: data }, json);
 }
 
 function facts(entry: AgentEntry) {
@@ -88,8 +86,7 @@ export async function addAgent({ words, argv, values, json }: Invocation): Promi
   ]);
   const isDefault = values["default"] === true ? " It is now the default agent." : "";
   const text = `Added ${name} to ${file}.${isDefault} Check it with: ${commandToType()} agents check ${name}`;
-  printAnswer(text, { agent: name, file }, json);
-  return 0;
+  return printAnswer(text, { agent: name, file }, json);
 }
 
 /** Only safe addresses: nobody is asked about them again. */
@@ -128,6 +125,5 @@ export async function removeAgent({ positionals, json }: Invocation): Promise<nu
     [["agents", name], undefined],
     ...(config.client?.agent === name ? [[["client", "agent"], undefined] as const] : []),
   ]);
-  printAnswer(`Removed ${name} from ${file}.`, { agent: name, file }, json);
-  return 0;
+  return printAnswer(`Removed ${name} from ${file}.`, { agent: name, file }, json);
 }

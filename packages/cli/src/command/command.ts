@@ -91,9 +91,11 @@ export function usageError(message: string, hint: string): CommandError {
   return new CommandError("usage", message, hint, 2);
 }
 
-export function printAnswer(text: string, data: unknown, json: boolean): void {
+/** Prints text for people, or `{"v":1,"data":…}` for scripts. Returns the exit code 0. */
+export function printAnswer(text: string, data: unknown, json: boolean): number {
   exitOnClosedOutput();
   process.stdout.write(`${json ? escapedJson({ v: 1, data }) : text}\n`);
+  return 0;
 }
 
 /** Exits like a process killed by SIGPIPE when the reader stops early, as in `parley trace show x.trace | head`. */

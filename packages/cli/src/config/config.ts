@@ -6,8 +6,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Redactor } from "@parley/acp/redact";
-import type { Invocation } from "../command/command.ts";
-import { CommandError, printAnswer, usageError } from "../command/command.ts";
+import { CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { changeConfig, checkedConfig, configText, parsedConfig } from "../settings/config-file.ts";
 import { configPath } from "../settings/data-folder.ts";
 import { configSchemaFile } from "../settings/installation.ts";
@@ -24,13 +23,11 @@ export async function show({ positionals, json }: Invocation): Promise<number> {
     const hint = "parley config show prints all values; docs/config.md lists the settings";
     throw new CommandError("not_set", `${positionals[0] ?? ""} is not set`, hint, 1);
   }
-  printAnswer(typeof value === "string" ? value : JSON.stringify(value, null, 2), value, json);
-  return 0;
+  return printAnswer(typeof value === "string" ? value : JSON.stringify(value, null, 2), value, json);
 }
 
 export function showPath({ json }: Invocation): number {
-  printAnswer(configPath(), { path: configPath() }, json);
-  return 0;
+  return printAnswer(configPath(), { path: configPath() }, json);
 }
 
 export async function check({ json }: Invocation): Promise<number> {
@@ -38,8 +35,11 @@ export async function check({ json }: Invocation): Promise<number> {
   const text = await configText();
   await checkedConfig(text, (warning) => warnings.push(warning));
   const state = text === "" ? "does not exist (this is fine)" : "valid";
-  printAnswer([`${configPath()}: ${state}`, ...warnings].join("\n"), { path: configPath(), warnings }, json);
-  return 0;
+  return printAnswer(
+    [`${configPath()}: ${state}`, ...warnings].join("\n"),
+    { path: configPath(), warnings },
+    json,
+  );
 }
 
 export async function set({ positionals, json }: Invocation): Promise<number> {
@@ -52,8 +52,7 @@ export async function set({ positionals, json }: Invocation): Promise<number> {
   }
   const path = configKey(key);
   const file = await changeConfig([[path, parsedValue(value)]]);
-  printAnswer(`Set ${key} in ${file}.`, { key, file }, json);
-  return 0;
+  return printAnswer(`Set ${key} in ${file}.`, { key, file }, json);
 }
 
 export async function unset({ positionals, json }: Invocation): Promise<number> {
@@ -63,8 +62,7 @@ export async function unset({ positionals, json }: Invocation): Promise<number> 
   const removed = valueAt(before, path) !== undefined;
   const file = removed ? await changeConfig([[path, undefined]]) : configPath();
   const text = removed ? `Removed ${key} from ${file}.` : `${key} was not set in ${file}; nothing changed.`;
-  printAnswer(text, { key, file, removed }, json);
-  return 0;
+  return printAnswer(text, { key, file, removed }, json);
 }
 
 function parsedValue(text: string): unknown {

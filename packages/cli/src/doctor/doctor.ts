@@ -1,14 +1,19 @@
 // `parley doctor`: diagnoses the installation and suggests fixes.
 
-import type { Invocation } from "../command/command.ts";
-import { printAnswer, usageError } from "../command/command.ts";
+import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { secondsOption, textOption } from "../command/option-values.ts";
 import { commandToType } from "../settings/installation.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
 import { readAgents } from "../settings/named-agent.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
-import type { Finding } from "./examine.ts";
-import { examineAgents, examineConfig, examineFolders, examineModel, examineNode } from "./examine.ts";
+import {
+  examineAgents,
+  examineConfig,
+  examineFolders,
+  examineModel,
+  examineNode,
+  type Finding,
+} from "./examine.ts";
 import { examineServers } from "./examine-mcp.ts";
 
 const marks = { ok: "ok     ", missing: "-      ", warning: "warning", broken: "BROKEN " } as const;

@@ -10,8 +10,7 @@ import {
   rememberedRules,
   ruleText,
 } from "@parley/client";
-import type { Invocation } from "../command/command.ts";
-import { CommandError, printAnswer, usageError } from "../command/command.ts";
+import { CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { directoryOption, parseTime } from "../command/option-values.ts";
 import { permissionsPath, policyPath } from "../settings/data-folder.ts";
 import { commandToType } from "../settings/installation.ts";
@@ -35,8 +34,7 @@ export async function listRules({ values, json }: Invocation): Promise<number> {
   ].join("\n");
   const data = { rules: rules.map(ruleJson), warnings, policy: policyPath() };
   const shown = await withoutSecrets({ text, data });
-  printAnswer(shown.text, shown.data, json);
-  return 0;
+  return printAnswer(shown.text, shown.data, json);
 }
 
 /** Longer rules do not widen the column. */
@@ -98,8 +96,7 @@ export async function addRule({ values, positionals, json }: Invocation): Promis
     }),
   });
   const text = `${ruleLine(kept)}\nTo revoke it: ${commandToType()} permissions revoke ${kept.id}`;
-  printAnswer(text, ruleJson(kept), json);
-  return 0;
+  return printAnswer(text, ruleJson(kept), json);
 }
 
 /** Unlike in a policy file, # does not start a comment. */
@@ -152,6 +149,5 @@ export async function revokeRules({ values, positionals, json }: Invocation): Pr
   }
   for (const id of wanted) remembered.revoke(id);
   const text = wanted.length === 0 ? "No rules to revoke." : `Revoked: ${wanted.join(", ")}`;
-  printAnswer(text, { revoked: wanted }, json);
-  return 0;
+  return printAnswer(text, { revoked: wanted }, json);
 }

@@ -1,7 +1,6 @@
 // The tables of `parley permissions`.
 
-import type { Command } from "../command/command.ts";
-import { flag, option } from "../command/command.ts";
+import { type Command, flag, option } from "../command/command.ts";
 
 const cwd = option("DIR", "Workspace (default: current directory)", { short: "C", completes: "directory" });
 

@@ -10,8 +10,7 @@ import {
   verifyAudit,
   verifyAuditFolder,
 } from "@parley/client";
-import type { Invocation } from "../command/command.ts";
-import { CommandError, printAnswer } from "../command/command.ts";
+import { CommandError, type Invocation, printAnswer } from "../command/command.ts";
 import { countOption } from "../command/option-values.ts";
 import { auditFolder } from "../settings/data-folder.ts";
 import { escapedLine } from "../terminal/sanitise.ts";

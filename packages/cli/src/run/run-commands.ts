@@ -1,7 +1,6 @@
 // The table of `parley run`.
 
-import type { Command } from "../command/command.ts";
-import { flag, option } from "../command/command.ts";
+import { type Command, flag, option } from "../command/command.ts";
 
 export const runCommands: readonly Command[] = [
   {

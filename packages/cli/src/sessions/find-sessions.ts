@@ -2,8 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { optional } from "@parley/acp/internal";
-import type { Invocation } from "../command/command.ts";
-import { printAnswer, usageError } from "../command/command.ts";
+import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { countOption, directoryOption, textOption } from "../command/option-values.ts";
 import { commandToType } from "../settings/installation.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";

@@ -4,8 +4,13 @@ import { writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import type { ContentBlock, Entry } from "@parley/acp";
 import { exportSession, separateCalls } from "@parley/client/history";
-import type { Invocation } from "../command/command.ts";
-import { CommandError, exitOnClosedOutput, printAnswer, usageError } from "../command/command.ts";
+import {
+  CommandError,
+  exitOnClosedOutput,
+  type Invocation,
+  printAnswer,
+  usageError,
+} from "../command/command.ts";
 import { bufferedOutput } from "../printers/output.ts";
 import { TextPrinter } from "../printers/text-printer.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
@@ -98,6 +103,5 @@ export async function exportStored({ values, positionals, json }: Invocation): P
   }
   const { secrets } = exported;
   const text = `Wrote ${escapedLine(out)}; removed ${secrets} ${secrets === 1 ? "secret" : "secrets"}.`;
-  printAnswer(text, { file: out, secrets }, json);
-  return 0;
+  return printAnswer(text, { file: out, secrets }, json);
 }

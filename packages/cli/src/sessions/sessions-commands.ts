@@ -1,7 +1,6 @@
 // The tables of `parley sessions`.
 
-import type { Command } from "../command/command.ts";
-import { flag, option } from "../command/command.ts";
+import { type Command, flag, option } from "../command/command.ts";
 
 const cwd = option("DIR", "Only sessions in this directory", { short: "C", completes: "directory" });
 const limit = option("COUNT", "Maximum number of results", { short: "n", default: "20" });

@@ -2,8 +2,7 @@
 
 import { withTimeout } from "@parley/acp/internal";
 import type { HistorySession } from "@parley/client/history";
-import type { Invocation } from "../command/command.ts";
-import { printAnswer, usageError } from "../command/command.ts";
+import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { chooseAgent } from "../settings/named-agent.ts";

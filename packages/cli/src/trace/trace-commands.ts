@@ -1,7 +1,6 @@
 // The tables of `parley trace`.
 
-import type { Command } from "../command/command.ts";
-import { flag, option } from "../command/command.ts";
+import { type Command, flag, option } from "../command/command.ts";
 
 export const traceCommands: readonly Command[] = [
   {

@@ -4,8 +4,7 @@ import { readFile } from "node:fs/promises";
 import type { Transport } from "@parley/acp";
 import { spawnTransport, stdioTransport } from "@parley/acp/node";
 import { type Replay, type ReplayReport, readTrace, replayAgent, replayClient } from "@parley/conformance";
-import type { Invocation } from "../command/command.ts";
-import { type CommandError, printAnswer, usageError } from "../command/command.ts";
+import { type CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { secondsOption } from "../command/option-values.ts";
 import { traceFile, withTraceErrors } from "./read-trace.ts";
 
