@@ -1,8 +1,6 @@
 // Picks a command, parses its arguments by its table and runs it. Code is imported when it is needed, to start fast.
 
-import type { Command, Invocation } from "./command/command.ts";
-import { CommandError, usageError } from "./command/command-error.ts";
-import { printAnswer } from "./command/print-answer.ts";
+import { type Command, CommandError, type Invocation, printAnswer, usageError } from "./command/command.ts";
 import { commands } from "./commands.ts";
 import { escapedJson, messageLines } from "./terminal/sanitise.ts";
 
@@ -97,7 +95,7 @@ async function dispatch(argv: readonly string[], json: boolean): Promise<number 
   for (const word of command.name.split(" ")) rest.splice(rest.indexOf(word), 1);
   if (wantsHelp(beforeTerminator(rest))) return showCommand(command, json);
   const invocation = await parse(command, rest, json);
-  const { run } = await command.load();
+  const run = await command.load();
   return run(invocation, commands);
 }
 
@@ -144,7 +142,7 @@ function isParseArgsError(error: unknown): error is Error {
 async function showOverview(json: boolean): Promise<number> {
   const { overview } = await import("./command/help.ts");
   const names = commands.flatMap(({ name, summary, internal }) => (internal ? [] : [{ name, summary }]));
-  return answer(overview(commands), { commands: names }, json);
+  return printAnswer(overview(commands), { commands: names }, json);
 }
 
 /** The help of a command, or of all commands that begin with this word. */
@@ -156,24 +154,19 @@ async function showHelp(topic: string, second: string | undefined, json: boolean
   if (family.length === 0 || second !== undefined) throw unknownCommand(topic, second, commands);
   const { familyHelp } = await import("./command/help.ts");
   const names = family.map(({ name, summary }) => ({ name, summary }));
-  return answer(familyHelp(topic, family), { commands: names }, json);
+  return printAnswer(familyHelp(topic, family), { commands: names }, json);
 }
 
 async function showCommand(command: Command, json: boolean): Promise<number> {
   const { commandHelp } = await import("./command/help.ts");
   const { name, summary, options = {} } = command;
-  return answer(commandHelp(command), { name, summary, options }, json);
+  return printAnswer(commandHelp(command), { name, summary, options }, json);
 }
 
 async function showVersion(json: boolean): Promise<number> {
   const { ownVersion } = await import("./settings/installation.ts");
   const version = ownVersion();
-  return answer(`parley ${version}`, { version, node: process.versions.node }, json);
-}
-
-function answer(text: string, data: object, json: boolean): number {
-  printAnswer(text, data, json);
-  return 0;
+  return printAnswer(`parley ${version}`, { version, node: process.versions.node }, json);
 }
 
 /** Puts a `--` before a command of the user, if the table says that one follows. */

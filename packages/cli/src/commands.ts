@@ -2,32 +2,159 @@
 
 import { agentCommands } from "./agent/agent-commands.ts";
 import { agentsCommands } from "./agents/agents-commands.ts";
-import { bridgeCommands } from "./bridge/bridge-commands.ts";
-import { cliPageCommands } from "./command/cli-page-commands.ts";
-import type { Command } from "./command/command.ts";
-import { completionCommands } from "./completion/completion-commands.ts";
-import { configCommands } from "./config/config-commands.ts";
-import { demoCommands } from "./demo/demo-commands.ts";
-import { doctorCommands } from "./doctor/doctor-commands.ts";
+import { type Command, flag, option } from "./command/command.ts";
 import { permissionsCommands } from "./permissions/permissions-commands.ts";
 import { runCommands } from "./run/run-commands.ts";
 import { sessionsCommands } from "./sessions/sessions-commands.ts";
-import { tapCommands } from "./tap/tap-commands.ts";
 import { traceCommands } from "./trace/trace-commands.ts";
 
 /** In the order in which help lists them. */
 export const commands: readonly Command[] = [
   ...runCommands,
-  ...demoCommands,
+  {
+    name: "demo",
+    summary: "Watch Parley's own agent work offline in a temporary folder",
+    details:
+      "`npm start` runs this command. At a terminal it asks for a task; otherwise it shows one complete turn.",
+    json: true,
+    load: async () => (await import("./demo/demo.ts")).run,
+  },
   ...sessionsCommands,
   ...permissionsCommands,
   ...agentsCommands,
   ...agentCommands,
-  ...configCommands,
-  ...doctorCommands,
-  ...tapCommands,
+  {
+    name: "config show",
+    summary: "Print the config file without its secrets",
+    json: true,
+    load: async () => (await import("./config/config.ts")).show,
+  },
+  {
+    name: "config get",
+    summary: "Print one value of the config file",
+    details: "Join names with dots: agent.mode. Exits with 1 if the value is not set. Secrets are hidden.",
+    positionals: "NAME",
+    json: true,
+    load: async () => (await import("./config/config.ts")).show,
+  },
+  {
+    name: "config set",
+    summary: "Set one value in the config file",
+    details:
+      "The value is parsed as JSON if possible, otherwise it is text. An invalid value is rejected and nothing is written. Comments " +
+      "and order stay.",
+    positionals: "NAME VALUE",
+    json: true,
+    load: async () => (await import("./config/config.ts")).set,
+  },
+  {
+    name: "config unset",
+    summary: "Remove one value from the config file",
+    positionals: "NAME",
+    json: true,
+    load: async () => (await import("./config/config.ts")).unset,
+  },
+  {
+    name: "config path",
+    summary: "Print the path of the config file",
+    json: true,
+    load: async () => (await import("./config/config.ts")).showPath,
+  },
+  {
+    name: "config check",
+    summary: "Validate the config file",
+    details: "Exits with 2 if the file is invalid. Unknown names are reported as warnings.",
+    json: true,
+    load: async () => (await import("./config/config.ts")).check,
+  },
+  {
+    name: "config edit",
+    summary: "Open the config file in your editor and validate it afterwards",
+    details: "Uses VISUAL, otherwise EDITOR. Creates the file, with its JSON schema, if it does not exist.",
+    load: async () => (await import("./config/config.ts")).edit,
+  },
+  {
+    name: "doctor",
+    summary: "Diagnose the installation and suggest fixes",
+    details:
+      "Checks Node, the data folders, the config file, the model of Parley's own agent, every installed agent, and the configured MCP " +
+      "servers. Each agent is started and opens a session in a temporary folder; no login and no prompt is sent. Exits with 1 if " +
+      "something is broken.",
+    options: {
+      agent: option("NAME", "Check only this agent", { short: "a" }),
+      timeout: option("SECONDS", "Time limit for each check", { default: "30" }),
+    },
+    json: true,
+    load: async () => (await import("./doctor/doctor.ts")).run,
+  },
+  {
+    name: "tap",
+    summary: "Run an agent and record all traffic between it and its client",
+    details:
+      "Put it in front of the agent's command in your editor's settings and work as usual. Bytes, signals and the exit code " +
+      "pass through unchanged. Only you can read the trace. It contains everything, including secrets: use `parley trace redact` " +
+      "before you share it.",
+    positionals: "-- COMMAND [ARGUMENTS]",
+    options: {
+      out: option(
+        "FILE",
+        "Trace file; a number is added if the name is taken (default: a file in the state directory)",
+        { completes: "file" },
+      ),
+      "max-bytes": option("SIZE", "Maximum size of the trace", { default: "1g" }),
+      "max-line": option("SIZE", "Keep only the beginning of messages longer than this", { default: "8m" }),
+      queue: option("SIZE", "Drop records when more than this waits for a slow disk", { default: "64m" }),
+    },
+    load: async () => (await import("./tap/tap.ts")).run,
+  },
   ...traceCommands,
-  ...bridgeCommands,
-  ...completionCommands,
-  ...cliPageCommands,
+  {
+    name: "bridge",
+    summary: "Bridge a v1 editor and a v2 agent, or the reverse",
+    details:
+      "Put it in front of the agent's command in your editor's settings. The agent may speak either version. Content that the " +
+      "editor's version cannot express is converted as closely as possible and reported once on stderr; docs/bridge.md lists all " +
+      "conversions.",
+    positionals: "-- COMMAND [ARGUMENTS]",
+    options: {
+      as: option("v1|v2", "Protocol version of the editor", { completes: ["v1", "v2"] }),
+      strict: flag(
+        "Omit or reject content that the other version cannot express, instead of approximating it",
+      ),
+      log: option("FILE", "Append a full log to this file; - is stderr (default: only losses, on stderr)", {
+        completes: "file",
+      }),
+    },
+    load: async () => (await import("./bridge/bridge.ts")).run,
+  },
+  {
+    name: "bridge-mcp",
+    summary: "Serve the editor's tools over MCP, for the agent behind a bridge",
+    internal: true,
+    load: async () => (await import("./bridge/bridge-mcp.ts")).run,
+  },
+  {
+    name: "completion",
+    summary: "Print a shell completion script",
+    details:
+      "bash: add to ~/.bashrc: source <(parley completion bash)\n" +
+      "zsh: add to ~/.zshrc, after compinit: source <(parley completion zsh)\n" +
+      "fish: parley completion fish > ~/.config/fish/completions/parley.fish",
+    positionals: "SHELL",
+    completes: ["bash", "zsh", "fish"],
+    load: async () => (await import("./completion/completion.ts")).printScript,
+  },
+  {
+    name: "completion-words",
+    summary: "Print the names of agents or sessions, for completion scripts",
+    positionals: "WHAT",
+    internal: true,
+    load: async () => (await import("./completion/completion.ts")).printWords,
+  },
+  {
+    name: "cli-page",
+    summary: "Print docs/cli.md",
+    internal: true,
+    load: async () => (await import("./command/help.ts")).printCliPage,
+  },
 ];

@@ -30,7 +30,7 @@ export {
   launchAgent,
 } from "./launch/launch-agent.ts";
 export { LaunchError, type LaunchErrorDetails, type LaunchErrorKind } from "./launch/launch-error.ts";
-export type { Unread } from "./launch/watched-input.ts";
+export type { Unread } from "./launch/watched-transport.ts";
 export type {
   Asker,
   ElicitationQuestion,
@@ -40,18 +40,19 @@ export type {
   RecoveryContext,
 } from "./managed/asker.ts";
 export { beginsWork } from "./managed/entry-filter.ts";
-export type { AgentSession, AgentSessions, AgentSessionsQuery } from "./managed/list-all.ts";
+export type { AgentSession, AgentSessions, AgentSessionsQuery } from "./managed/live-agent.ts";
 export { type LiveAgent, liveAgent } from "./managed/live-agent.ts";
 export type {
   LiveEvent,
   LiveGate,
   LiveOptions,
   LivePlace,
+  LivePrompt,
+  LiveSession,
   PromptContent,
   RecordedSession,
   Recorder,
 } from "./managed/live-options.ts";
-export type { LivePrompt, LiveSession } from "./managed/live-session.ts";
 export { loginCommandFor } from "./managed/log-in.ts";
 export { type Problem, type ProblemKind, problemOf } from "./managed/problem.ts";
 export type { SessionSetup, SetupProblem } from "./managed/session-setup.ts";

@@ -1,7 +1,6 @@
 // The tables of `parley agent`, the coding agent.
 
-import type { Command } from "../command/command.ts";
-import { flag, option } from "../command/options.ts";
+import { type Command, flag, option } from "../command/command.ts";
 
 const provider = option(
   "PROVIDER",
@@ -36,7 +35,7 @@ export const agentCommands: readonly Command[] = [
         completes: ["zed", "jetbrains", "neovim", "emacs", "vscode"],
       }),
     },
-    load: () => import("./agent.ts"),
+    load: async () => (await import("./agent.ts")).run,
   },
   {
     name: "agent login",
@@ -50,7 +49,7 @@ export const agentCommands: readonly Command[] = [
       check: flag("Verify the key with the provider before storing it"),
     },
     json: true,
-    load: () => import("./agent-login.ts"),
+    load: async () => (await import("./agent-login.ts")).login,
   },
   {
     name: "agent logout",
@@ -58,6 +57,6 @@ export const agentCommands: readonly Command[] = [
     positionals: "[PROVIDER]",
     options: { provider },
     json: true,
-    load: () => import("./agent-logout.ts"),
+    load: async () => (await import("./agent-login.ts")).logout,
   },
 ];

@@ -1,8 +1,7 @@
 // Reads the settings of the coding agent: options override the environment, which overrides the config file.
 
 import type { AgentConfig } from "@parley/agent";
-import type { Invocation } from "../command/command.ts";
-import { CommandError, usageError } from "../command/command-error.ts";
+import { CommandError, type Invocation, usageError } from "../command/command.ts";
 import { readConfig } from "../settings/config-file.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 

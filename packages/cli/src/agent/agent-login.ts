@@ -1,12 +1,11 @@
-// `parley agent login`: stores a provider's API key for the coding agent. The key is never printed, not even in part.
+// `parley agent login` and `logout`: stores and deletes API keys of providers. A key is never printed, not even in part.
 
-import type { Invocation } from "../command/command.ts";
-import { printAnswer } from "../command/print-answer.ts";
+import { type Invocation, printAnswer } from "../command/command.ts";
 import { credentialsPath } from "../settings/data-folder.ts";
 import { askSecret } from "../terminal/secret-input.ts";
 import { agentError, readAgentConfig, withModelErrors } from "./agent-config.ts";
 
-export async function run({ values, positionals, json }: Invocation): Promise<number> {
+export async function login({ values, positionals, json }: Invocation): Promise<number> {
   const provider = values["provider"] ?? positionals[0];
   return logIn({
     provider: typeof provider === "string" ? provider : undefined,
@@ -39,10 +38,23 @@ export async function logIn({ provider, check, json }: Login): Promise<number> {
   const isOverridden = variable !== undefined && (process.env[variable] ?? "").trim() !== "";
   const note = isOverridden ? `\n${variable} is set too, and overrides it.` : "";
   const text = `Stored the key for ${label} in ${file.path}, readable only by you.${note}`;
-  printAnswer(text, { provider: id, file: file.path, checked: check }, json);
-  return 0;
+  return printAnswer(text, { provider: id, file: file.path, checked: check }, json);
 }
 
 function loginError(message: string) {
   return agentError("agent login", message);
+}
+
+export async function logout({ values, positionals, json }: Invocation): Promise<number> {
+  const given = values["provider"] ?? positionals[0];
+  const provider = typeof given === "string" ? given : undefined;
+  const { credentialsFile, loginProvider } = await import("@parley/agent");
+  const file = credentialsFile(credentialsPath());
+  const config = await readAgentConfig();
+  const { id, label } = await withModelErrors("agent logout", () =>
+    loginProvider(config, process.env, provider, file.key),
+  );
+  const removed = file.remove(id);
+  const text = removed ? `Deleted the key for ${label}.` : `No key for ${label} was stored.`;
+  return printAnswer(text, { provider: id, removed }, json);
 }

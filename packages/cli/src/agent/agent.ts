@@ -28,7 +28,7 @@ async function printSetup(editor: string): Promise<number> {
   const { launcher } = await import("../settings/installation.ts");
   const setup = setupFor(editor, launcher);
   if (setup === undefined) {
-    const { usageError } = await import("../command/command-error.ts");
+    const { usageError } = await import("../command/command.ts");
     throw usageError(
       `--setup: expected one of ${editors.join(", ")}, got ${editor}`,
       "see parley help agent",

@@ -2,16 +2,13 @@
 
 import { optional } from "@parley/acp/internal";
 import { type AgentEntry, loginCommandFor } from "@parley/client";
-import type { Invocation } from "../command/command.ts";
-import { usageError } from "../command/command-error.ts";
+import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { secondsOption } from "../command/option-values.ts";
-import { printAnswer } from "../command/print-answer.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
 import { safeLine } from "../terminal/sanitise.ts";
-import { launchFailure } from "./launch-failure.ts";
-import { type AgentFacts, probeAgent } from "./probe-agent.ts";
-import { commandLines, optionLines } from "./session-facts.ts";
+import { type AgentFacts, commandLines, optionLines, probeAgent } from "./probe-agent.ts";
+import { launchFailure } from "./with-agent.ts";
 
 /** Agents without commands never announce any. */
 const commandsTimeoutMs = 1_000;

@@ -1,7 +1,6 @@
 // The tables of `parley agents`.
 
-import type { Command } from "../command/command.ts";
-import { flag, option } from "../command/options.ts";
+import { type Command, flag, option } from "../command/command.ts";
 
 const timeout = option("SECONDS", "Time limit (default: 60)");
 
@@ -11,7 +10,7 @@ export const agentsCommands: readonly Command[] = [
     summary: "List known agents and whether they are installed",
     details: "A star marks the default agent. To change it, set client.agent in the config file.",
     json: true,
-    load: () => import("./agents-list.ts"),
+    load: async () => (await import("./manage-agents.ts")).listAgents,
   },
   {
     name: "agents check",
@@ -23,7 +22,7 @@ export const agentsCommands: readonly Command[] = [
     completes: "agent",
     options: { timeout },
     json: true,
-    load: () => import("./agents-check.ts"),
+    load: async () => (await import("./agents-check.ts")).run,
   },
   {
     name: "agents add",
@@ -44,7 +43,7 @@ export const agentsCommands: readonly Command[] = [
       force: flag("Replace an agent of the same name, including a built-in one"),
     },
     json: true,
-    load: () => import("./agents-add.ts"),
+    load: async () => (await import("./manage-agents.ts")).addAgent,
   },
   {
     name: "agents remove",
@@ -52,7 +51,7 @@ export const agentsCommands: readonly Command[] = [
     positionals: "NAME",
     completes: "agent",
     json: true,
-    load: () => import("./agents-remove.ts"),
+    load: async () => (await import("./manage-agents.ts")).removeAgent,
   },
   {
     name: "agents login",
@@ -63,7 +62,7 @@ export const agentsCommands: readonly Command[] = [
     positionals: "NAME [METHOD] | [METHOD] -- COMMAND [ARGUMENTS]",
     completes: "agent",
     json: true,
-    load: () => import("./agents-login.ts"),
+    load: async () => (await import("./agents-login.ts")).logIn,
   },
   {
     name: "agents logout",
@@ -71,6 +70,6 @@ export const agentsCommands: readonly Command[] = [
     positionals: "NAME",
     completes: "agent",
     json: true,
-    load: () => import("./agents-logout.ts"),
+    load: async () => (await import("./agents-login.ts")).logOut,
   },
 ];

@@ -1,19 +1,16 @@
-// `parley agents login`: logs in to an agent with one of its login methods.
+// `parley agents login` and `logout`.
 
 import { optional } from "@parley/acp/internal";
 import type { LiveAgent } from "@parley/client";
-import type { Invocation } from "../command/command.ts";
-import { CommandError, usageError } from "../command/command-error.ts";
-import { printAnswer } from "../command/print-answer.ts";
-import { storeCredentials } from "../settings/agent-credentials.ts";
+import { CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
+import { deleteCredentials, storeCredentials } from "../settings/agent-credentials.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
-import { launchFailure } from "./launch-failure.ts";
 import { loginAsker } from "./login-asker.ts";
 import { probeAgent } from "./probe-agent.ts";
-import { withAgent } from "./with-agent.ts";
+import { launchFailure, withAgent } from "./with-agent.ts";
 
-export async function run({ words, argv, json }: Invocation): Promise<number> {
+export async function logIn({ words, argv, json }: Invocation): Promise<number> {
   const isNamed = argv.length === 0;
   const [named, method] = isNamed ? words : [undefined, ...words];
   if (isNamed && named === undefined)
@@ -68,4 +65,31 @@ function noLoginMethods(name: string, isOurs: boolean): CommandError {
     ? "store an API key with parley agent login"
     : "log in with the agent's own command, or set a key in its environment";
   return new CommandError("login", `${name} offers no login method`, hint, 1);
+}
+
+export async function logOut({ positionals, json }: Invocation): Promise<number> {
+  const [name] = positionals;
+  if (name === undefined)
+    throw usageError("agents logout: expected the name of an agent", "see parley agents list");
+  const chosen = await chooseAgent(name, []);
+  let failure: CommandError | undefined;
+  const isOut = await withAgent(chosen, async (agent) => {
+    if (!agent.connected.features.logout) return false;
+    await agent.logout();
+    return true;
+  }).catch((error: unknown) => {
+    if (!(error instanceof CommandError)) throw error;
+    failure = error;
+    return false;
+  });
+  // also if the agent does not start
+  const isDeleted = deleteCredentials(name);
+  if (failure !== undefined && !isDeleted) throw failure;
+  const result = isOut ? `Logged out of ${name}.` : `${name} offers no logout; use its own command.`;
+  const text = [
+    failure === undefined ? result : `Could not log out of ${name} itself: ${failure.message}`,
+    ...(isDeleted ? ["Deleted its stored credentials."] : []),
+  ].join("\n");
+  printAnswer(text, { agent: name, loggedOut: isOut, forgotten: isDeleted }, json);
+  return isOut || isDeleted ? 0 : 1;
 }

@@ -1,11 +1,11 @@
 // Runs an agent for one command that sends no prompt.
 
 import { ConnectionError, RequestError } from "@parley/acp";
-import { type LiveAgent, type LiveOptions, liveAgent, problemOf } from "@parley/client";
-import { CommandError } from "../command/command-error.ts";
+import { LaunchError, type LiveAgent, type LiveOptions, liveAgent, problemOf } from "@parley/client";
+import { CommandError } from "../command/command.ts";
 import { ownVersion } from "../settings/installation.ts";
 import type { ChosenAgent } from "../settings/named-agent.ts";
-import { launchFailure } from "./launch-failure.ts";
+import { safeText } from "../terminal/sanitise.ts";
 
 /** Ends the agent when the work is done. Rejects with a CommandError if it does not start. */
 export async function withAgent<Result>(
@@ -28,4 +28,12 @@ export async function withAgent<Result>(
     }
     throw launchFailure(error);
   }
+}
+
+/** Exit code 6 if a login is needed, 5 if the agent did not start; other errors are returned as they are. */
+export function launchFailure(error: unknown): unknown {
+  if (!(error instanceof LaunchError)) return error;
+  const { kind, message, hint, stderr } = error;
+  const output = stderr === undefined || stderr.trim() === "" ? "" : `\n${safeText(stderr).trimEnd()}`;
+  return new CommandError(kind, `${safeText(message)}${output}`, hint, kind === "login_needed" ? 6 : 5);
 }

@@ -2,8 +2,7 @@
 
 import { type ByteChannel, byteTransport, type ClientToolServices, relay } from "@parley/acp";
 import { nodePlatform, type ProcessExit, spawnTransport, stdioChannel } from "@parley/acp/node";
-import type { Invocation } from "../command/command.ts";
-import { type CommandError, usageError } from "../command/command-error.ts";
+import { type CommandError, type Invocation, usageError } from "../command/command.ts";
 import { type BridgeLog, openBridgeLog } from "./bridge-log.ts";
 import { readWorkspaceText } from "./workspace-text.ts";
 

@@ -1,8 +1,8 @@
 // A socket per session that serves the editor's tools to the agent's MCP server, protected by a secret.
 
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { createServer, type Socket } from "node:net";
+import { chmod, lstat, mkdtemp, readdir, rm } from "node:fs/promises";
+import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -16,7 +16,6 @@ import {
 } from "@parley/acp";
 import { nodePlatform, streamChannel } from "@parley/acp/node";
 import { mainArguments } from "../settings/installation.ts";
-import { folderPrefix, removeStaleFolders, socketName } from "./stale-sockets.ts";
 import { ClientToolCalls } from "./tool-calls.ts";
 import { clientTools } from "./tool-definitions.ts";
 
@@ -120,4 +119,34 @@ function isSame(token: string, given: unknown): boolean {
   if (typeof given !== "string") return false;
   const [wanted, got] = [Buffer.from(token), Buffer.from(given)];
   return wanted.length === got.length && timingSafeEqual(wanted, got);
+}
+
+export const folderPrefix = "parley-bridge-";
+export const socketName = "editor.sock";
+
+/** Never rejects. */
+export async function removeStaleFolders(): Promise<void> {
+  const folder = tmpdir();
+  const names = await readdir(folder).catch(() => []);
+  const ours = names.filter((name) => name.startsWith(folderPrefix)).map((name) => join(folder, name));
+  await Promise.allSettled(ours.map(removeIfDead));
+}
+
+async function removeIfDead(path: string): Promise<void> {
+  const stat = await lstat(path);
+  // folders of other users and links are left alone
+  if (stat.uid !== process.getuid?.() || !stat.isDirectory()) return;
+  if (await isDead(join(path, socketName))) await rm(path, { recursive: true, force: true });
+}
+
+/** A folder without a socket may belong to a bridge that is starting. */
+function isDead(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(socketPath);
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(false);
+    });
+    socket.once("error", ({ code }: NodeJS.ErrnoException) => resolve(code === "ECONNREFUSED"));
+  });
 }

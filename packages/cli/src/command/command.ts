@@ -1,4 +1,6 @@
-// Types of command tables and of what a command is given.
+// The parts of a command: its table, arguments, errors and printed answer.
+
+import { escapedJson } from "../terminal/sanitise.ts";
 
 /** How a shell completes a value: with files, directories, names of agents or sessions, or one of these words. */
 export type Completion = "file" | "directory" | "agent" | "session" | readonly string[];
@@ -52,5 +54,59 @@ export interface Command {
   readonly internal?: boolean;
   /** Supports `--json`. */
   readonly json?: boolean;
-  readonly load: () => Promise<{ readonly run: Run }>;
+  readonly load: () => Promise<Run>;
+}
+
+/** An option without a value. */
+export function flag(summary: string, more: Pick<Option, "short"> = {}): Option {
+  return { type: "boolean", summary, ...more };
+}
+
+/** An option with a value; help shows its name, as in `--cwd DIR`. */
+export function option(
+  value: string,
+  summary: string,
+  more: Pick<Option, "short" | "multiple" | "default" | "completes"> = {},
+): Option {
+  return { type: "string", value, summary, ...more };
+}
+
+/** Says what went wrong and what to do about it. */
+export class CommandError extends Error {
+  /** For scripts: one or two words, with underscores. */
+  readonly code: string;
+  readonly hint: string;
+  readonly exitCode: number;
+
+  constructor(code: string, message: string, hint: string, exitCode = 1) {
+    super(message);
+    this.code = code;
+    this.hint = hint;
+    this.exitCode = exitCode;
+  }
+}
+
+/** The arguments are wrong. Exit code 2. */
+export function usageError(message: string, hint: string): CommandError {
+  return new CommandError("usage", message, hint, 2);
+}
+
+/** Prints text for people, or `{"v":1,"data":…}` for scripts. Returns the exit code 0. */
+export function printAnswer(text: string, data: unknown, json: boolean): number {
+  exitOnClosedOutput();
+  process.stdout.write(`${json ? escapedJson({ v: 1, data }) : text}\n`);
+  return 0;
+}
+
+/** Exits like a process killed by SIGPIPE when the reader stops early, as in `parley trace show x.trace | head`. */
+export function exitOnClosedOutput(): void {
+  if (process.stdout.listeners("error").includes(outputFailed)) return;
+  process.stdout.on("error", outputFailed);
+}
+
+function outputFailed(error: NodeJS.ErrnoException): void {
+  if (error.code === "EPIPE") process.exit(128 + 13);
+  // usually a full disk
+  process.stderr.write(`parley: cannot write the output: ${error.message}\n`);
+  process.exit(1);
 }

@@ -2,8 +2,7 @@
 
 import { resolve } from "node:path";
 import { escapedLine } from "../terminal/sanitise.ts";
-import type { Invocation } from "./command.ts";
-import { usageError } from "./command-error.ts";
+import { type Invocation, usageError } from "./command.ts";
 
 type Values = Invocation["values"];
 

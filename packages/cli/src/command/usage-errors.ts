@@ -2,8 +2,7 @@
 
 import { nearestWord } from "@parley/acp/internal";
 import { escapedLine } from "../terminal/sanitise.ts";
-import type { Command, Option } from "./command.ts";
-import { type CommandError, usageError } from "./command-error.ts";
+import { type Command, type CommandError, type Option, usageError } from "./command.ts";
 
 /** The commands of two words that begin with this word. */
 export function familyOf(name: string, commands: readonly Command[]): readonly Command[] {

@@ -11,7 +11,7 @@ import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { agentHome, patience } from "../../test/support/agents-probe.ts";
 import { launcher } from "../settings/installation.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding } from "./examine.ts";
 
 const findings = (stdout: string): readonly Finding[] => JSON.parse(stdout).data.findings;
 const stateOf = (all: readonly Finding[], what: string) => all.find((each) => each.what === what)?.state;

@@ -1,17 +1,20 @@
 // `parley doctor`: diagnoses the installation and suggests fixes.
 
-import type { Invocation } from "../command/command.ts";
-import { usageError } from "../command/command-error.ts";
+import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { secondsOption, textOption } from "../command/option-values.ts";
-import { printAnswer } from "../command/print-answer.ts";
 import { commandToType } from "../settings/installation.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
 import { readAgents } from "../settings/named-agent.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
-import { examineAgents } from "./examine-agents.ts";
-import { examineConfig, examineFolders, examineModel, examineNode } from "./examine-machine.ts";
+import {
+  examineAgents,
+  examineConfig,
+  examineFolders,
+  examineModel,
+  examineNode,
+  type Finding,
+} from "./examine.ts";
 import { examineServers } from "./examine-mcp.ts";
-import type { Finding } from "./finding.ts";
 
 const marks = { ok: "ok     ", missing: "-      ", warning: "warning", broken: "BROKEN " } as const;
 

@@ -5,7 +5,7 @@ import { spawnTransport } from "@parley/acp/node";
 import { agentEnvironment, findProgram } from "@parley/client";
 import { ownVersion } from "../settings/installation.ts";
 import { safeLine } from "../terminal/sanitise.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding } from "./examine.ts";
 
 /** A widely supported MCP version; a server answers with its own. */
 const protocolVersion = "2025-06-18";

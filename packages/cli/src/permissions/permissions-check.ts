@@ -4,13 +4,11 @@ import { realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve } from "node:path";
 import { optional } from "@parley/acp/internal";
 import { canonicalPath, commandSubject, type Subject, type Verdict } from "@parley/client";
-import type { Invocation } from "../command/command.ts";
-import { usageError } from "../command/command-error.ts";
+import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { directoryOption, listOption, textOption } from "../command/option-values.ts";
-import { printAnswer } from "../command/print-answer.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import { openGate } from "./open-gate.ts";
-import { ruleJson } from "./permissions-list.ts";
+import { ruleJson } from "./permission-rules.ts";
 import { policyFile } from "./policy-rules.ts";
 
 const help = "see parley help permissions check";

@@ -1,7 +1,6 @@
 // The tables of `parley permissions`.
 
-import type { Command } from "../command/command.ts";
-import { flag, option } from "../command/options.ts";
+import { type Command, flag, option } from "../command/command.ts";
 
 const cwd = option("DIR", "Workspace (default: current directory)", { short: "C", completes: "directory" });
 
@@ -20,7 +19,7 @@ export const permissionsCommands: readonly Command[] = [
       "remembered answers, which are shown with their ids and expiry.",
     options: { cwd },
     json: true,
-    load: () => import("./permissions-list.ts"),
+    load: async () => (await import("./permission-rules.ts")).listRules,
   },
   {
     name: "permissions add",
@@ -37,7 +36,7 @@ export const permissionsCommands: readonly Command[] = [
       for: option("TIME", "How long it lasts: 12h, 30d (default: 30d for workspace, 90d for always)"),
     },
     json: true,
-    load: () => import("./permissions-add.ts"),
+    load: async () => (await import("./permission-rules.ts")).addRule,
   },
   {
     name: "permissions revoke",
@@ -46,7 +45,7 @@ export const permissionsCommands: readonly Command[] = [
     positionals: "ID...",
     options: { all: flag("Revoke all remembered rules of all directories") },
     json: true,
-    load: () => import("./permissions-revoke.ts"),
+    load: async () => (await import("./permission-rules.ts")).revokeRules,
   },
   {
     name: "permissions check",
@@ -67,7 +66,7 @@ export const permissionsCommands: readonly Command[] = [
       deny: option("RULE", "Assume this denial for a run", { multiple: true }),
     },
     json: true,
-    load: () => import("./permissions-check.ts"),
+    load: async () => (await import("./permissions-check.ts")).run,
   },
   {
     name: "permissions log",
@@ -77,7 +76,7 @@ export const permissionsCommands: readonly Command[] = [
       refused: flag("Only refusals"),
     },
     json: true,
-    load: () => import("./permissions-log.ts"),
+    load: async () => (await import("./permissions-log.ts")).showLog,
   },
   {
     name: "permissions verify",
@@ -89,6 +88,6 @@ export const permissionsCommands: readonly Command[] = [
     positionals: "[FILE...]",
     completes: "file",
     json: true,
-    load: () => import("./permissions-verify.ts"),
+    load: async () => (await import("./permissions-log.ts")).verifyLogs,
   },
 ];

@@ -1,9 +1,17 @@
-// `parley permissions log`: prints permission decisions and their outcomes.
+// `parley permissions log` and `verify`: prints permission decisions, and verifies that the logs were not changed.
 
-import { type AuditEntry, type AuditReport, auditFiles, verifyAudit } from "@parley/client";
-import type { Invocation } from "../command/command.ts";
+import { basename } from "node:path";
+import { optional } from "@parley/acp/internal";
+import {
+  type AuditEntry,
+  type AuditFolderReport,
+  type AuditReport,
+  auditFiles,
+  verifyAudit,
+  verifyAuditFolder,
+} from "@parley/client";
+import { CommandError, type Invocation, printAnswer } from "../command/command.ts";
 import { countOption } from "../command/option-values.ts";
-import { printAnswer } from "../command/print-answer.ts";
 import { auditFolder } from "../settings/data-folder.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 
@@ -13,7 +21,7 @@ interface Line {
   readonly result?: string;
 }
 
-export async function run({ values, json }: Invocation): Promise<number> {
+export async function showLog({ values, json }: Invocation): Promise<number> {
   const limit = countOption(values, "limit", 50);
   const lines: Line[] = [];
   const problems: string[] = [];
@@ -26,7 +34,7 @@ export async function run({ values, json }: Invocation): Promise<number> {
     lines.unshift(...found.slice(-(limit - lines.length)));
     if (lines.length >= limit) break;
   }
-  const shownLines = lines.length === 0 ? ["No decisions yet."] : lines.map(shown);
+  const shownLines = lines.length === 0 ? ["No decisions yet."] : lines.map(logLine);
   const text = [...shownLines, ...problems.map(escapedLine)].join("\n");
   printAnswer(text, { entries: lines.map(({ entry, result }) => ({ ...entry, result })), problems }, json);
   return problems.length === 0 ? 0 : 1;
@@ -43,10 +51,57 @@ function linesOf({ entries }: AuditReport): Line[] {
     );
 }
 
-function shown({ entry, result }: Line): string {
+function logLine({ entry, result }: Line): string {
   const { time, agent, effect = "", origin, operation = "", target = "", reason = "" } = entry;
   const what = `${origin === "claim" ? "claimed " : ""}${operation} ${target}`;
   const end = result === undefined ? "" : `, ${result}`;
   const who = agent === undefined ? "" : `  ${agent}`;
   return `${time}${escapedLine(who)}  ${effect.padEnd(9)}  ${escapedLine(what)}  (${escapedLine(reason)}${end})`;
+}
+
+export async function verifyLogs({ positionals, json }: Invocation): Promise<number> {
+  const { reports, missing }: AuditFolderReport =
+    positionals.length > 0
+      ? { reports: positionals.map(verified), missing: [] }
+      : verifyAuditFolder(auditFolder());
+  const changed = reports.filter(({ isWhole }) => !isWhole).length;
+  const entries = reports.reduce((sum, report) => sum + report.entries.length, 0);
+  const summary = `${reports.length} logs, ${entries} entries, ${changed} changed, ${missing.length} missing`;
+  const logs = reports.map(({ path, isWhole, isClosed, isRunning, problem, entries: all, unknown }) => ({
+    path,
+    isWhole,
+    isClosed,
+    isRunning,
+    ...optional({ problem }),
+    entries: all.length,
+    unknown: unknown.length,
+  }));
+  const lost = missing.map((name) => `${escapedLine(name)}: MISSING: ${whereMissing(name, reports)}`);
+  const text = [...reports.flatMap(notes), ...lost, summary].join("\n");
+  printAnswer(text, { logs, changed, missing }, json);
+  return changed + missing.length === 0 ? 0 : 1;
+}
+
+function whereMissing(name: string, reports: readonly AuditReport[]): string {
+  const next = reports.find(({ before }) => before === name);
+  return `it came before ${escapedLine(basename(next?.path ?? ""))}`;
+}
+
+function verified(path: string): AuditReport {
+  try {
+    return verifyAudit(path);
+  } catch (error) {
+    const { message } = error as Error; // reading a file fails with one
+    throw new CommandError("file", `cannot read ${path}: ${message}`, "check the name");
+  }
+}
+
+function notes({ path, isWhole, isClosed, isRunning, problem, unknown }: AuditReport): string[] {
+  const shown = escapedLine(path);
+  if (!isWhole) return [`${shown}: CHANGED: ${problem}`];
+  const why = isRunning ? "its process is running" : "its process was killed";
+  const open = isClosed ? [] : [`${shown}: has no end: ${why}`];
+  return unknown.length === 0
+    ? open
+    : [...open, `${shown}: ${unknown.length} entries have an unknown outcome`];
 }

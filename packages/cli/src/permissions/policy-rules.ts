@@ -3,7 +3,7 @@
 import { lstatSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Effect, type ParsedPolicy, parsePolicy, parseRule, type Rule, RuleError } from "@parley/client";
-import { usageError } from "../command/command-error.ts";
+import { usageError } from "../command/command.ts";
 import { policyPath } from "../settings/data-folder.ts";
 import { readSource, TooLargeError } from "../settings/read-source.ts";
 import { escapedLine } from "../terminal/sanitise.ts";

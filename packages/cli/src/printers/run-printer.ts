@@ -1,6 +1,8 @@
-// The interface of the printers of `parley run`.
+// The interface of the printers of `parley run`, and a printer that removes known secrets.
 
 import type { Entry, Outcome } from "@parley/acp";
+import type { StreamRedactor } from "@parley/acp/redact";
+import { safeText } from "../terminal/sanitise.ts";
 
 export interface RunStart {
   readonly agent: { readonly name: string; readonly version?: string };
@@ -55,4 +57,93 @@ export interface RunPrinter {
   /** Prints a message that is not an error. */
   notice(text: string): void;
   end(end: RunEnd): void;
+}
+
+export type RunSecrets = () => Promise<readonly string[]>;
+
+export interface RedactingPrinter extends RunPrinter {
+  /** Prints the agent's stderr. */
+  stderr(text: string): void;
+  /** Resolves when everything was passed on. */
+  settled(): Promise<void>;
+}
+
+/** A piece of stderr in the shape of a message chunk, as StreamRedactor needs it. */
+interface StderrPiece {
+  readonly update: { readonly sessionUpdate: string; readonly content: { readonly text: string } };
+}
+
+interface Redactors {
+  readonly stream: StreamRedactor<Entry>;
+  readonly stderr: StreamRedactor<StderrPiece>;
+  /** Also removes what only looks like a secret, since errors often quote others. */
+  error(text: string): string;
+}
+
+/** Loads the secrets when there is something to print. */
+export function redactingPrinter(
+  printer: RunPrinter,
+  secrets: RunSecrets,
+  { redactsEntries }: { readonly redactsEntries: boolean },
+): RedactingPrinter {
+  let redactors: Redactors | undefined;
+  let loading: Promise<void> | undefined;
+  const waiting: ((using: Redactors) => void)[] = [];
+  const when = (work: (using: Redactors) => void): void => {
+    if (redactors !== undefined) return work(redactors);
+    waiting.push(work);
+    void load();
+  };
+  const load = (): Promise<void> => {
+    loading ??= loadRedactors(secrets).then((loaded) => {
+      redactors = loaded;
+      for (const work of waiting.splice(0)) work(loaded);
+    });
+    return loading;
+  };
+  return {
+    showsProgress: printer.showsProgress,
+    progress: (text) => printer.progress(redactors?.stream.text(text) ?? text),
+    pause: () => printer.pause(),
+    started: (start) => when(({ stream }) => printer.started(stream.value(start))),
+    entry(entry) {
+      if (!redactsEntries && waiting.length === 0) return printer.entry(entry);
+      when(({ stream }) => {
+        for (const each of redactsEntries ? stream.next(entry) : [entry]) printer.entry(each);
+      });
+    },
+    decision: (decision) => when(({ stream }) => printer.decision(stream.value(decision))),
+    stderr: (text) =>
+      when(({ stderr }) => {
+        const update = { sessionUpdate: "stderr_chunk", content: { text } };
+        writeStderr(stderr.next({ update }));
+      }),
+    notice: (text) => when(({ stream }) => printer.notice(stream.text(text))),
+    end: (end) =>
+      when((using) => {
+        for (const held of using.stream.end()) printer.entry(held);
+        writeStderr(using.stderr.end());
+        printer.end(redactEnd(end, using));
+      }),
+    async settled() {
+      if (waiting.length > 0) await load();
+    },
+  };
+}
+
+async function loadRedactors(secrets: RunSecrets): Promise<Redactors> {
+  const [{ Redactor, StreamRedactor }, known] = await Promise.all([import("@parley/acp/redact"), secrets()]);
+  // names and paths stay: readers must find the file
+  const redactor = new Redactor({ names: false, secrets: known });
+  const [stream, stderr] = [new StreamRedactor<Entry>(known), new StreamRedactor<StderrPiece>(known)];
+  return { stream, stderr, error: (text) => redactor.text(text) };
+}
+
+function writeStderr(pieces: readonly StderrPiece[]): void {
+  for (const { update } of pieces) process.stderr.write(safeText(update.content.text));
+}
+
+function redactEnd(end: RunEnd, { stream, error: redact }: Redactors): RunEnd {
+  const { error } = end;
+  return stream.value({ ...end, ...(error && { error: { ...error, message: redact(error.message) } }) });
 }

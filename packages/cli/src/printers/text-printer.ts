@@ -16,10 +16,8 @@ import type { Paint } from "../terminal/paint.ts";
 import { safeLine, safeText, TextSanitiser } from "../terminal/sanitise.ts";
 import { WordWrap } from "../terminal/word-wrap.ts";
 import type { Output } from "./output.ts";
-import { PlanLines } from "./plan-lines.ts";
 import type { RunDecision, RunEnd, RunPrinter, RunStart } from "./run-printer.ts";
-import { isWorthShowing, titleLine, toolLines } from "./tool-lines.ts";
-import { usageText } from "./usage-text.ts";
+import { isWorthShowing, PlanLines, titleLine, toolLines, usageText } from "./tool-lines.ts";
 
 export interface TextPrinterOptions {
   readonly output: Output;

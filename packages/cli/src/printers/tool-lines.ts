@@ -1,8 +1,8 @@
-// Formats a finished tool call as lines: its title, diffs and the end of its output.
+// Formats tool calls, plans and usage as lines.
 
 import { relative } from "node:path";
-import { gitPatch } from "@parley/acp";
-import type { SessionView, ToolCallItem } from "@parley/acp/view";
+import { gitPatch, type Outcome } from "@parley/acp";
+import type { PlanItem, SessionView, ToolCallItem } from "@parley/acp/view";
 import type { Paint } from "../terminal/paint.ts";
 import { escapedSource, safeLine, safeText } from "../terminal/sanitise.ts";
 
@@ -143,4 +143,67 @@ function tail(text: string): string[] {
 function shortened(path: string, cwd: string): string {
   const near = relative(cwd, path);
   return safeLine(near === "" || near.startsWith("..") ? path : near);
+}
+
+type Plan = PlanItem["plan"];
+
+export class PlanLines {
+  readonly #paint: Paint;
+  /** What was last shown of each plan: the status of each item, or the text. */
+  readonly #shown = new Map<string, ReadonlyMap<string, string> | string>();
+
+  constructor(paint: Paint) {
+    this.#paint = paint;
+  }
+
+  /** The lines to show now. */
+  changed(plan: Plan): string[] {
+    const shown = this.#shown.get(plan.planId);
+    if (plan.type === "items" && Array.isArray(plan.entries)) {
+      const items: readonly { content: string; status: string }[] = plan.entries;
+      const before = typeof shown === "object" ? shown : new Map<string, string>();
+      this.#shown.set(plan.planId, new Map(items.map(({ content, status }) => [content, status])));
+      const isNew = items.some(({ content }) => !before.has(content));
+      return items
+        .filter(({ content, status }) => isNew || before.get(content) !== status)
+        .map(({ content, status }) => `${this.#mark(status)} ${safeLine(content)}`);
+    }
+    const text = wholeText(plan);
+    if (text === shown) return [];
+    this.#shown.set(plan.planId, text);
+    return text === "" ? [] : text.split("\n");
+  }
+
+  #mark(status: string): string {
+    if (status === "completed") return this.#paint("green", "☑");
+    if (status === "in_progress") return this.#paint("yellow", "◐");
+    return status === "cancelled" ? this.#paint("dim", "☒") : "☐";
+  }
+}
+
+/** A plan given as text or as a file. */
+function wholeText(plan: Plan): string {
+  if ("content" in plan && typeof plan.content === "string") return safeText(plan.content).trim();
+  return "uri" in plan && typeof plan.uri === "string" ? `plan: ${safeLine(plan.uri)}` : "";
+}
+
+export function usageText(
+  used: Outcome["usage"] | undefined,
+  { usage, cost }: Pick<SessionView, "usage" | "cost">,
+): string[] {
+  return [
+    ...(used == null ? [] : [`${grouped(used.totalTokens)} tokens`]),
+    ...(usage === undefined ? [] : [contextText(usage)]),
+    ...(cost === undefined ? [] : [`${cost.amount.toFixed(2)} ${safeLine(cost.currency).slice(0, 10)}`]),
+  ];
+}
+
+function contextText({ used, size }: NonNullable<SessionView["usage"]>): string {
+  // some agents report the total ever used, which is not a percentage
+  if (size <= 0 || used > size) return `context ${grouped(used)}${size > 0 ? ` of ${grouped(size)}` : ""}`;
+  return `context ${Math.round((100 * used) / size)} % of ${grouped(size)}`;
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString("en-US");
 }

@@ -12,25 +12,21 @@ import {
   PromptInputError,
   promptContent,
 } from "@parley/client";
-import { CommandError } from "../command/command-error.ts";
-import { type OpenedGate, openGate } from "../permissions/open-gate.ts";
+import { CommandError } from "../command/command.ts";
+import { deferredGate, type OpenedGate, openGate } from "../permissions/open-gate.ts";
 import { configuredRules } from "../permissions/policy-rules.ts";
-import type { RedactingPrinter, RunSecrets } from "../printers/redacting-printer.ts";
+import type { RedactingPrinter, RunSecrets } from "../printers/run-printer.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { painter } from "../terminal/paint.ts";
-import { deferredGate } from "./deferred-gate.ts";
 import { EntryForwarder } from "./entry-forwarder.ts";
-import { eventReporter } from "./event-reporter.ts";
+import { eventReporter, UnreadOutput } from "./event-reporter.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { type PromptText, readPrompt } from "./prompt-source.ts";
-import { resolveSession } from "./resolve-session.ts";
 import { exitCodes, RunError, type RunFacts } from "./run-ending.ts";
 import type { RunOptions } from "./run-options.ts";
 import { RunHistory, type RunRecorder } from "./run-recorder.ts";
-import { type RunTarget, runTarget } from "./run-target.ts";
-import { sessionMcpServers } from "./session-mcp-servers.ts";
-import { describeAgent, runErrorFrom, startAgent, takeSession } from "./start-session.ts";
-import { UnreadOutput } from "./unread-output.ts";
+import { type RunTarget, resolveSession, runTarget } from "./run-target.ts";
+import { describeAgent, runErrorFrom, sessionMcpServers, startAgent, takeSession } from "./start-session.ts";
 
 /** How long an agent may take to end a cancelled turn before it is killed. */
 const stopMs = 3_000;

@@ -2,7 +2,7 @@
 
 import { isUtf8 } from "node:buffer";
 import { fstatSync } from "node:fs";
-import { usageError } from "../command/command-error.ts";
+import { usageError } from "../command/command.ts";
 import { readSource, TooLargeError } from "../settings/read-source.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 

@@ -1,7 +1,6 @@
 // The table of `parley run`.
 
-import type { Command } from "../command/command.ts";
-import { flag, option } from "../command/options.ts";
+import { type Command, flag, option } from "../command/command.ts";
 
 export const runCommands: readonly Command[] = [
   {
@@ -60,6 +59,6 @@ export const runCommands: readonly Command[] = [
       verbose: flag("Show the agent's stderr", { short: "v" }),
     },
     json: true,
-    load: () => import("./run.ts"),
+    load: async () => (await import("./run.ts")).run,
   },
 ];

@@ -2,11 +2,11 @@
 
 import type { Entry } from "@parley/acp";
 import type { BegunSession, History, HistorySession, LiveRecorder } from "@parley/client/history";
-import type { RunSecrets } from "../printers/redacting-printer.ts";
-import { historyPath } from "../sessions/open-history.ts";
+import type { RunSecrets } from "../printers/run-printer.ts";
+import { historyPath } from "../sessions/stored-sessions.ts";
 import { safeLine } from "../terminal/sanitise.ts";
-import { busySession, isBusy } from "./busy-session.ts";
 import type { RunTarget } from "./run-target.ts";
+import { busySession, isBusy } from "./start-session.ts";
 
 export class RunHistory {
   readonly #notice: (text: string) => void;

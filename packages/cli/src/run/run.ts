@@ -1,8 +1,13 @@
 // `parley run`: sends one prompt to an agent and prints its output.
 
+import { optional } from "@parley/acp/internal";
 import type { Invocation } from "../command/command.ts";
-import { type RunSecrets, redactingPrinter } from "../printers/redacting-printer.ts";
-import { createPrinter } from "./create-printer.ts";
+import { bufferedOutput, StatusLine } from "../printers/output.ts";
+import { jsonPrinter, quietPrinter } from "../printers/plain-printers.ts";
+import { type RunPrinter, type RunSecrets, redactingPrinter } from "../printers/run-printer.ts";
+import { TextPrinter } from "../printers/text-printer.ts";
+import { painter } from "../terminal/paint.ts";
+import { messageLines } from "../terminal/sanitise.ts";
 import { type Interrupts, watchInterrupts } from "./interrupts.ts";
 import { PromptRun } from "./prompt-run.ts";
 import { endingOf, exitCodes } from "./run-ending.ts";
@@ -68,4 +73,30 @@ function written(interrupts: Interrupts, isLate: boolean): Promise<boolean> {
   if (interrupts.first.aborted || isLate) hurry();
   process.stdout.write("", () => resolve(true));
   return promise.finally(() => clearTimeout(timer));
+}
+
+export function createPrinter({ format, cwd }: Pick<RunOptions, "format" | "cwd">): RunPrinter {
+  const { stdout, stderr } = process;
+  const warn = (text: string) => void stderr.write(messageLines(text));
+  if (format === "json") return jsonPrinter(bufferedOutput(stdout));
+  if (format === "quiet") return quietPrinter(bufferedOutput(stdout), warn, stdout.isTTY === true);
+  // a dumb terminal cannot redraw a line
+  const isDrawable = stderr.isTTY === true && stdout.isTTY === true && process.env["TERM"] !== "dumb";
+  const line = isDrawable ? new StatusLine(stderr) : undefined;
+  const output = bufferedOutput(stdout, () => line?.clear());
+  const status = (text: string | undefined) => {
+    if (text === undefined) return line?.clear();
+    output.flush();
+    line?.draw(text);
+  };
+  return new TextPrinter({
+    output,
+    paint: painter(stdout.isTTY === true),
+    warn,
+    cwd,
+    ...optional({
+      columns: stdout.isTTY === true ? () => stdout.columns : undefined,
+      status: line && status,
+    }),
+  });
 }

@@ -1,6 +1,12 @@
 // Starts the agent, and opens or continues the session of a run.
 
-import { type ConnectedAgent, ConnectionError, RequestError } from "@parley/acp";
+import {
+  type AgentFeatures,
+  type ConnectedAgent,
+  ConnectionError,
+  type McpServer,
+  RequestError,
+} from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import {
   LaunchError,
@@ -12,7 +18,6 @@ import {
   problemOf,
 } from "@parley/client";
 import { safeLine, safeText } from "../terminal/sanitise.ts";
-import { busySession, isBusy } from "./busy-session.ts";
 import { exitCodes, RunError } from "./run-ending.ts";
 import type { RunTarget } from "./run-target.ts";
 
@@ -143,4 +148,42 @@ export function describeAgent({ info, version }: ConnectedAgent, name: string) {
     agent: { name: info?.name ?? name, ...optional({ version: info?.version }) },
     protocol: version,
   };
+}
+
+/** Another process uses the session, or has just started it. */
+export function isBusy(error: unknown): boolean {
+  const { reason } = (error instanceof RequestError ? (error.data ?? {}) : {}) as {
+    readonly reason?: unknown;
+  }; // any JSON
+  return reason === "session_held" || reason === "session_exists";
+}
+
+export function busySession(name: string, error: unknown): RunError {
+  const { data } = error as { readonly data?: { readonly holder?: { readonly pid?: unknown } } }; // isBusy has looked at it
+  const pid = data?.holder?.pid;
+  return new RunError(
+    exitCodes.notStarted,
+    "session_busy",
+    `the session ${safeLine(name)} is in use by ${typeof pid === "number" ? `process ${pid}` : "another process"}`,
+    "try again when it is done, or choose another name",
+  );
+}
+
+export function sessionMcpServers(
+  typed: readonly McpServer[],
+  configured: readonly McpServer[],
+  features: AgentFeatures,
+  notice: (text: string) => void,
+): readonly McpServer[] {
+  const names = new Set(typed.map(({ name }) => name));
+  const others = configured.filter(({ name }) => !names.has(name));
+  const isUsable = ({ type }: McpServer) => {
+    if (type === "http") return features.mcpHttp;
+    return String(type) === "sse" ? features.mcpSse : features.mcpStdio;
+  };
+  const unusable = others.filter((server) => !isUsable(server)).map(({ name }) => String(name));
+  // opening the session fails for unsupported servers that were typed
+  if (unusable.length > 0)
+    notice(`the agent does not support these configured MCP servers: ${unusable.join(", ")}`);
+  return [...others.filter(isUsable), ...typed];
 }

@@ -4,13 +4,11 @@ import { optional } from "@parley/acp/internal";
 import { type AgentSession, commandEntry } from "@parley/client";
 import type { HistorySession } from "@parley/client/history";
 import { withAgent } from "../agents/with-agent.ts";
-import { CommandError } from "../command/command-error.ts";
-import { printAnswer } from "../command/print-answer.ts";
+import { CommandError, printAnswer } from "../command/command.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";
-import { withHistory } from "./open-history.ts";
-import { age, columns, home } from "./session-line.ts";
+import { age, columns, home, withHistory } from "./stored-sessions.ts";
 
 export interface AgentSessionsQuery {
   readonly agent: string | undefined;

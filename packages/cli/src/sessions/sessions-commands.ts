@@ -1,7 +1,6 @@
 // The tables of `parley sessions`.
 
-import type { Command } from "../command/command.ts";
-import { flag, option } from "../command/options.ts";
+import { type Command, flag, option } from "../command/command.ts";
 
 const cwd = option("DIR", "Only sessions in this directory", { short: "C", completes: "directory" });
 const limit = option("COUNT", "Maximum number of results", { short: "n", default: "20" });
@@ -21,7 +20,7 @@ export const sessionsCommands: readonly Command[] = [
       limit,
     },
     json: true,
-    load: () => import("./sessions-list.ts"),
+    load: async () => (await import("./find-sessions.ts")).listSessions,
   },
   {
     name: "sessions show",
@@ -30,7 +29,7 @@ export const sessionsCommands: readonly Command[] = [
     positionals: "SESSION",
     completes: "session",
     json: true,
-    load: () => import("./sessions-show.ts"),
+    load: async () => (await import("./print-session.ts")).showSession,
   },
   {
     name: "sessions search",
@@ -41,7 +40,7 @@ export const sessionsCommands: readonly Command[] = [
     positionals: "WORDS...",
     options: { cwd, limit },
     json: true,
-    load: () => import("./sessions-search.ts"),
+    load: async () => (await import("./find-sessions.ts")).searchSessions,
   },
   {
     name: "sessions export",
@@ -61,7 +60,7 @@ export const sessionsCommands: readonly Command[] = [
       raw: flag("Do not remove anything"),
     },
     json: true,
-    load: () => import("./sessions-export.ts"),
+    load: async () => (await import("./print-session.ts")).exportStored,
   },
   {
     name: "sessions delete",
@@ -75,6 +74,6 @@ export const sessionsCommands: readonly Command[] = [
       "history-only": flag("Delete only from the history; do not start the agent"),
     },
     json: true,
-    load: () => import("./sessions-delete.ts"),
+    load: async () => (await import("./sessions-delete.ts")).run,
   },
 ];

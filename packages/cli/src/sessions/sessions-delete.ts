@@ -2,14 +2,12 @@
 
 import { withTimeout } from "@parley/acp/internal";
 import type { HistorySession } from "@parley/client/history";
-import type { Invocation } from "../command/command.ts";
-import { usageError } from "../command/command-error.ts";
-import { printAnswer } from "../command/print-answer.ts";
+import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
 import { safeLine } from "../terminal/sanitise.ts";
-import { sessionNamed, withHistory } from "./open-history.ts";
+import { sessionNamed, withHistory } from "./stored-sessions.ts";
 
 /** The result for the sessions of one agent. */
 interface AgentResult {

@@ -3,7 +3,7 @@
 import type { McpServer } from "@parley/acp";
 import type { CommandEntry, SessionSetup } from "@parley/client";
 import type { ConfiguredAgent } from "@parley/client/config";
-import { usageError } from "../command/command-error.ts";
+import { usageError } from "../command/command.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import { agentCredentials } from "./agent-credentials.ts";
 import { type Config, readConfig, withConfigErrors } from "./config-file.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
-import { dropTypedAhead } from "./typed-ahead.ts";
+import { dropTypedAhead } from "./ask-line.ts";
 
 function terminal() {
   const modes: boolean[] = [];

@@ -1,7 +1,6 @@
 // The tables of `parley trace`.
 
-import type { Command } from "../command/command.ts";
-import { flag, option } from "../command/options.ts";
+import { type Command, flag, option } from "../command/command.ts";
 
 export const traceCommands: readonly Command[] = [
   {
@@ -17,7 +16,7 @@ export const traceCommands: readonly Command[] = [
       follow: flag("Keep printing while a running tap adds records", { short: "f" }),
     },
     json: true,
-    load: () => import("./trace-show.ts"),
+    load: async () => (await import("./trace-show.ts")).run,
   },
   {
     name: "trace redact",
@@ -35,7 +34,7 @@ export const traceCommands: readonly Command[] = [
       ),
     },
     json: true,
-    load: () => import("./trace-redact.ts"),
+    load: async () => (await import("./trace-redact.ts")).run,
   },
   {
     name: "trace replay",
@@ -58,6 +57,6 @@ export const traceCommands: readonly Command[] = [
       ),
     },
     json: true,
-    load: () => import("./trace-replay.ts"),
+    load: async () => (await import("./trace-replay.ts")).run,
   },
 ];

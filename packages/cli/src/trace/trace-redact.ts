@@ -6,14 +6,10 @@ import { homedir } from "node:os";
 import { optional } from "@parley/acp/internal";
 import { Redactor } from "@parley/acp/redact";
 import { traceHeader, traceRecord } from "@parley/conformance";
-import { exitOnClosedOutput } from "../command/closed-output.ts";
-import type { Invocation } from "../command/command.ts";
-import { usageError } from "../command/command-error.ts";
+import { exitOnClosedOutput, type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { textOption } from "../command/option-values.ts";
-import { printAnswer } from "../command/print-answer.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
-import { traceFile, withTraceErrors } from "./trace-errors.ts";
-import { fileLines } from "./trace-lines.ts";
+import { fileLines, traceFile, withTraceErrors } from "./read-trace.ts";
 
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
   const path = traceFile(positionals, "trace redact");
@@ -98,7 +94,10 @@ function redactedRecord(line: string, number: number, redactor: Redactor): strin
 function report({ counts, distinct }: Redactor, out: string | undefined, json: boolean): void {
   const replaced = Object.fromEntries([...counts].sort(([, a], [, b]) => b - a));
   const total = Object.values(replaced).reduce((sum, count) => sum + count, 0);
-  if (json) return printAnswer("", { out, total, replaced, secrets: distinct }, json);
+  if (json) {
+    printAnswer("", { out, total, replaced, secrets: distinct }, json);
+    return;
+  }
   const list = Object.entries(replaced).map(([why, count]) => `${count} by ${why}`);
   const what =
     list.length === 0 ? "found nothing to replace" : `replaced ${total} values: ${list.join(", ")}`;

@@ -4,11 +4,9 @@ import { readFile } from "node:fs/promises";
 import type { Transport } from "@parley/acp";
 import { spawnTransport, stdioTransport } from "@parley/acp/node";
 import { type Replay, type ReplayReport, readTrace, replayAgent, replayClient } from "@parley/conformance";
-import type { Invocation } from "../command/command.ts";
-import { type CommandError, usageError } from "../command/command-error.ts";
+import { type CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { secondsOption } from "../command/option-values.ts";
-import { printAnswer } from "../command/print-answer.ts";
-import { traceFile, withTraceErrors } from "./trace-errors.ts";
+import { traceFile, withTraceErrors } from "./read-trace.ts";
 
 /** Exit code: the live peer differs from the recorded one. */
 const divergedCode = 3;

@@ -1,15 +1,24 @@
 // `parley trace show FILE [RECORD]`: prints a trace, one line per message and event.
 
-import { isTraceMessage, type TraceEvent, type TraceHeader, type TraceMessage } from "@parley/conformance";
-import { exitOnClosedOutput } from "../command/closed-output.ts";
-import type { Invocation } from "../command/command.ts";
+import { optional } from "@parley/acp/internal";
+import {
+  isTraceMessage,
+  type TraceEvent,
+  type TraceHeader,
+  type TraceMessage,
+  type TraceRecord,
+} from "@parley/conformance";
+import {
+  CommandError,
+  exitOnClosedOutput,
+  type Invocation,
+  printAnswer,
+  usageError,
+} from "../command/command.ts";
 import { painter } from "../terminal/paint.ts";
 import { escapedJson, escapedLine } from "../terminal/sanitise.ts";
-import { traceFile, withTraceErrors } from "./trace-errors.ts";
-import { traceItems } from "./trace-lines.ts";
-import { showRecord } from "./trace-record.ts";
-import { wireLine } from "./wire-line.ts";
-import { type WireMessage, WireReader } from "./wire-reader.ts";
+import { traceFile, traceItems, withTraceErrors } from "./read-trace.ts";
+import { type WireMessage, WireReader, wireLine } from "./wire-line.ts";
 
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
   const path = traceFile(positionals, "trace show");
@@ -124,5 +133,49 @@ function eventText(event: TraceEvent): string {
       return `the trace has reached ${event.maxBytes} bytes and ends here`;
     case "end":
       return "the end of the trace";
+  }
+}
+
+const hint = "parley trace show FILE prints the numbers in its first column";
+
+export async function showRecord(path: string, given: string, json: boolean): Promise<void> {
+  if (!/^[1-9]\d{0,14}$/.test(given))
+    throw usageError(`expected the number of a record, got ${escapedLine(given)}`, hint);
+  const wanted = Number(given);
+  let last = 0;
+  for await (const item of traceItems(path)) {
+    if (item.kind !== "record") continue;
+    last = item.number;
+    if (item.number === wanted) return printRecord(wanted, item.record, json);
+  }
+  const message = `there is no record ${wanted} in ${escapedLine(path)}; the last is ${last}`;
+  throw new CommandError("not_found", message, hint);
+}
+
+function printRecord(number: number, record: TraceRecord, json: boolean): void {
+  const { t, ...rest } = record;
+  const isMessage = isTraceMessage(record);
+  const message = isMessage ? parsed(record.text) : undefined;
+  const sender = isMessage
+    ? `${record.from === "client" ? "client → agent" : "client ← agent"}, ${record.bytes} bytes`
+    : record.event;
+  const text = isMessage
+    ? message === undefined
+      ? (record.text ?? record.head ?? record.base64 ?? "")
+      : JSON.stringify(message, null, 2)
+    : JSON.stringify(record, null, 2);
+  printAnswer(
+    `# record ${number}, ${t.toFixed(0)} ms, ${sender}\n${text.split("\n").map(escapedLine).join("\n")}`,
+    { record: number, ms: t, ...rest, ...optional({ message }) },
+    json,
+  );
+}
+
+/** Undefined if the text is not JSON. */
+function parsed(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { escapedLine } from "../terminal/sanitise.ts";
-import { wireLine } from "./wire-line.ts";
-import { WireReader, type WireText } from "./wire-reader.ts";
+import { WireReader, type WireText, wireLine } from "./wire-line.ts";
 
 function printer(columns = 200) {
   const reader = new WireReader();

@@ -5,9 +5,7 @@ import { closeSync, constants, mkdirSync, openSync, readFileSync, writeFileSync,
 import { basename, join } from "node:path";
 import { StreamRedactor } from "@parley/acp/redact";
 import { type AuditFacts, auditHeader, chainHash, sealedLine, signEvery } from "./audit-entry.ts";
-import { auditFiles } from "./audit-files.ts";
-import { HeadWriter } from "./audit-head.ts";
-import { type AuditBounds, pruneAudit } from "./audit-prune.ts";
+import { type AuditBounds, auditFiles, HeadWriter, pruneAudit } from "./audit-files.ts";
 
 export interface AuditLog {
   readonly path: string;

@@ -5,10 +5,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { optional } from "@parley/acp/internal";
 import { type AuditEntry, auditHeader, chainHash, signEvery, unsealed } from "./audit-entry.ts";
-import { auditFiles } from "./audit-files.ts";
-import { type AuditHead, readHead } from "./audit-head.ts";
+import { type AuditHead, auditFiles, prunedUpTo, readHead } from "./audit-files.ts";
 import { auditKey } from "./audit-log.ts";
-import { prunedUpTo } from "./audit-prune.ts";
 
 export interface AuditReport {
   readonly path: string;

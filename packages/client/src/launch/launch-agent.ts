@@ -10,13 +10,11 @@ import {
 import { optional } from "@parley/acp/internal";
 import type { AgentEntry, CommandEntry } from "../agents/agent-entry.ts";
 import { agentEnvironment, passedKeys, withoutKeys } from "../agents/environment.ts";
-import { abortableTransport } from "./abortable-transport.ts";
 import { LaunchError, type LaunchErrorKind, stderrHint } from "./launch-error.ts";
-import { pausableTransport } from "./pausable-transport.ts";
 import { type Explanation, type ReachedAgent, reachCommand } from "./reach-command.ts";
 import { reachRemote } from "./reach-remote.ts";
 import { reportWaiting, type WaitingEvent } from "./report-waiting.ts";
-import { type Unread, watchedInput } from "./watched-input.ts";
+import { abortableTransport, pausableTransport, type Unread, watchedInput } from "./watched-transport.ts";
 
 /** The progress of a launch. */
 export type LaunchEvent =

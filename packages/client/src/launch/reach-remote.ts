@@ -1,10 +1,12 @@
 // Connects to a remote agent over HTTP or a WebSocket.
 
+import { randomBytes } from "node:crypto";
+import { request as httpRequest, STATUS_CODES } from "node:http";
+import { request as httpsRequest } from "node:https";
 import { httpTransport, plainTextProblem, type WebSocketLike, webSocketTransport } from "@parley/acp";
 import type { RemoteEntry } from "../agents/agent-entry.ts";
 import { LaunchError } from "./launch-error.ts";
 import type { Explanation, ReachedAgent } from "./reach-command.ts";
-import { socketRefusal } from "./socket-refusal.ts";
 
 /** Throws a LaunchError for addresses that cannot be used from here. */
 export function reachRemote(entry: RemoteEntry): ReachedAgent {
@@ -84,4 +86,49 @@ function hintOf(status: number | undefined): string {
   if (status < 400) return "correct the url of this agent";
   if (status < 500) return "check the path of the url: an agent is usually at /acp";
   return "the server has a problem of its own: try again later, or ask whoever runs it";
+}
+
+export interface SocketRefusal {
+  /** Without the headers, and without the body, which may repeat them. */
+  readonly message: string;
+  readonly status: number | undefined;
+}
+
+const patienceMs = 5_000;
+
+/** Undefined when there is nothing to say: the socket would be opened now, or nothing answers in time. */
+export function socketRefusal(
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+): Promise<SocketRefusal | undefined> {
+  const isSecure = url.protocol === "wss:" || url.protocol === "https:";
+  const address = new URL(url);
+  address.protocol = isSecure ? "https:" : "http:";
+  const where = `GET ${url.origin}${url.pathname}`;
+  return new Promise((resolve) => {
+    const request = (isSecure ? httpsRequest : httpRequest)(address, {
+      headers: {
+        ...headers,
+        Connection: "Upgrade",
+        Upgrade: "websocket",
+        "Sec-WebSocket-Key": randomBytes(16).toString("base64"),
+        "Sec-WebSocket-Version": "13",
+      },
+      timeout: patienceMs,
+    });
+    const done = (refusal?: SocketRefusal) => {
+      resolve(refusal);
+      request.destroy();
+    };
+    request.on("response", ({ statusCode: status = 0 }) => {
+      const got = `${status} ${STATUS_CODES[status] ?? ""}`.trim();
+      done({ message: `${where}: got ${got}, wanted 101`, status });
+    });
+    request.on("upgrade", () => done());
+    request.on("timeout", () => done());
+    request.on("error", (error: NodeJS.ErrnoException) => {
+      done({ message: `${where}: ${error.message || String(error.code)}`, status: undefined });
+    });
+    request.end();
+  });
 }

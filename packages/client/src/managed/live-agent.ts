@@ -1,11 +1,9 @@
 // The API of a managed agent: sessions that survive its crashes, login, pause and close.
 
 import { type ConnectedAgent, ConnectionError, type SessionList } from "@parley/acp";
-import { withTimeout } from "@parley/acp/internal";
+import { optional, withTimeout } from "@parley/acp/internal";
 import type { AgentEntry } from "../agents/agent-entry.ts";
-import { type AgentSessions, type AgentSessionsQuery, listAll } from "./list-all.ts";
-import type { LiveOptions, LivePlace } from "./live-options.ts";
-import type { LiveSession } from "./live-session.ts";
+import type { LiveOptions, LivePlace, LiveSession } from "./live-options.ts";
 import { ManagedProcess } from "./managed-process.ts";
 import { ManagedSession } from "./managed-session.ts";
 
@@ -92,4 +90,48 @@ export async function liveAgent(entry: AgentEntry, options: LiveOptions): Promis
     finish: () => process.finish(endSessions),
     close: () => process.close(endSessions),
   };
+}
+
+export type AgentSession = SessionList["sessions"][number];
+
+export interface AgentSessionsQuery {
+  /** Only sessions of this directory. */
+  readonly cwd?: string;
+  /** Default 1,000. */
+  readonly limit?: number;
+}
+
+export interface AgentSessions {
+  readonly sessions: readonly AgentSession[];
+  /** Whether these are all sessions of the agent. */
+  readonly isComplete: boolean;
+}
+
+/** For an agent that sends empty pages without end. */
+const maxPages = 1_000;
+
+export async function listAll(
+  page: (query: { readonly cwd?: string; readonly cursor?: string }) => Promise<SessionList>,
+  { cwd, limit = 1_000 }: AgentSessionsQuery,
+): Promise<AgentSessions> {
+  const found = new Map<string, AgentSession>();
+  const seen = new Set<string>();
+  let cursor: string | undefined;
+  do {
+    const { sessions, nextCursor } = await page({
+      ...optional({ cwd, cursor }),
+    });
+    for (const session of sessions) {
+      // some agents ignore the directory
+      if (cwd !== undefined && session.cwd !== cwd) continue;
+      if (found.size === limit && !found.has(session.sessionId)) {
+        return { sessions: [...found.values()], isComplete: false };
+      }
+      found.set(session.sessionId, session);
+    }
+    // a repeated cursor would never end
+    cursor = nextCursor === undefined || seen.has(nextCursor) ? undefined : nextCursor;
+    if (cursor !== undefined) seen.add(cursor);
+  } while (cursor !== undefined && seen.size < maxPages);
+  return { sessions: [...found.values()], isComplete: cursor === undefined };
 }

@@ -1,4 +1,4 @@
-// The options and events of a managed agent.
+// The options, events, sessions and prompts of a managed agent.
 
 import type {
   ClientDefinition,
@@ -6,15 +6,17 @@ import type {
   ContentBlock,
   Entry,
   Files,
+  Meta,
+  Prompt,
   SessionPlace,
   Terminals,
   Update,
 } from "@parley/acp";
 import type { LaunchEvent, LaunchOptions } from "../launch/launch-agent.ts";
-import type { Unread } from "../launch/watched-input.ts";
+import type { Unread } from "../launch/watched-transport.ts";
 import type { Asker } from "./asker.ts";
 import type { Problem } from "./problem.ts";
-import type { SessionSetup } from "./session-setup.ts";
+import type { SessionSetup, SetupProblem } from "./session-setup.ts";
 
 /** Decides what an agent may do. */
 export interface LiveGate {
@@ -107,3 +109,23 @@ export interface LivePlace extends SessionPlace {
 }
 
 export type PromptContent = string | readonly ContentBlock[];
+
+/** A session that survives a crash of its agent. Prompts wait for one another here. */
+export interface LiveSession extends ClientSession {
+  /** The problems of the setup. After a restart they are reported as events too. */
+  readonly setupProblems: readonly SetupProblem[];
+  /** The prompts that wait, oldest first; each can be cancelled by itself. */
+  readonly waiting: readonly LivePrompt[];
+  /** Sent when all earlier ones have ended, in every version. */
+  prompt(content: PromptContent, options?: { readonly meta?: Meta }): LivePrompt;
+}
+
+/**
+ * A prompt of a managed session. It may be sent more than once: `outcome` is the result of the last attempt, and rejects
+ * when the agent crashed and could not be restarted, or wants a login. `accepted` is the message of the first attempt
+ * that the agent accepted.
+ */
+export interface LivePrompt extends Prompt {
+  readonly content: PromptContent;
+  readonly isSent: boolean;
+}

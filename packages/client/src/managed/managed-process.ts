@@ -4,12 +4,12 @@ import { type ClientSession, type ConnectedAgent, ConnectionError } from "@parle
 import type { AgentEntry } from "../agents/agent-entry.ts";
 import { type LaunchedAgent, launchAgent } from "../launch/launch-agent.ts";
 import { LaunchError, stderrHint } from "../launch/launch-error.ts";
-import type { Unread } from "../launch/watched-input.ts";
+import type { Unread } from "../launch/watched-transport.ts";
 import { clientDefinition } from "./client-definition.ts";
 import type { LiveOptions } from "./live-options.ts";
 import { type LoginTarget, logIn } from "./log-in.ts";
-import { pause } from "./pause.ts";
 import { problemOf } from "./problem.ts";
+import { pause } from "./recover.ts";
 
 const crashWindowMs = 300_000;
 const longestPauseMs = 60_000;

@@ -2,8 +2,7 @@
 
 import type { ClientSession, Meta, Outcome, Prompt } from "@parley/acp";
 import { type InternalPromptOptions, optional, PromptHandle, type UnreadLimits } from "@parley/acp/internal";
-import type { PromptContent } from "./live-options.ts";
-import type { LivePrompt } from "./live-session.ts";
+import type { LivePrompt, PromptContent } from "./live-options.ts";
 import type { RecoveryCounts } from "./recover.ts";
 
 export class ManagedPrompt extends PromptHandle implements LivePrompt {

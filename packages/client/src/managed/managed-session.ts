@@ -12,15 +12,13 @@ import {
 } from "@parley/acp";
 import { charsOf, PromptQueue, SessionEvents, unreadLimits } from "@parley/acp/internal";
 import { LaunchError } from "../launch/launch-error.ts";
-import type { LivePlace, PromptContent } from "./live-options.ts";
-import type { LivePrompt, LiveSession } from "./live-session.ts";
+import type { LivePlace, LivePrompt, LiveSession, PromptContent } from "./live-options.ts";
 import type { ManagedProcess } from "./managed-process.ts";
 import { ManagedPrompt } from "./managed-prompt.ts";
 import { problemOf } from "./problem.ts";
-import { recover } from "./recover.ts";
+import { recover, watchSilence } from "./recover.ts";
 import { SessionActivation } from "./session-activation.ts";
 import type { SetupProblem } from "./session-setup.ts";
-import { watchSilence } from "./watch-silence.ts";
 
 export class ManagedSession implements LiveSession {
   data: unknown;

@@ -4,8 +4,14 @@ import { homedir } from "node:os";
 import { relative, resolve } from "node:path";
 import type { ContentBlock } from "@parley/acp";
 import { isProtectedPath } from "@parley/acp/node";
-import { type AcceptedContent, fileBlock, mediaType, wantedMedia } from "./mentioned-file.ts";
-import { findMentions, type Mention } from "./mentions.ts";
+import {
+  type AcceptedContent,
+  fileBlock,
+  findMentions,
+  type Mention,
+  mediaType,
+  wantedMedia,
+} from "./mentioned-file.ts";
 
 export interface PromptInput {
   /** The typed text; `@file` in it is looked up. */

@@ -1,11 +1,24 @@
-// Checks Node, the folders, the config file and the model of our own agent.
+// The checks of `parley doctor`: Node, the folders, the config file, the model of our own agent, and each installed agent.
 
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { CommandError } from "../command/command-error.ts";
+import { type AgentEntry, findProgram, LaunchError } from "@parley/client";
+import type { ConfiguredAgent } from "@parley/client/config";
+import { probeAgent } from "../agents/probe-agent.ts";
+import { CommandError } from "../command/command.ts";
 import { type Config, checkedConfig, configText } from "../settings/config-file.ts";
 import { configPath, credentialsPath, dataFolder, stateFolder } from "../settings/data-folder.ts";
-import type { Finding } from "./finding.ts";
+import { safeLine } from "../terminal/sanitise.ts";
+
+export interface Finding {
+  /** What was checked: `node`, `config`, `agent claude`. */
+  readonly what: string;
+  /** `missing` is optional and not a problem. */
+  readonly state: "ok" | "missing" | "warning" | "broken";
+  readonly detail: string;
+  /** How to fix it. */
+  readonly todo?: string;
+}
 
 export function examineNode(): Finding {
   const { node } = process.versions;
@@ -88,5 +101,67 @@ export async function examineModel({ agent = {} }: Config): Promise<Finding> {
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;
     return { what, state: "broken", detail: error.message, todo: "fix it: parley config edit" };
+  }
+}
+
+const slowMs = 10_000;
+
+/** Agents of the config file and our own must be installed; of the others only installed ones are checked. */
+export async function examineAgents(
+  agents: Iterable<ConfiguredAgent>,
+  only: string | undefined,
+  timeoutMs: number,
+): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  const absent: string[] = [];
+  // one after the other, so that the times are comparable
+  for (const { entry } of agents) {
+    if (only !== undefined && entry.name !== only) continue;
+    const isExpected = only !== undefined || entry.origin !== "ready" || entry.name === "parley";
+    const isThere =
+      entry.transport !== "stdio" || "path" in findProgram(entry.command, process.env, process.cwd());
+    if (isThere || isExpected) findings.push(await examineAgent(entry, timeoutMs));
+    else absent.push(entry.name);
+  }
+  if (absent.length === 0) return findings;
+  const detail = `not installed: ${absent.join(", ")}`;
+  return [
+    ...findings,
+    { what: "other agents", state: "missing", detail, todo: "parley agents list shows how to install them" },
+  ];
+}
+
+async function examineAgent(entry: AgentEntry, timeoutMs: number): Promise<Finding> {
+  const what = `agent ${entry.name}`;
+  try {
+    const facts = await probeAgent(entry, { handshakeTimeoutMs: timeoutMs, sessionTimeoutMs: timeoutMs });
+    const { title, version = "", protocol, handshakeMs, session, keys } = facts;
+    const known = `${title} ${version}`.trim();
+    const given = keys.length === 0 ? "" : `, gets ${keys.join(", ")}`;
+    const detail = safeLine(`${known}, protocol ${protocol}, handshake ${handshakeMs} ms${given}`);
+    if (session === "login_needed") {
+      return {
+        what,
+        state: "broken",
+        detail: `${detail}, not logged in`,
+        todo: `parley agents login ${entry.name}`,
+      };
+    }
+    if (session !== "ok") {
+      const failure = safeLine(`${detail}, opens no session: ${session.error}`);
+      return { what, state: "broken", detail: failure, todo: `parley agents check ${entry.name}` };
+    }
+    if (handshakeMs < slowMs) return { what, state: "ok", detail: `${detail}, opens sessions` };
+    return {
+      what,
+      state: "warning",
+      detail,
+      todo: "slow start: check what it loads, and the network",
+    };
+  } catch (error) {
+    if (!(error instanceof LaunchError)) throw error;
+    const lastLine = error.stderr?.trim().split("\n").at(-1) ?? "";
+    const detail = safeLine(lastLine === "" ? error.message : `${error.message}: ${lastLine}`);
+    return { what, state: "broken", detail, todo: error.hint };
   }
 }

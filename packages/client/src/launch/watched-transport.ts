@@ -1,7 +1,52 @@
-// Reports output of an agent that is not a message, and detects a program that only echoes its input, as cat does.
+// Wraps the transport of an agent: it can be aborted and paused, and reports output that is not a message.
 
 import type { Sink, Transport } from "@parley/acp";
 import { wrapSink, wrapTransport } from "@parley/acp/internal";
+
+export interface AbortableTransport {
+  readonly transport: Transport;
+  /** Ignores the signal from now on. */
+  settled(): void;
+}
+
+export function abortableTransport(transport: Transport, signal: AbortSignal): AbortableTransport {
+  let sink: Sink | undefined;
+  const abort = () => sink?.end({ kind: "closed", message: "given up" });
+  signal.addEventListener("abort", abort, { once: true });
+  return {
+    transport: wrapTransport(transport, {
+      start(given) {
+        sink = given;
+        transport.start(given);
+        // it may have been aborted meanwhile; a sink is not called before this returns
+        if (signal.aborted) queueMicrotask(abort);
+      },
+    }),
+    settled: () => signal.removeEventListener("abort", abort),
+  };
+}
+
+export interface PausableTransport {
+  readonly transport: Transport;
+  pause(): void;
+  resume(): void;
+}
+
+/** It is read while neither has paused it. */
+export function pausableTransport(inner: Transport): PausableTransport {
+  const pausedBy = new Set<"connection" | "owner">();
+  const control = (who: "connection" | "owner") => ({
+    pause() {
+      pausedBy.add(who);
+      inner.pause();
+    },
+    resume() {
+      pausedBy.delete(who);
+      if (pausedBy.size === 0) inner.resume();
+    },
+  });
+  return { transport: wrapTransport(inner, control("connection")), ...control("owner") };
+}
 
 /** Output of an agent that was not read as a message. */
 export interface Unread {

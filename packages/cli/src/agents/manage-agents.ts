@@ -1,19 +1,53 @@
-// `parley agents add`: adds an agent to the config file.
+// `parley agents list`, `add` and `remove`.
 
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { plainTextProblem } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
-import type { Invocation } from "../command/command.ts";
-import { usageError } from "../command/command-error.ts";
+import { type AgentEntry, findProgram } from "@parley/client";
+import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { assignment, listOption, textOption } from "../command/option-values.ts";
-import { printAnswer } from "../command/print-answer.ts";
-import { changeConfig } from "../settings/change-config.ts";
+import { changeConfig } from "../settings/config-file.ts";
 import { commandToType } from "../settings/installation.ts";
+import { withoutSecrets } from "../settings/known-secrets.ts";
 import { readAgents } from "../settings/named-agent.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 
-export async function run({ words, argv, values, json }: Invocation): Promise<number> {
+export async function listAgents({ json }: Invocation): Promise<number> {
+  const { agents, preferred } = await readAgents();
+  const listed = await withoutSecrets(
+    [...agents.values()].map(({ entry }) => ({ ...facts(entry), isDefault: entry.name === preferred })),
+  );
+  const width = Math.max(...listed.map(({ name }) => name.length));
+  const lines = listed.map(
+    ({ name, isDefault, state }) => `${isDefault ? "*" : " "} ${name.padEnd(width)}  ${state}`,
+  );
+  const data = listed.map(({ state: _state, ...rest }) => rest);
+  return printAnswer(lines.map(escapedLine).join("\n"), { agents: data }, json);
+}
+
+function facts(entry: AgentEntry) {
+  const { name, title = name, origin, transport } = entry;
+  if (entry.transport !== "stdio") {
+    return { name, title, origin, transport, url: entry.url, state: `${title}, at ${entry.url}` };
+  }
+  const { command, args, install } = entry;
+  const found = findProgram(command, process.env, process.cwd());
+  const isInstalled = "path" in found;
+  const hint = install === undefined ? "" : `: ${install}`;
+  return {
+    name,
+    title,
+    origin,
+    transport,
+    command: [command, ...args],
+    installed: isInstalled,
+    ...optional({ path: isInstalled ? found.path : undefined, install }),
+    state: isInstalled ? `${title}, ${found.path}` : `${title}, not installed${hint}`,
+  };
+}
+
+export async function addAgent({ words, argv, values, json }: Invocation): Promise<number> {
   const [name, extra] = words;
   const [url, title] = [textOption(values, "url"), textOption(values, "title")];
   if (name === undefined || extra !== undefined) {
@@ -52,8 +86,7 @@ export async function run({ words, argv, values, json }: Invocation): Promise<nu
   ]);
   const isDefault = values["default"] === true ? " It is now the default agent." : "";
   const text = `Added ${name} to ${file}.${isDefault} Check it with: ${commandToType()} agents check ${name}`;
-  printAnswer(text, { agent: name, file }, json);
-  return 0;
+  return printAnswer(text, { agent: name, file }, json);
 }
 
 /** Only safe addresses: nobody is asked about them again. */
@@ -76,4 +109,21 @@ function absolutePath(word: string, at: number): string {
   if (at === 0) return /[\\/]/.test(word) ? resolve(word) : word;
   const isPath = !word.startsWith("-") && /[\\/]|\.\w+$/.test(word);
   return isPath && statSync(word, { throwIfNoEntry: false })?.isFile() ? resolve(word) : word;
+}
+
+export async function removeAgent({ positionals, json }: Invocation): Promise<number> {
+  const [name = ""] = positionals;
+  const { config } = await readAgents();
+  if (!Object.hasOwn(config.agents ?? {}, name)) {
+    const own = Object.keys(config.agents ?? {}).join(", ");
+    throw usageError(
+      `unknown agent ${escapedLine(name)}; agents in the config file: ${own || "none"}`,
+      "see parley agents list",
+    );
+  }
+  const file = await changeConfig([
+    [["agents", name], undefined],
+    ...(config.client?.agent === name ? [[["client", "agent"], undefined] as const] : []),
+  ]);
+  return printAnswer(`Removed ${name} from ${file}.`, { agent: name, file }, json);
 }

@@ -1,0 +1,153 @@
+// `parley permissions list`, `add` and `revoke`: the rules in force and the remembered ones.
+
+import { realpathSync } from "node:fs";
+import { optional } from "@parley/acp/internal";
+import {
+  directoryIdentity,
+  parseRule,
+  type Rule,
+  RuleError,
+  rememberedRules,
+  ruleText,
+} from "@parley/client";
+import { CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
+import { directoryOption, parseTime } from "../command/option-values.ts";
+import { permissionsPath, policyPath } from "../settings/data-folder.ts";
+import { commandToType } from "../settings/installation.ts";
+import { withoutSecrets } from "../settings/known-secrets.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
+import { configuredRules, workspacePolicyOf } from "./policy-rules.ts";
+
+export async function listRules({ values, json }: Invocation): Promise<number> {
+  const cwd = directoryOption(values) ?? process.cwd();
+  const { rules: workspace, warnings } = workspacePolicyOf(cwd);
+  const rules = [...configuredRules({}), ...workspace, ...rememberedRules(permissionsPath()).list()];
+  const width = Math.max(0, ...rules.map((rule) => Math.min(widest, escapedLine(ruleText(rule)).length)));
+  const lines = rules.map((rule) => ruleLine(rule, width));
+  const hint = `Add your own rules to ${policyPath()}, one per line: allow exec npm test`;
+  const text = [
+    ...(lines.length === 0
+      ? ["No rules: reads in the workspace are allowed, everything else is asked."]
+      : lines),
+    ...warnings.map((warning) => `ignored: ${escapedLine(warning)}`),
+    hint,
+  ].join("\n");
+  const data = { rules: rules.map(ruleJson), warnings, policy: policyPath() };
+  const shown = await withoutSecrets({ text, data });
+  return printAnswer(shown.text, shown.data, json);
+}
+
+/** Longer rules do not widen the column. */
+const widest = 40;
+/** Rules that expire sooner are shown with the hour. */
+const soonMs = 2 * 86_400_000;
+
+export function ruleLine(rule: Rule, width = 0): string {
+  const { effect, id, scope, expires, source, workspace, origin, cwd } = rule;
+  const where = [
+    id === undefined ? (source ?? origin) : `id ${id}`,
+    scope === "workspace" ? `in ${workspace?.path}` : undefined,
+    cwd !== undefined ? `when listRules in ${cwd}` : scope === "always" ? "everywhere" : undefined,
+    expires === undefined ? undefined : `until ${moment(expires)}`,
+  ].filter((part) => part !== undefined);
+  return `${effect.padEnd(5)}  ${escapedLine(ruleText(rule)).padEnd(width)}  (${escapedLine(where.join(", "))})`;
+}
+
+function moment(time: number): string {
+  const [day = "", hour = ""] = new Date(time).toISOString().split("T");
+  return time - Date.now() < soonMs ? `${day} ${hour.slice(0, 5)} UTC` : day;
+}
+
+export function ruleJson(rule: Rule): object {
+  const { effect, origin, id, scope, expires, source, workspace, cwd } = rule;
+  return {
+    effect,
+    rule: ruleText(rule),
+    origin,
+    ...optional({
+      id,
+      scope,
+      expires: expires === undefined ? undefined : new Date(expires).toISOString(),
+      source,
+      workspace: workspace?.path,
+      cwd,
+    }),
+  };
+}
+
+const help = "see parley help permissions add";
+
+export async function addRule({ values, positionals, json }: Invocation): Promise<number> {
+  const rule = parsed(positionals.join(" "));
+  const scope = scopeOf(values["scope"]);
+  if (scope === "always") checkReach(rule);
+  const cwd = realpathSync(directoryOption(values) ?? ".");
+  const lasts = duration(values["for"]);
+  const { of, operation, pattern, effect } = rule;
+  const kept = rememberedRules(permissionsPath()).add({
+    of,
+    operation,
+    effect,
+    scope,
+    ...optional({
+      pattern,
+      workspace: scope === "workspace" ? { path: cwd, identity: directoryIdentity(cwd) } : undefined,
+      expires: lasts === undefined ? undefined : Date.now() + lasts,
+    }),
+  });
+  const text = `${ruleLine(kept)}\nTo revoke it: ${commandToType()} permissions revoke ${kept.id}`;
+  return printAnswer(text, ruleJson(kept), json);
+}
+
+/** Unlike in a policy file, # does not start a comment. */
+function parsed(text: string): Rule {
+  const [, effect = "", rule = ""] = /^\s*(\S+)\s*([\s\S]*)$/.exec(text) ?? [];
+  if (effect === "")
+    throw usageError("expected a rule, for example: parley permissions add allow exec npm test", help);
+  if (effect !== "allow" && effect !== "ask" && effect !== "deny")
+    throw usageError(`expected allow, ask or deny, got "${escapedLine(effect.slice(0, 50))}"`, help);
+  try {
+    return parseRule(rule, { effect, origin: "user" });
+  } catch (error) {
+    throw error instanceof RuleError ? usageError(escapedLine(error.message), help) : error;
+  }
+}
+
+function scopeOf(given: unknown): "workspace" | "always" {
+  if (given === "workspace" || given === "always") return given;
+  throw usageError(`--scope: expected workspace or always, got ${escapedLine(String(given))}`, help);
+}
+
+/** Rules for all directories last for months, so they are limited to reads and exact commands. */
+function checkReach({ effect, operation, pattern }: Rule): void {
+  if (effect !== "allow" || operation === "read") return;
+  if (operation === "exec" && pattern !== undefined && !/\*$/.test(pattern)) return;
+  const message = "--scope always is limited to reads and exact commands";
+  throw usageError(message, `use --scope workspace, or add the rule to ${policyPath()}`);
+}
+
+function duration(given: unknown): number | undefined {
+  if (given === undefined) return undefined;
+  const lasts = parseTime(String(given), ["m", "h", "d", "w"]);
+  if (lasts !== undefined) return lasts;
+  throw usageError(
+    `--for: expected a time such as 30m, 12h, 30d or 4w, got ${escapedLine(String(given))}`,
+    help,
+  );
+}
+
+export async function revokeRules({ values, positionals, json }: Invocation): Promise<number> {
+  const remembered = rememberedRules(permissionsPath());
+  const all = remembered.list().map(({ id }) => id);
+  const wanted = values["all"] === true ? all : positionals;
+  if (wanted.length === 0 && values["all"] !== true)
+    throw usageError("expected the id of a rule, or --all", "parley permissions list shows the ids");
+  const unknown = wanted.filter((id) => !all.includes(id));
+  if (unknown.length > 0) {
+    const message = `unknown rule id: ${escapedLine(unknown.join(", "))}`;
+    throw new CommandError("not_found", message, "parley permissions list shows the ids");
+  }
+  for (const id of wanted) remembered.revoke(id);
+  const text = wanted.length === 0 ? "No rules to revoke." : `Revoked: ${wanted.join(", ")}`;
+  return printAnswer(text, { revoked: wanted }, json);
+}

@@ -1,0 +1,148 @@
+// Opens the history, finds sessions in it, and formats them without secrets.
+
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { Entry } from "@parley/acp";
+import type { History, HistorySession } from "@parley/client/history";
+import { CommandError, usageError } from "../command/command.ts";
+import { dataFolder } from "../settings/data-folder.ts";
+import { knownSecrets } from "../settings/known-secrets.ts";
+import { escapedLine, safeLine } from "../terminal/sanitise.ts";
+
+const shownSessions = 10;
+
+export function historyPath(): string {
+  return join(dataFolder(), "history.db");
+}
+
+/** Closes the history when the work is done. */
+export async function withHistory<Result>(work: (history: History) => Promise<Result>): Promise<Result> {
+  const { openHistory } = await import("@parley/client/history");
+  const history = openHistory({ path: historyPath() });
+  try {
+    return await work(history);
+  } finally {
+    await history.close();
+  }
+}
+
+/** Throws a usage error for a second session. */
+export function oneSession([word, extra]: readonly string[], command: string): string | undefined {
+  if (extra === undefined) return word;
+  throw usageError(
+    `${command}: expected one session, got also ${escapedLine(extra)}`,
+    `see parley help ${command}`,
+  );
+}
+
+export async function sessionNamed(history: History, word: string | undefined): Promise<HistorySession> {
+  if (word === undefined) throw usageError("expected a session", "parley sessions list prints the ids");
+  const session = await history.find(word);
+  if (session !== undefined) return session;
+  const all = await history.list({ limit: Number.POSITIVE_INFINITY });
+  const matching = all.filter(({ id, name }) => name === word || id.startsWith(word));
+  // as `parley run -s` does
+  const [here, another] = matching.filter(({ name, cwd }) => name === word && cwd === process.cwd());
+  if (here !== undefined && another === undefined) return here;
+  if (matching.length > 1) {
+    const shown = sessionLines(matching.slice(0, shownSessions), Date.now()).map(
+      (line) => `  ${line.trimEnd()}`,
+    );
+    const more = matching.length > shown.length ? ["  and more"] : [];
+    const message = `${escapedLine(word)} matches ${matching.length} sessions:`;
+    throw new CommandError("ambiguous", [message, ...shown, ...more].join("\n"), "use the whole id");
+  }
+  const message = `session ${escapedLine(word)} not found`;
+  throw new CommandError("not_found", message, "parley sessions list prints the ids");
+}
+
+export interface SessionRedactor {
+  session(session: HistorySession): HistorySession;
+  text(text: string): string;
+  entries(entries: AsyncIterable<Entry>): AsyncIterable<Entry>;
+}
+
+export async function sessionRedactor(sessions: readonly HistorySession[]): Promise<SessionRedactor> {
+  const [{ Redactor, StreamRedactor }, secrets] = await Promise.all([
+    import("@parley/acp/redact"),
+    knownSecrets({ agents: sessions.map(({ agent }) => agent) }),
+  ]);
+  const known = new StreamRedactor<Entry>(secrets);
+  const commands = new Redactor({ names: false, secrets });
+  return {
+    session(session) {
+      const { agent, ...rest } = known.value(session);
+      const { command } = session.agent;
+      return {
+        ...rest,
+        agent: command === undefined ? agent : { ...agent, command: commands.command(command) },
+      };
+    },
+    text: (text) => known.text(text),
+    async *entries(entries) {
+      for await (const entry of entries) yield* known.next(entry);
+      yield* known.end();
+    },
+  };
+}
+
+export async function redactedSessions(
+  sessions: readonly HistorySession[],
+): Promise<readonly HistorySession[]> {
+  const redactor = await sessionRedactor(sessions);
+  return sessions.map((session) => redactor.session(session));
+}
+
+export function sessionLine(session: HistorySession, now: number): string {
+  return sessionLines([session], now)[0] ?? "";
+}
+
+/** The title comes last: it may be long. */
+export function sessionLines(sessions: readonly HistorySession[], now: number): string[] {
+  return columns(
+    sessions.map(({ id, name, title, agent, cwd, updatedAt }) => {
+      const label = [name === undefined ? "" : `${safeLine(name)}:`, safeLine(title ?? "(no title)")]
+        .join(" ")
+        .trim();
+      return [id, age(now - updatedAt).padStart(4), safeLine(agent.name), home(cwd), label];
+    }),
+  );
+}
+
+/** All columns but the last are padded. */
+export function columns(rows: readonly (readonly string[])[]): string[] {
+  const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
+  return rows.map((row) =>
+    row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(width(column)))).join("  "),
+  );
+}
+
+export function sessionJson(session: HistorySession): object {
+  const { createdAt, updatedAt, ...rest } = session;
+  return {
+    ...rest,
+    createdAt: new Date(createdAt).toISOString(),
+    updatedAt: new Date(updatedAt).toISOString(),
+  };
+}
+
+const steps = [
+  [1000, "now"],
+  [60_000, "s"],
+  [3_600_000, "m"],
+  [86_400_000, "h"],
+] as const;
+
+export function age(ms: number): string {
+  if (ms < steps[0][0]) return "now";
+  for (let at = 1; at < steps.length; at++) {
+    const [limit, unit] = steps[at] ?? steps[1];
+    if (ms < limit) return `${Math.floor(ms / (steps[at - 1]?.[0] ?? 1))}${unit}`;
+  }
+  return `${Math.floor(ms / 86_400_000)}d`;
+}
+
+export function home(path: string): string {
+  const own = homedir();
+  return safeLine(path === own || path.startsWith(`${own}/`) ? `~${path.slice(own.length)}` : path);
+}
