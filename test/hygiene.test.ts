@@ -76,3 +76,14 @@ test("files end with a newline and have no carriage returns", () => {
 test("scripts that are started by name are executable", () => {
   for (const file of [".ci/run", "packages/cli/bin/parley"]) accessSync(join(root, file), constants.X_OK);
 });
+
+test("hover texts cite no rule ids: those are for tests and docs/rules.md", () => {
+  const id = /\((?:see )?(?:TH|[ACXQJTBLHWGNFE])\d{1,3}\b/;
+  const shipped = texts.filter((file) => /^packages\/[^/]+\/src\/.*\.ts$/.test(file) && !isTest(file));
+  const wrong = shipped.flatMap((file) =>
+    [...read(file).matchAll(/\/\*\*[\s\S]*?\*\//g)]
+      .filter(([comment]) => id.test(comment))
+      .map(([comment]) => `${file}: ${comment.slice(0, 80)}`),
+  );
+  assert.deepEqual(wrong, []);
+});

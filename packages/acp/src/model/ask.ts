@@ -4,7 +4,7 @@ import type { ElicitationSchema, Meta } from "./types.gen.ts";
 
 export type { PermissionAsk, PermissionSubject } from "./types.gen.ts";
 
-/** Anything but a selected option means: do not proceed (A89, A90). */
+/** Anything but a selected option means: do not proceed. */
 export type PermissionAnswer =
   | { outcome: "selected"; optionId: string; _meta?: Meta | null }
   | { outcome: "cancelled"; _meta?: Meta | null };

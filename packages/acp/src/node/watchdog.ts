@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { Socket } from "node:net";
 import type { Writable } from "node:stream";
 
-/** The prefix of the variables that mark the processes of our groups, to find daemons that have left them (TH6). */
+/** The prefix of the variables that mark the processes of our groups, to find daemons that have left them. */
 const ownerMark = `PARLEY_GROUP_${randomBytes(6).toString("hex")}_`;
 
 let marks = 0;

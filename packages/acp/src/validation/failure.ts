@@ -77,7 +77,7 @@ export function pointer(key: string): string {
 }
 
 /**
- * Finds the custom root field of an object with too many keys (X2). `known` and `outer` are field names separated by
+ * Finds the custom root field of an object with too many keys. `known` and `outer` are field names separated by
  * spaces, with a question mark after unstable ones. Undefined values are ignored, and `_meta` is always allowed.
  */
 export function strayKey(

@@ -30,7 +30,7 @@ export interface WireVersion {
   /** "strict" allows strings and integers only, as in version 2. */
   readonly idPolicy: "any" | "strict";
   /**
-   * An app's own values must begin with an underscore, as in version 2 (X8). Not for raw peers, which may pass on the
+   * An app's own values must begin with an underscore, as in version 2. Not for raw peers, which may pass on the
    * values of others.
    */
   readonly ownValues?: "underscored";

@@ -34,7 +34,7 @@ export function bufferedOutput(stream: NodeJS.WriteStream, before: () => void = 
 /** How much may wait for the reader of our output. */
 const longestQueue = 1024 * 1024;
 
-/** Back-pressure for a reader that is slower than the agent (F6). */
+/** Back-pressure for a reader that is slower than the agent. */
 export class SlowReader {
   readonly #stream: NodeJS.WriteStream;
   #isWaitedFor = false;

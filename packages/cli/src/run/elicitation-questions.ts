@@ -18,7 +18,7 @@ export async function askElicitation(
   return openAddress(question, questions, paint);
 }
 
-/** The agent may never report completion, so the address can be shown again or cancelled at any time (C48). */
+/** The agent may never report completion, so the address can be shown again or cancelled at any time. */
 async function openAddress(
   { host, url, completed }: Extract<ElicitationQuestion, { mode: "url" }>,
   { ask, write }: Questions,
@@ -150,7 +150,7 @@ export interface FormChoice {
 
 const kinds = ["string", "number", "integer", "boolean", "array"];
 
-/** Lists are supported only with a fixed choice of items (C47). */
+/** Lists are supported only with a fixed choice of items. */
 export function isKnownField(field: Field): boolean {
   return kinds.includes(field.type) && (field.type !== "array" || formChoices(field).length > 0);
 }

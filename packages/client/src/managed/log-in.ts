@@ -165,7 +165,7 @@ function commandOf(raw: Raw, { entry, environment, cwd }: LoginContext): LoginCo
   return appended(entry, raw, { environment, cwd });
 }
 
-/** The agent's own program and arguments, followed by those of the method (C12). */
+/** The agent's own program and arguments, followed by those of the method. */
 function appended(
   entry: CommandEntry,
   raw: Raw,

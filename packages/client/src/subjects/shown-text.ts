@@ -8,7 +8,7 @@ const misleading = /\p{Cc}|\p{Cf}|\p{Cs}|\p{Zl}|\p{Zp}|\u034f|[\u115f\u1160\u17b
 const lookAlike = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u;
 const lookAlikes = new RegExp(lookAlike, "gu");
 
-/** Each such character is shown by its number; the rest is cut where a line ends (N136). */
+/** Each such character is shown by its number; the rest is cut where a line ends. */
 export function shownLine(text: string, most = maxCells): string {
   // what lies far behind the end would cost time for nothing
   const near = text.slice(0, most * 4);

@@ -86,7 +86,7 @@ function legacyModels(value: unknown): LegacyModels | undefined {
   return { currentModelId: models.currentModelId, availableModels: known };
 }
 
-/** Options for a v1 client. Booleans become a choice of on and off where it knows no booleans (A81). */
+/** Options for a v1 client. Booleans become a choice of on and off where it knows no booleans. */
 export function optionsToV1(
   options: readonly SessionConfigOption[],
   knowsBooleans: boolean,

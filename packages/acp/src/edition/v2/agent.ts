@@ -131,7 +131,7 @@ function decode(method: string, given: object): AgentOp | undefined {
   }
 }
 
-/** Another place to replay from is refused, never replaced (A29). */
+/** Another place to replay from is refused, never replaced. */
 function replayed(from: wire.ResumeSessionRequest["replayFrom"]): boolean {
   if (from == null || from.type === "start") return from != null;
   throw invalidParams(

@@ -54,7 +54,7 @@ export const v2ClientEdition: ClientEdition = {
   repair,
 };
 
-/** A form of another type could not be shown (E18). */
+/** A form of another type could not be shown. */
 function checkForm({
   mode,
   requestedSchema,
@@ -108,7 +108,7 @@ function activationToWire(activation: Activation): wire.NewSessionRequest {
   };
 }
 
-/** Older drafts sent commands without their type (E10) and prompts without the id of their message (E1). */
+/** Older drafts sent commands without their type and prompts without the id of their message. */
 function repair(method: string, value: unknown): void {
   if (typeof value !== "object" || value === null) return;
   const { update, availableCommands } = value as { update?: unknown; availableCommands?: unknown };

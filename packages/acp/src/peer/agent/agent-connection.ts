@@ -125,7 +125,7 @@ export class AgentConnection implements AgentHost {
     notifications[method as `_${string}`]?.(params, this.#extensionContext(new AbortController().signal));
   }
 
-  /** Names the ways to log in that this client was shown (A112), unless they are too many for an error. */
+  /** Names the ways to log in that this client was shown, unless they are too many for an error. */
   #loginNeeded(): RequestError {
     const methods = this.#wire.edition.authMethods(authMethodsFor(this.#definition, this.features));
     const { code, message } = authRequired();

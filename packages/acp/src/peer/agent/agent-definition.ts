@@ -128,7 +128,7 @@ export function checkAgentDefinition(definition: AgentDefinition): void {
   }
 }
 
-/** With a name twice it would be unclear which value counts (A15). */
+/** With a name twice it would be unclear which value counts. */
 function checkEnv(methodId: string, env: readonly { readonly name: string }[]): void {
   const names = env.map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
@@ -148,7 +148,7 @@ export function introduction(definition: AgentDefinition, client: ClientFeatures
   };
 }
 
-/** A terminal login is only shown to clients that can run one (A13). */
+/** A terminal login is only shown to clients that can run one. */
 export function authMethodsFor(definition: AgentDefinition, client: ClientFeatures): readonly AuthMethod[] {
   const { authMethods = [] } = definition;
   return authMethods.filter((method) => method.type !== "terminal" || client.terminalAuth);

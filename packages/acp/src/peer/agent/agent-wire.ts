@@ -42,7 +42,7 @@ export interface AgentWireOptions
   /** Newest first. */
   readonly versions: readonly ProtocolVersion[];
   readonly unstable: UnstableMethods;
-  /** The host passes on what another agent says, so it goes out as it came (X9). Default false. */
+  /** The host passes on what another agent says, so it goes out as it came. Default false. */
   readonly forwards?: boolean;
 }
 

@@ -220,7 +220,7 @@ export class OpenSession implements AgentSession {
     if (this.#turn?.messageId === messageId) this.#turn.cancel();
   }
 
-  /** Ends the turn and withdraws what waits; both are outcomes, never errors (A47). */
+  /** Ends the turn and withdraws what waits; both are outcomes, never errors. */
   cancel(): void {
     const waiting = [...(this.#turn?.inbox.close() ?? []), ...this.#queue.withdrawAll()];
     this.#turn?.cancel();

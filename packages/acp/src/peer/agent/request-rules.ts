@@ -5,7 +5,7 @@ import { invalidParams } from "../../jsonrpc/errors.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
 import { type AgentDefinition, lists } from "./agent-definition.ts";
 
-/** Throws -32602 for what the agent cannot use. No root and no server is left out silently (A22, A41, A42). */
+/** Throws -32602 for what the agent cannot use. No root and no server is left out silently. */
 export function checkedActivation(
   given: Activation,
   { mcp = {}, unstable = [] }: Pick<AgentDefinition, "mcp" | "unstable">,
@@ -28,7 +28,7 @@ export function checkedActivation(
   return activation;
 }
 
-/** Refuses a system prompt that is not text, or of an unknown mode (A118). An agent that did not list it ignores it. */
+/** Refuses a system prompt that is not text, or of an unknown mode. An agent that did not list it ignores it. */
 function withSystemPrompt({ systemPrompt, ...activation }: Activation, isListed: boolean): Activation {
   if (systemPrompt === undefined || !isListed) return activation;
   const { mode, content } = systemPrompt as { mode?: unknown; content?: unknown };
@@ -56,7 +56,7 @@ export function isAbsolutePath(path: string): boolean {
   return path.startsWith("/") || path.startsWith("\\\\") || /^[A-Za-z]:[\\/]/.test(path);
 }
 
-/** The option with its new value. Throws -32602 for a value that it does not offer (A79). */
+/** The option with its new value. Throws -32602 for a value that it does not offer. */
 export function checkOptionValue(
   options: readonly SessionConfigOption[],
   configId: string,
@@ -89,7 +89,7 @@ function quoted(value: string | boolean): string {
   return JSON.stringify(typeof value === "string" ? value.slice(0, 80) : value);
 }
 
-/** Throws -32602 for a method that is unknown, or that the client runs in a terminal (C12). */
+/** Throws -32602 for a method that is unknown, or that the client runs in a terminal. */
 export async function logIn(definition: AgentDefinition, methodId: string): Promise<void> {
   const { authMethods = [] } = definition;
   const method = authMethods.find((each) => each.methodId === methodId);

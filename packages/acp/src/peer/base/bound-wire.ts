@@ -64,7 +64,7 @@ export class BoundWire {
     return decoded;
   }
 
-  /** The params of a notification, or a Failure that has been logged: notifications are never answered (X16). */
+  /** The params of a notification, or a Failure that has been logged: notifications are never answered. */
   notificationParams(method: BoundMethod, params: unknown): unknown {
     const decoded = decodeParams(method, params);
     if (decoded instanceof Failure) {

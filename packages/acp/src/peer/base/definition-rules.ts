@@ -45,7 +45,7 @@ export function checkDefinition(
   }
 }
 
-/** Only methods outside the protocol have handlers of their own (X3). */
+/** Only methods outside the protocol have handlers of their own. */
 function checkMethods(where: string, methods: unknown): void {
   if (methods === undefined) return;
   if (!isObject(methods))

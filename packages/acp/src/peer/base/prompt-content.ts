@@ -3,7 +3,7 @@
 import type { AgentFeatures } from "../../edition/agent-ops.ts";
 import type { ContentBlock } from "../../model/content.ts";
 
-/** Describes the first block that the agent does not accept (C21). Text and links are always accepted (A9). */
+/** Describes the first block that the agent does not accept. Text and links are always accepted. */
 export function unsupportedContent(
   content: readonly ContentBlock[],
   features: Pick<AgentFeatures, "image" | "audio" | "embeddedContext">,

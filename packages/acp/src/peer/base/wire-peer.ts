@@ -112,7 +112,7 @@ export class WirePeer<
     return this.#connection.notify(method, this.#wire.notification(method, params));
   }
 
-  /** A request outside the protocol: its name begins with `_` (X3), nothing is validated. */
+  /** A request outside the protocol: its name begins with `_`, nothing is validated. */
   requestExtension(
     method: `_${string}`,
     params?: unknown,

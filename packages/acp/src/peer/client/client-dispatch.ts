@@ -234,7 +234,7 @@ export class ClientDispatch {
   }
 }
 
-/** Refuses a question with two options of one id, whose answer would be ambiguous (N132). */
+/** Refuses a question with two options of one id, whose answer would be ambiguous. */
 function refuseDuplicates({ options }: PermissionAsk): void {
   const ids = new Set<string>();
   for (const [at, { optionId }] of options.entries()) {

@@ -278,7 +278,7 @@ export class ConnectedAgent {
     return { cwd, additionalDirectories: roots, mcpServers, ...optional({ systemPrompt, meta }) };
   }
 
-  /** Only what was declared, and text (C65). */
+  /** Only what was declared, and text. */
   #checkSystemPrompt({ mode, content }: SystemPrompt): void {
     this.#needs(this.features.systemPrompt, "take a system prompt");
     if (mode === "override")
@@ -287,7 +287,7 @@ export class ConnectedAgent {
       throw new TypeError("systemPrompt: its content must be one or more blocks of text, none of them empty");
   }
 
-  /** Throws for a request that the agent does not support (C6-C10). */
+  /** Throws for a request that the agent does not support. */
   #needs(offered: boolean, what: string): void {
     if (!offered) throw new TypeError(`this agent does not ${what}`);
   }

@@ -4,7 +4,7 @@ export class OpenQuestions {
   readonly #open = new Set<AbortController>();
   #isCancelling = false;
 
-  /** Runs the handler; a cancelled question is answered at once, whatever the handler does (C24). */
+  /** Runs the handler; a cancelled question is answered at once, whatever the handler does. */
   async answer<Answer>(
     signal: AbortSignal,
     cancelled: Answer,

@@ -30,7 +30,7 @@ export class SessionRequests {
     return this.#edition.pipelinesPrompts;
   }
 
-  /** Throws for content that may not be sent to this agent (C21, C22, G7). */
+  /** Throws for content that may not be sent to this agent. */
   checkPrompt(content: readonly ContentBlock[]): void {
     if (!Array.isArray(content) || content.some((block) => !isObject(block))) {
       const got = Array.isArray(content) ? content.find((block) => !isObject(block)) : content;

@@ -26,7 +26,7 @@ export class ToolCallTracker {
     return [...this.#open].filter((id) => !this.#background.has(id));
   }
 
-  /** Shows open calls as failed: the agent has gone, and nobody knows how far they came (F1). */
+  /** Shows open calls as failed: the agent has gone, and nobody knows how far they came. */
   failOpen(out: { update(update: Update): void }): void {
     for (const toolCallId of [...this.#open])
       out.update({ sessionUpdate: "tool_call_update", toolCallId, status: "failed" });

@@ -31,7 +31,7 @@ const settleMs = 10_000;
 const settleMethod = "_parley/settled";
 
 export class SessionRouting implements HttpRouting {
-  /** The agent's requests that are about a session, by id: our answer has to name it (H8). */
+  /** The agent's requests that are about a session, by id: our answer has to name it. */
   readonly #questions = new Map<string, string>();
   /** Our requests that begin, take up or end a session. */
   readonly #asked = new Map<string, Asked>();
@@ -138,7 +138,7 @@ export class SessionRouting implements HttpRouting {
 
   /**
    * The history of a loaded session comes on its own stream and the answer to `session/load` on that of the connection
-   * (H11), so that the answer may arrive first. The agent is asked something whose answer comes on the session's stream,
+   *, so that the answer may arrive first. The agent is asked something whose answer comes on the session's stream,
    * behind the history; then the history is over, and whoever loaded the session is told.
    */
   #deliverSettled(session: string, link: HttpLink, deliver: () => void): void {

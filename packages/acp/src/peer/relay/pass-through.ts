@@ -71,7 +71,7 @@ class Passage {
     if (this.#clientEnded !== undefined) this.#waitForFarewell();
   }
 
-  /** Ends the agent's input with the client's. What the agent still sends is passed on (T7). */
+  /** Ends the agent's input with the client's. What the agent still sends is passed on. */
   #clientEnds(reason: EndReason): void {
     if (reason.kind !== "eof") return this.#end(reason);
     this.#clientEnded = reason;

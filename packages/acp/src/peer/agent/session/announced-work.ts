@@ -19,7 +19,7 @@ const finalStatuses: ReadonlySet<unknown> = new Set(["completed", "failed", "can
 
 export class AnnouncedWork {
   readonly #open: Record<PartKind, Map<string, Part>> = { tool_call: new Map(), terminal: new Map() };
-  /** Their ids are never used again (A107). */
+  /** Their ids are never used again. */
   readonly #exited = new Set<string>();
   /** Terminals of the client that have been released, and those that a tool call shows. */
   readonly #released = new Set<string>();
@@ -35,7 +35,7 @@ export class AnnouncedWork {
     return [...this.#compactions.values()].every((status) => finalStatuses.has(status));
   }
 
-  /** The whole list, once it has been reported (A65). */
+  /** The whole list, once it has been reported. */
   get background(): readonly BackgroundWork[] | undefined {
     return this.#background;
   }
@@ -120,7 +120,7 @@ export class AnnouncedWork {
     this.#part(kind, id).cancel = cancel;
   }
 
-  /** Cancels it; false when the definition must. Throws -32602 where it is unknown, over or not cancellable (A108). */
+  /** Cancels it; false when the definition must. Throws -32602 where it is unknown, over or not cancellable. */
   cancel(kind: PartKind, id: string): boolean {
     const part = this.#open[kind].get(id);
     const field = kind === "tool_call" ? "toolCallId" : "terminalId";
@@ -132,7 +132,7 @@ export class AnnouncedWork {
     return part.cancel !== undefined;
   }
 
-  /** Throws unless what is listed has been announced, and what is no longer listed has ended (A66). */
+  /** Throws unless what is listed has been announced, and what is no longer listed has ended. */
   setBackground(work: readonly BackgroundWork[]): void {
     for (const item of work) {
       if (!this.#isRunning(item))
@@ -176,7 +176,7 @@ export class AnnouncedWork {
     );
   }
 
-  /** A client shows nothing for a terminal that was released (A88). */
+  /** A client shows nothing for a terminal that was released. */
   #checkContent(content: readonly ToolCallContent[]): void {
     for (const item of content) {
       if (item.type === "terminal" && this.#released.has(String(item.terminalId)))
@@ -196,7 +196,7 @@ export class AnnouncedWork {
     );
   }
 
-  /** One final status, and only what belongs to it (A105). */
+  /** One final status, and only what belongs to it. */
   #checkCompaction(update: Extract<Update, { sessionUpdate: "compaction_update" }>): void {
     const { compactionId, status, summary, error } = update;
     const before = this.#compactions.get(compactionId);

@@ -16,7 +16,7 @@ const reasons: Readonly<Record<KnownReason, true>> = {
 };
 type KnownReason = StopReason extends infer Word ? (string extends Word ? never : Word & string) : never;
 
-/** Ids are unique; a choice has values, none of them twice, and the current one among them (A77, A84). */
+/** Ids are unique; a choice has values, none of them twice, and the current one among them. */
 export function checkOptions(options: readonly SessionConfigOption[]): void {
   checkUnique("the config options", "configId", options);
   for (const option of options) {
@@ -32,7 +32,7 @@ export function checkOptions(options: readonly SessionConfigOption[]): void {
   }
 }
 
-/** Names are unique, and have no white space (A85). */
+/** Names are unique, and have no white space. */
 export function checkCommands(commands: readonly AvailableCommand[]): void {
   for (const { name } of commands) {
     if (typeof name !== "string" || name === "" || /\s/u.test(name))
@@ -41,20 +41,20 @@ export function checkCommands(commands: readonly AvailableCommand[]): void {
   checkUnique("the commands", "name", commands);
 }
 
-/** There is something to choose, and an answer names one option (A91). */
+/** There is something to choose, and an answer names one option. */
 export function checkPermission({ options }: PermissionAsk): void {
   if (options.length === 0) throw new TypeError("a permission needs at least one option");
   checkUnique("the options of a permission", "optionId", options);
 }
 
-/** Version 1 may leave out what every client needs (A101). */
+/** Version 1 may leave out what every client needs. */
 export function checkForm(schema: { readonly type?: unknown; readonly properties?: unknown }): void {
   const { type, properties } = schema;
   if (type !== "object" || typeof properties !== "object" || properties === null)
     throw new TypeError('the requestedSchema of a form must have the type "object" and properties');
 }
 
-/** A URL is shown, so it must not contain a secret (A96). */
+/** A URL is shown, so it must not contain a secret. */
 export function checkElicitationUrl(url: string): void {
   let parsed: URL;
   try {

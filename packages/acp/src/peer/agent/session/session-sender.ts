@@ -12,7 +12,7 @@ export interface SessionSender {
   readonly client: Introduction<ClientFeatures>;
   /** Rules for what the app sends; undefined where they are not loaded. */
   readonly rules: ModelRules | undefined;
-  /** URL elicitations whose flow is not over. Their ids are unique on a connection (A98). */
+  /** URL elicitations whose flow is not over. Their ids are unique on a connection. */
   readonly openUrls: Set<string>;
   readonly log: Log;
   /** The params of `session/update`. Throws when the update is not valid. */

@@ -90,7 +90,7 @@ export class SessionUpdates {
     this.work.check(update);
   }
 
-  /** Throws a TypeError for what the model does not have, whichever version the client speaks (G7). */
+  /** Throws a TypeError for what the model does not have, whichever version the client speaks. */
   checkSchema(update: Update): void {
     const failure = this.sender.rules?.update(update);
     if (failure === undefined) return;
@@ -107,7 +107,7 @@ export class SessionUpdates {
     this.sender.log("error", "the session's store failed", { sessionId: this.sessionId, error });
   }
 
-  /** Reports the state of the session. A client that comes back gets it again (A30). */
+  /** Reports the state of the session. A client that comes back gets it again. */
   setState(state: SessionState): void {
     this.#state = state;
     void this.output.show({ sessionUpdate: "state_update", ...state, ...this.#background() });
@@ -120,7 +120,7 @@ export class SessionUpdates {
     void this.output.show(this.#stateNow());
   }
 
-  /** Once background work has been reported it is part of every state (A65). */
+  /** Once background work has been reported it is part of every state. */
   #background(): { background?: BackgroundWork[] } {
     const { background } = this.work;
     return background === undefined ? {} : { background: [...background] };

@@ -120,7 +120,7 @@ export class Questions {
     return answer;
   }
 
-  /** A form with wrong values counts as not filled in (A100). */
+  /** A form with wrong values counts as not filled in. */
   #checked(elicitation: ElicitationAsk, answer: ElicitationAnswer): ElicitationAnswer {
     if (elicitation.mode !== "form" || answer.action !== "accept") return answer;
     const problem = formProblem(elicitation.requestedSchema, answer.content ?? {});
@@ -157,7 +157,7 @@ export class Questions {
   }
 }
 
-/** An id is open once on a connection, or it would be unclear which flow is over (A98). */
+/** An id is open once on a connection, or it would be unclear which flow is over. */
 function beginUrl({ elicitationId, url }: UrlElicitation, openUrls: Set<string>): void {
   checkElicitationUrl(url);
   if (openUrls.has(elicitationId)) {

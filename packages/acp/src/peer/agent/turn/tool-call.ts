@@ -197,7 +197,7 @@ export class ToolCall {
     }
   }
 
-  /** A failure is shown to the user, not sent as an error (A113); never with a stack. */
+  /** A failure is shown to the user, not sent as an error; never with a stack. */
   async #fail(error: unknown): Promise<void> {
     if (this.#isCancelled) return this.finish("cancelled");
     const message = error instanceof Error ? error.message : "the tool failed";

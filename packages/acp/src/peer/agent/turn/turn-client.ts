@@ -61,7 +61,7 @@ export class TurnClient {
       : undefined;
   }
 
-  /** @internal Releases the terminals that the turn did not release (A87). */
+  /** @internal Releases the terminals that the turn did not release. */
   close(): void {
     for (const terminal of this.#open) terminal.release().catch(() => undefined);
   }
