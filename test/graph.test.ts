@@ -31,12 +31,12 @@ for (const graph of graphs) {
     assert.deepEqual(wrong, []);
   });
 
-  test(`a folder of packages/${graph.packageName} has at most 27 source files`, () => {
+  test(`a folder of packages/${graph.packageName} has at most 25 source files`, () => {
     const counts = new Map<string, number>();
     for (const file of sourcesOf(graph.packageName))
       counts.set(folderOf(file), (counts.get(folderOf(file)) ?? 0) + 1);
     assert.deepEqual(
-      [...counts].filter(([, count]) => count > 27),
+      [...counts].filter(([, count]) => count > 25),
       [],
     );
   });

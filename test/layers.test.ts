@@ -36,7 +36,7 @@ const layerMayImport: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Folders that never see one another, in either direction. */
-const strangers: readonly (readonly [string, string])[] = [
+const separateFolders: readonly (readonly [string, string])[] = [
   ["peer/agent", "peer/client"],
   ["wire/v1", "wire/v2"],
   ["edition/v1", "edition/v2"],
@@ -94,7 +94,7 @@ test("imports inside the library point inward", () => {
   assert.deepEqual(wrong, []);
 });
 
-for (const [one, other] of strangers) {
+for (const [one, other] of separateFolders) {
   test(`${one} and ${other} never see one another`, () => {
     const within = (path: string, folder: string) => path.startsWith(`${library}${folder}/`);
     const wrong = violations(libraryCode, (file, { target = "" }) => {

@@ -7,7 +7,7 @@ export { isObject, optional } from "./base/objects.ts";
 export { type ObjectShape, problemsOf, type Shape, type ShapePath } from "./base/shape.ts";
 export { readEnvelopeHead } from "./jsonrpc/message-id.ts";
 export { PromptQueue } from "./peer/base/prompt-queue.ts";
-export type { InternalPromptOptions } from "./peer/client/open-session.ts";
+export type { InternalPromptOptions } from "./peer/client/connected-session.ts";
 export { PromptHandle } from "./peer/client/prompt-handle.ts";
 export { SessionEvents } from "./peer/client/session-events.ts";
 export { charsOf, joinedText, type UnreadLimits, unreadLimits } from "./peer/client/unread-updates.ts";

@@ -8,11 +8,11 @@ import {
   checkSequence,
   cursorAfter,
   forked,
-  type ListPlace,
+  type ListPosition,
   notClaimed,
   pageSize,
   patched,
-  placeFromCursor,
+  positionFromCursor,
   sessionExists,
   unknownSession,
 } from "./store-rules.ts";
@@ -103,7 +103,7 @@ export function memoryStore(): SessionStore {
 }
 
 function pageOf(sessions: readonly HeldSession[], query: SessionQuery): SessionPage {
-  const place = placeFromCursor(query);
+  const place = positionFromCursor(query);
   const size = pageSize(query);
   const found = sessions
     .map(({ record }) => record)
@@ -116,7 +116,7 @@ function pageOf(sessions: readonly HeldSession[], query: SessionQuery): SessionP
   return { sessions: page, nextCursor: cursorAfter(last, query) };
 }
 
-function newestFirst(one: ListPlace, other: ListPlace): number {
+function newestFirst(one: ListPosition, other: ListPosition): number {
   if (one.updatedAt !== other.updatedAt) return other.updatedAt - one.updatedAt;
   if (one.sessionId === other.sessionId) return 0;
   return one.sessionId > other.sessionId ? -1 : 1;

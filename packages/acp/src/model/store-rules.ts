@@ -58,7 +58,7 @@ export function forked(source: SessionRecord, record: SessionRecord): SessionRec
 }
 
 /** The place in a list after which the next page begins. Sessions that are added later do not move it. */
-export interface ListPlace {
+export interface ListPosition {
   readonly updatedAt: number;
   readonly sessionId: string;
 }
@@ -73,13 +73,13 @@ export function pageSize(query: SessionQuery): number {
 
 const cursorVersion = 1;
 
-export function cursorAfter({ updatedAt, sessionId }: ListPlace, query: SessionQuery): string {
+export function cursorAfter({ updatedAt, sessionId }: ListPosition, query: SessionQuery): string {
   const text = JSON.stringify([cursorVersion, updatedAt, sessionId, query.cwd ?? null]);
   return base64url(`${checksum(text)}${text}`);
 }
 
 /** Throws RequestError -32602 for a cursor that was not made for this very query. */
-export function placeFromCursor(query: SessionQuery): ListPlace | undefined {
+export function positionFromCursor(query: SessionQuery): ListPosition | undefined {
   if (query.cursor === undefined) return undefined;
   const text = textFromBase64url(query.cursor);
   const body = text.slice(8);

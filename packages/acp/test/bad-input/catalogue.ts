@@ -5,10 +5,10 @@ import { batchCases } from "./batch-cases.ts";
 import { encodingCases } from "./encoding-cases.ts";
 import { envelopeCases } from "./envelope-cases.ts";
 import { lineCases } from "./line-cases.ts";
-import type { LinkOptions } from "./link.ts";
 import { paramsCases } from "./params-cases.ts";
 import { sizeCases } from "./size-cases.ts";
 import type { Role } from "./subject.ts";
+import type { LinkOptions } from "./wire.ts";
 
 export const catalogue: readonly BadInput[] = [
   ...lineCases,

@@ -6,9 +6,9 @@ import type { AddressInfo } from "node:net";
 import { after, before } from "node:test";
 import { WebSocket, WebSocketServer } from "ws";
 import { webSocketTransport } from "../../src/transport/websocket.ts";
-import { frameLimits, Inbox, type Link, type LinkOptions, openMemoryLink } from "./link.ts";
 import { testCatalogue, testScenarios } from "./register-tests.ts";
 import { startSubject } from "./subject.ts";
+import { frameLimits, Inbox, type LinkOptions, openMemoryLink, type Wire } from "./wire.ts";
 
 let server: WebSocketServer;
 
@@ -22,7 +22,7 @@ after(() => {
 });
 
 /** The subject is on the server's side as an agent and on the other as a client, as it would be. */
-async function openWebSocketLink(options: LinkOptions): Promise<Link> {
+async function openWebSocketLink(options: LinkOptions): Promise<Wire> {
   const { port } = server.address() as AddressInfo;
   const accepted = once(server, "connection") as Promise<[WebSocket]>;
   const dialled = new WebSocket(`ws://127.0.0.1:${port}`, { perMessageDeflate: false });

@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import type { BadInput } from "./bad-input.ts";
 import { casesFor, linkOptions, type Selection } from "./catalogue.ts";
-import type { Link, LinkOptions } from "./link.ts";
 import { expectedOf, observe } from "./run-case.ts";
 import { memoryOf, type Scenario, scenarios } from "./scenarios.ts";
+import type { LinkOptions, Wire } from "./wire.ts";
 
 export interface Direction extends Selection {
-  readonly open: (options: LinkOptions) => Link | Promise<Link>;
+  readonly open: (options: LinkOptions) => Wire | Promise<Wire>;
   /** One connection for all cases that need none of their own, because opening one costs a process. Default false. */
   readonly shared?: boolean;
 }
@@ -25,9 +25,9 @@ export function testCatalogue(direction: Direction): void {
       test(`${badInput.ids.join(", ")}: ${badInput.name}`, limits, async () => {
         const options = linkOptions(badInput, direction);
         if (badInput.closes !== undefined || badInput.first || pool === undefined) {
-          await withLink(direction, options, (link) => check(link, badInput, direction));
+          await withLink(direction, options, (wire) => check(wire, badInput, direction));
         } else {
-          await pool.use(options, (link) => check(link, badInput, direction));
+          await pool.use(options, (wire) => check(wire, badInput, direction));
         }
       });
     }
@@ -39,14 +39,14 @@ export function testCatalogue(direction: Direction): void {
   });
 }
 
-async function check(link: Link, badInput: BadInput, { role }: Direction): Promise<void> {
+async function check(wire: Wire, badInput: BadInput, { role }: Direction): Promise<void> {
   if (badInput.closes === undefined) {
-    assert.deepEqual(await observe(link, badInput), expectedOf(badInput, role));
+    assert.deepEqual(await observe(wire, badInput), expectedOf(badInput, role));
     return;
   }
-  for (const frame of badInput.send([])) link.send(frame);
-  assert.equal((await link.ended).kind, badInput.closes);
-  await assert.rejects(link.next(), new RegExp(String(badInput.closeCode ?? "")));
+  for (const frame of badInput.send([])) wire.send(frame);
+  assert.equal((await wire.ended).kind, badInput.closes);
+  await assert.rejects(wire.next(), new RegExp(String(badInput.closeCode ?? "")));
 }
 
 export function testScenarios(direction: Direction): void {
@@ -57,62 +57,62 @@ export function testScenarios(direction: Direction): void {
     )) {
       test(`${scenario.ids.join(", ")}: ${scenario.name}`, limits, async () => {
         const options = { role, version, ...scenario.options };
-        await withLink(direction, options, (link) => play(link, scenario, direction));
+        await withLink(direction, options, (wire) => play(wire, scenario, direction));
       });
     }
   });
 }
 
-async function play(link: Link, scenario: Scenario, { role }: Direction): Promise<void> {
-  await scenario.run(link, role);
+async function play(wire: Wire, scenario: Scenario, { role }: Direction): Promise<void> {
+  await scenario.run(wire, role);
   if (scenario.closes === undefined) return;
-  assert.equal((await link.ended).kind, scenario.closes);
+  assert.equal((await wire.ended).kind, scenario.closes);
 }
 
 async function withLink(
   { open }: Direction,
   options: LinkOptions,
-  body: (link: Link) => Promise<void>,
+  body: (wire: Wire) => Promise<void>,
 ): Promise<void> {
-  const link = await open(options);
+  const wire = await open(options);
   try {
-    await body(link);
+    await body(wire);
   } finally {
-    await link.close();
+    await wire.close();
   }
 }
 
 /** Connections that live for many cases, one for each kind of options; a failed case does not spoil the next. */
 function sharedLinks({ open }: Direction) {
-  const links = new Map<string, Promise<Link>>();
-  const usedAtFirst = new Map<Link, number>();
+  const wires = new Map<string, Promise<Wire>>();
+  const usedAtFirst = new Map<Wire, number>();
   return {
     /** How much more the subjects hold than before their first case; only a process of its own can tell. */
     async growth(): Promise<number[]> {
       const growths: number[] = [];
-      for (const opening of links.values()) {
-        const link = await opening;
-        const memory = await memoryOf(link);
-        if (memory !== undefined) growths.push(memory.usedBytes - (usedAtFirst.get(link) ?? 0));
+      for (const opening of wires.values()) {
+        const wire = await opening;
+        const memory = await memoryOf(wire);
+        if (memory !== undefined) growths.push(memory.usedBytes - (usedAtFirst.get(wire) ?? 0));
       }
       return growths;
     },
-    async use(options: LinkOptions, body: (link: Link) => Promise<void>): Promise<void> {
+    async use(options: LinkOptions, body: (wire: Wire) => Promise<void>): Promise<void> {
       const key = JSON.stringify(options);
-      const opening = links.get(key) ?? Promise.resolve(open(options));
-      links.set(key, opening);
-      const link = await opening;
-      if (!usedAtFirst.has(link)) usedAtFirst.set(link, (await memoryOf(link))?.usedBytes ?? 0);
+      const opening = wires.get(key) ?? Promise.resolve(open(options));
+      wires.set(key, opening);
+      const wire = await opening;
+      if (!usedAtFirst.has(wire)) usedAtFirst.set(wire, (await memoryOf(wire))?.usedBytes ?? 0);
       try {
-        await body(link);
+        await body(wire);
       } catch (error) {
-        links.delete(key);
-        await link.close();
+        wires.delete(key);
+        await wire.close();
         throw error;
       }
     },
     async close(): Promise<void> {
-      for (const opening of links.values()) await (await opening).close();
+      for (const opening of wires.values()) await (await opening).close();
     },
   };
 }

@@ -2,8 +2,8 @@
 // everything before the echo is the whole outcome, so that silence is proved without waiting.
 
 import { type BadInput, canary, notification, type Outcome, type Reply, request } from "./bad-input.ts";
-import type { Link } from "./link.ts";
 import type { Report, Role } from "./subject.ts";
+import type { Wire } from "./wire.ts";
 
 /** What a case is compared by: as it should be, and as it was. */
 export interface Observation {
@@ -36,45 +36,45 @@ export function expectedOf(badInput: BadInput, role: Role): Observation {
   };
 }
 
-export async function observe(link: Link, badInput: BadInput): Promise<Observation> {
-  if (badInput.first) return { ...(await observeFirst(link, badInput)), openBefore: [] };
-  link.send(request('"held"', "_test/hold"));
-  const [question = ""] = await ask(link, ["asked"]);
-  await takeReport(link);
-  const open = await askAll(link, badInput);
-  const seen = await exchange(link, badInput, open);
-  const report = await takeReport(link);
+export async function observe(wire: Wire, badInput: BadInput): Promise<Observation> {
+  if (badInput.first) return { ...(await observeFirst(wire, badInput)), openBefore: [] };
+  wire.send(request('"held"', "_test/hold"));
+  const [question = ""] = await ask(wire, ["asked"]);
+  await takeReport(wire);
+  const open = await askAll(wire, badInput);
+  const seen = await exchange(wire, badInput, open);
+  const report = await takeReport(wire);
   const calls = { ...report.calls };
   if (open.length > 0) delete calls["_test/ask"];
-  link.send(notification("_test/release", { keys: ["held"] }));
-  const held = readReply(await link.next());
-  link.send(`{"jsonrpc":"2.0","id":${question},"result":"answered"}`);
-  const asked = readReply(await link.next());
+  wire.send(notification("_test/release", { keys: ["held"] }));
+  const held = readReply(await wire.next());
+  wire.send(`{"jsonrpc":"2.0","id":${question},"result":"answered"}`);
+  const asked = readReply(await wire.next());
   return { ...seen, ...judged(report, seen.leaks), calls, openBefore: [held, asked] };
 }
 
-async function observeFirst(link: Link, badInput: BadInput): Promise<Observation> {
-  const seen = await exchange(link, badInput, []);
-  const report = await takeReport(link);
+async function observeFirst(wire: Wire, badInput: BadInput): Promise<Observation> {
+  const seen = await exchange(wire, badInput, []);
+  const report = await takeReport(wire);
   return { ...seen, ...judged(report, seen.leaks), calls: report.calls, openBefore: [] };
 }
 
 /** Puts `_test/ask` to the subject and gives the ids, as text, of the questions that it asks in turn. */
-async function ask(link: Link, ids: readonly string[], params?: object): Promise<string[]> {
+async function ask(wire: Wire, ids: readonly string[], params?: object): Promise<string[]> {
   const questions: string[] = [];
   for (const id of ids) {
-    link.send(request(JSON.stringify(id), "_test/ask", params));
-    const question = readReply(await link.next()) as { id?: unknown; method?: unknown };
+    wire.send(request(JSON.stringify(id), "_test/ask", params));
+    const question = readReply(await wire.next()) as { id?: unknown; method?: unknown };
     if (question.method !== "_test/question") throw new Error(`no question: ${JSON.stringify(question)}`);
     questions.push(JSON.stringify(question.id));
   }
   return questions;
 }
 
-async function askAll(link: Link, badInput: BadInput): Promise<string[]> {
+async function askAll(wire: Wire, badInput: BadInput): Promise<string[]> {
   const { asks = 0, askTimeoutMs: timeoutMs } = badInput;
   const ids = Array.from({ length: asks }, (_, i) => `ask${i}`);
-  return ask(link, ids, timeoutMs === undefined ? undefined : { timeoutMs });
+  return ask(wire, ids, timeoutMs === undefined ? undefined : { timeoutMs });
 }
 
 interface Seen {
@@ -83,7 +83,7 @@ interface Seen {
   readonly leaks: readonly string[];
 }
 
-async function exchange(link: Link, badInput: BadInput, open: readonly string[]): Promise<Seen> {
+async function exchange(wire: Wire, badInput: BadInput, open: readonly string[]): Promise<Seen> {
   const replies: Reply[] = [];
   const later: Reply[] = [];
   const leaks: string[] = [];
@@ -102,23 +102,23 @@ async function exchange(link: Link, badInput: BadInput, open: readonly string[])
     return false;
   };
   // a deadline that has to pass first is waited for by its answer
-  if (badInput.askTimeoutMs !== undefined) while (missing.size > 0) take(await link.next());
+  if (badInput.askTimeoutMs !== undefined) while (missing.size > 0) take(await wire.next());
   const frames = badInput.send(open);
   const started = performance.now();
-  for (const frame of frames) link.send(frame);
-  while (missing.size > 0) take(await link.next());
-  link.send(request('"probe"', "_test/echo", {}));
-  while (!take(await link.next()));
+  for (const frame of frames) wire.send(frame);
+  while (missing.size > 0) take(await wire.next());
+  wire.send(request('"probe"', "_test/echo", {}));
+  while (!take(await wire.next()));
   const elapsedMs = performance.now() - started;
   const { withinMs = Number.POSITIVE_INFINITY } = badInput;
   if (elapsedMs > withinMs) throw new Error(`took ${elapsedMs} ms, ${withinMs} are allowed`);
   return { replies, later: byId(later), leaks };
 }
 
-export async function takeReport(link: Link): Promise<Report> {
-  link.send(request('"report"', "_test/report"));
+export async function takeReport(wire: Wire): Promise<Report> {
+  wire.send(request('"report"', "_test/report"));
   for (;;) {
-    const { id, result } = readReply(await link.next()) as { id: unknown; result: Report };
+    const { id, result } = readReply(await wire.next()) as { id: unknown; result: Report };
     if (id === "report") return result;
   }
 }

@@ -1,7 +1,7 @@
 // Bad input that a client writes to our agent's stdin.
 
 import { testCatalogue, testScenarios } from "./register-tests.ts";
-import { openAgentProcess } from "./stdio-links.ts";
+import { openAgentProcess } from "./stdio-wires.ts";
 
 const direction = { transport: "stdio", role: "agent", open: openAgentProcess, shared: true } as const;
 

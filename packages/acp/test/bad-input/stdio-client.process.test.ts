@@ -1,7 +1,7 @@
 // Bad input that an agent writes to its stdout, where our client reads it.
 
 import { testCatalogue, testScenarios } from "./register-tests.ts";
-import { openHostileAgent } from "./stdio-links.ts";
+import { openHostileAgent } from "./stdio-wires.ts";
 
 const direction = { transport: "stdio", role: "client", open: openHostileAgent, shared: true } as const;
 

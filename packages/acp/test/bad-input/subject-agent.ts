@@ -2,8 +2,8 @@
 
 import { readFileSync } from "node:fs";
 import { stdioTransport } from "../../src/node.ts";
-import { frameLimits, type LinkOptions } from "./link.ts";
 import { startSubject } from "./subject.ts";
+import { frameLimits, type LinkOptions } from "./wire.ts";
 
 const options = JSON.parse(process.argv[2] ?? "{}") as LinkOptions;
 const subject = startSubject(stdioTransport({ limits: frameLimits(options) }), {

@@ -103,7 +103,7 @@ export class WatchedWire {
   }
 }
 
-export interface Meeting {
+export interface RelayedPair {
   readonly between: Relay;
   readonly wires: Readonly<Record<Side, WatchedWire>>;
   readonly editor: ReturnType<typeof client>;
@@ -112,11 +112,11 @@ export interface Meeting {
 }
 
 /** Both ends are ready; the client has not connected yet. */
-export function meeting(
+export function relayedPair(
   [clientVersion, agentVersion]: readonly [Version, Version],
   agentParts: Partial<AgentDefinition>,
   clientParts: Partial<ClientDefinition>,
-): Meeting {
+): RelayedPair {
   const [toRelay, clientEnd] = memoryPair();
   const [agentEnd, atAgent] = memoryPair();
   const wires = { client: new WatchedWire(toRelay), agent: new WatchedWire(atAgent) };

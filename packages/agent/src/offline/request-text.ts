@@ -51,11 +51,11 @@ export function steps(text: string): string[] {
     items.length >= 2
       ? items
       : joinFences(lines).flatMap((line) => line.split(beginsCommand.test(line) ? betweenCommands : between));
-  return joinPlaces(pieces.map(plain).filter((piece) => piece !== ""));
+  return joinFileNames(pieces.map(plain).filter((piece) => piece !== ""));
 }
 
 /** Joins “in a.ts, replace …” to one step. */
-function joinPlaces(pieces: readonly string[]): string[] {
+function joinFileNames(pieces: readonly string[]): string[] {
   const joined: string[] = [];
   for (const piece of pieces) {
     const before = joined.at(-1);

@@ -101,10 +101,7 @@ test(
       const { status, stderr } = add("far", url);
       assert.equal(status, 2, stderr);
     }
-    assert.match(
-      add("far", "http://agents.example.com/acp").stderr,
-      /use https:\/\/\n[\s\S]*allowPlainText/,
-    );
+    assert.match(add("far", "http://agents.example.com/acp").stderr, /use https:\/\/\n[\s\S]*allowPlainText/);
     assert.equal(add("web", "http://127.0.0.1:8080/acp").status, 0);
     assert.equal(add("sock", "wss://agents.example.com/acp").status, 0);
     const { agents } = JSON.parse(readFileSync(configFile(), "utf8"));

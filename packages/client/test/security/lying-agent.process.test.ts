@@ -20,7 +20,7 @@ const labels = (kind: ToolKind, rawInput: unknown): Attempt => ({
   locations: [{ path: "/nowhere/README.md" }],
 });
 
-test("no label opens a door: ten kinds, four scopes, five real operations (TH2)", patience, async (t) => {
+test("no label grants anything: ten kinds, four scopes, five real operations (TH2)", patience, async (t) => {
   const { root } = ground(t);
   const harmful = [
     { command: "rm -rf /" },

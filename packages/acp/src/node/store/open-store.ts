@@ -10,7 +10,7 @@ import {
   forked,
   pageSize,
   patched,
-  placeFromCursor,
+  positionFromCursor,
 } from "../../model/store-rules.ts";
 import { Database } from "./database.ts";
 import { addEntries, newEntry, readPages, removeEntries } from "./entry-rows.ts";
@@ -77,7 +77,7 @@ export class OpenStore {
   }
 
   list(query: SessionQuery): SessionPage {
-    const place = placeFromCursor(query);
+    const place = positionFromCursor(query);
     const size = pageSize(query);
     this.#db.flush();
     const rows = listSessions(this.#db, { cwd: query.cwd, place, count: size + 1 });

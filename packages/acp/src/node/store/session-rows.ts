@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import type { SessionRecord } from "../../model/store.ts";
 import {
   heldElsewhere,
-  type ListPlace,
+  type ListPosition,
   notClaimed,
   quoted,
   sessionExists,
@@ -128,7 +128,7 @@ export function listSessions(
     cwd,
     place,
     count,
-  }: { readonly cwd?: string | undefined; readonly place: ListPlace | undefined; readonly count: number },
+  }: { readonly cwd?: string | undefined; readonly place: ListPosition | undefined; readonly count: number },
 ): SessionRow[] {
   const conditions = ["id IS NOT NULL"];
   const values: (string | number)[] = [];

@@ -11,8 +11,8 @@ import { methodNotFound } from "../base/bound-wire.ts";
 import { sessionNotFound } from "../base/extensions.ts";
 import { newId } from "../base/new-id.ts";
 import type { AgentDefinition, SessionOrigin } from "./agent-definition.ts";
-import { OpenSession } from "./open-session.ts";
 import { checkedActivation, checkOptionValue, logIn } from "./request-rules.ts";
+import { ServedSession } from "./served-session.ts";
 import type { GuardedStore } from "./session/guarded-store.ts";
 import { type HistoryEnd, historyEnd } from "./session/interrupted-history.ts";
 import { defaultMaxUnstored, SessionLog } from "./session/session-log.ts";
@@ -27,12 +27,12 @@ export class AgentSessions {
   readonly #definition: AgentDefinition;
   readonly #sender: SessionSender;
   readonly #store: GuardedStore;
-  readonly #live = new Map<string, OpenSession>();
+  readonly #live = new Map<string, ServedSession>();
   /** Sessions that are being activated or ended: the next request for one waits. */
   readonly #busy = new Map<string, Promise<unknown>>();
   readonly #replays = new Replays();
   /** Sessions that are being opened. */
-  readonly #opening = new Set<Promise<OpenSession>>();
+  readonly #opening = new Set<Promise<ServedSession>>();
   #isEnding = false;
 
   constructor(definition: AgentDefinition, sender: SessionSender, store: GuardedStore) {
@@ -41,11 +41,11 @@ export class AgentSessions {
     this.#store = store;
   }
 
-  find(sessionId: string): OpenSession | undefined {
+  find(sessionId: string): ServedSession | undefined {
     return this.#live.get(sessionId);
   }
 
-  get(sessionId: string): OpenSession {
+  get(sessionId: string): ServedSession {
     const session = this.#live.get(sessionId);
     if (session === undefined) throw sessionNotFound(sessionId);
     return session;
@@ -134,7 +134,7 @@ export class AgentSessions {
   }
 
   /** Closes a session that was opened while its connection ended, so that another connection can open it. */
-  async #alive(opening: Promise<OpenSession>): Promise<OpenSession> {
+  async #alive(opening: Promise<ServedSession>): Promise<ServedSession> {
     const settled = opening.then(async (session) => {
       if (this.#isEnding) await this.#close(session.sessionId);
       return session;
@@ -147,7 +147,7 @@ export class AgentSessions {
     }
   }
 
-  async #open(activation: Activation): Promise<OpenSession> {
+  async #open(activation: Activation): Promise<ServedSession> {
     const now = Date.now();
     const record: SessionRecord = {
       sessionId: newId(),
@@ -164,7 +164,7 @@ export class AgentSessions {
   async #activate(
     { sessionId, activation, replay }: Omit<Extract<SessionOp, { op: "activate" }>, "op">,
     request: IncomingRequest,
-  ): Promise<OpenSession> {
+  ): Promise<ServedSession> {
     const record = await this.#store.get(sessionId);
     if (record === undefined) throw sessionNotFound(sessionId);
     if (record.cwd !== activation.cwd) {
@@ -181,7 +181,7 @@ export class AgentSessions {
     return session;
   }
 
-  async #fork(sessionId: string, activation: Activation): Promise<OpenSession> {
+  async #fork(sessionId: string, activation: Activation): Promise<ServedSession> {
     const from = await this.#store.get(sessionId);
     if (from === undefined) throw sessionNotFound(sessionId);
     await this.#live.get(sessionId)?.updates.log.flush();
@@ -200,7 +200,7 @@ export class AgentSessions {
   }
 
   /** Sets a session up that this process has claimed. One that fails is released, and deleted if it is new. */
-  async #begin(record: SessionRecord, activation: Activation, origin: SessionOrigin): Promise<OpenSession> {
+  async #begin(record: SessionRecord, activation: Activation, origin: SessionOrigin): Promise<ServedSession> {
     const { sessionId, settledSeq } = record;
     const entries = (fromSeq: number) => this.#store.entries(sessionId, fromSeq);
     try {
@@ -217,7 +217,7 @@ export class AgentSessions {
     }
   }
 
-  #install(record: SessionRecord, activation: Activation, { nextSeq, missing }: HistoryEnd): OpenSession {
+  #install(record: SessionRecord, activation: Activation, { nextSeq, missing }: HistoryEnd): ServedSession {
     const { sessionId } = record;
     const maxUnstored = this.#definition.maxUnstored ?? defaultMaxUnstored;
     const report = (message: string, details: object) =>
@@ -229,7 +229,7 @@ export class AgentSessions {
       full: () => report("the session's store is too far behind", { maxUnstored }),
     });
     for (const body of missing) log.append(body);
-    const session = new OpenSession(
+    const session = new ServedSession(
       { sessionId, activation, definition: this.#definition },
       this.#sender,
       log,
@@ -238,7 +238,7 @@ export class AgentSessions {
     return session;
   }
 
-  #setup(session: OpenSession, request: IncomingRequest): AgentOpResult {
+  #setup(session: ServedSession, request: IncomingRequest): AgentOpResult {
     const { edition, client } = this.#sender;
     const { sessionId, options, commands } = session;
     session.announce();
@@ -306,7 +306,7 @@ export class AgentSessions {
 }
 
 /** Sets the options as they were before, where the app still offers these values. */
-function restoreOptions(session: OpenSession, config: SessionRecord["config"]): void {
+function restoreOptions(session: ServedSession, config: SessionRecord["config"]): void {
   let { options } = session;
   for (const [configId, value] of Object.entries(config)) {
     try {
@@ -320,7 +320,7 @@ function restoreOptions(session: OpenSession, config: SessionRecord["config"]): 
 }
 
 /** Sends the options again that changed before the answer left: the client takes the answer for the newer list. */
-function keepCurrent(session: OpenSession, request: IncomingRequest): void {
+function keepCurrent(session: ServedSession, request: IncomingRequest): void {
   const answered = session.options;
   request.afterReply(() => {
     const { options } = session;

@@ -3,8 +3,8 @@
 import type { Log } from "../../jsonrpc/log.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { memoryStore } from "../../model/memory-store.ts";
-import { AgentConnection as ServedClient } from "./agent-connection.ts";
 import { type AgentDefinition, checkAgentDefinition } from "./agent-definition.ts";
+import { ServedClient } from "./served-client.ts";
 import { guardedStore } from "./session/guarded-store.ts";
 
 /** One client at an agent. */

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { ProtocolVersion } from "../../edition/negotiate.ts";
 import { memoryStore } from "../../model/memory-store.ts";
 import { loadAgentVersion } from "../base/load-version.ts";
-import { OpenSession } from "./open-session.ts";
+import { ServedSession } from "./served-session.ts";
 import { SessionLog } from "./session/session-log.ts";
 import type { SessionSender } from "./session/session-sender.ts";
 
@@ -68,7 +68,7 @@ async function openSession(sender: SessionSender, prompt: () => undefined = () =
   });
   const activation = { cwd: "/", additionalDirectories: [], mcpServers: [] };
   const definition = { name: "test", version: "1", prompt };
-  return { store, session: new OpenSession({ sessionId, activation, definition }, sender, log) };
+  return { store, session: new ServedSession({ sessionId, activation, definition }, sender, log) };
 }
 
 function chunk(text: string) {

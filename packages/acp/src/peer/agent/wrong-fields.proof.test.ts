@@ -1,4 +1,4 @@
-// Every field of every request that an agent or a client takes, with values that do not belong there, through the door
+// Every field of every request that an agent or a client takes, with values that do not belong there, through the API
 // of `agent()` and of `client()`. The official schema decides what must happen; see test/differential/oracle.ts.
 
 import assert from "node:assert/strict";

@@ -81,7 +81,7 @@ for (const [version, wire] of Object.entries(versions)) {
     for (const bad of [
       { method: "session/close", params: { sessionId: 5 } },
       { method: "session/cancel", params: {}, notification: true },
-      // requests and notifications are different doors
+      // requests and notifications have different handlers
       { method: "session/cancel", params: { sessionId: "s" } },
       { method: "session/close", params: { sessionId: "s" }, notification: true },
     ]) {

@@ -13,7 +13,7 @@ import { type BoundWire, methodNotFound } from "../base/bound-wire.ts";
 import { newId } from "../base/new-id.ts";
 import { type ClientDefinition, offeredFeatures } from "./client-definition.ts";
 import type { ClientWire } from "./client-wire.ts";
-import type { OpenSession } from "./open-session.ts";
+import type { ConnectedSession } from "./connected-session.ts";
 import { OrphanUpdates } from "./orphan-updates.ts";
 import { LargeAnswers, SessionServices } from "./session-services.ts";
 
@@ -32,7 +32,7 @@ export class ClientDispatch {
   readonly #definition: ClientDefinition;
   readonly #bound: BoundWire;
   readonly #edition: ClientEdition;
-  readonly #sessions = new Map<string, OpenSession>();
+  readonly #sessions = new Map<string, ConnectedSession>();
   readonly #services = new Map<string, SessionServices>();
   /** Services of closed sessions that are still closing. */
   readonly #ending = new Set<Promise<void>>();
@@ -66,11 +66,11 @@ export class ClientDispatch {
     return { ...this.#wire.counters, orphanUpdates: this.#orphans.dropped };
   }
 
-  find(sessionId: string): OpenSession | undefined {
+  find(sessionId: string): ConnectedSession | undefined {
     return this.#sessions.get(sessionId);
   }
 
-  install(session: OpenSession): void {
+  install(session: ConnectedSession): void {
     this.#sessions.set(session.sessionId, session);
     for (const { update, chars } of this.#orphans.adopt(session.sessionId)) session.receive(update, chars);
   }
@@ -153,7 +153,7 @@ export class ClientDispatch {
     return op === "write" ? writeFiles : terminals;
   }
 
-  #servicesOf(session: OpenSession): SessionServices {
+  #servicesOf(session: ConnectedSession): SessionServices {
     let services = this.#services.get(session.sessionId);
     if (services === undefined) {
       const { files, terminals } = this.#definition;

@@ -27,7 +27,7 @@ import type { ClientDefinition } from "./client-definition.ts";
 import type { AgentCounters, ClientDispatch } from "./client-dispatch.ts";
 import type { ClientSession } from "./client-session.ts";
 import type { ClientWire } from "./client-wire.ts";
-import { OpenSession, type OpenSessionSettings } from "./open-session.ts";
+import { ConnectedSession, type OpenSessionSettings } from "./connected-session.ts";
 import { SessionRequests } from "./session-requests.ts";
 import { type UnreadLimits, unreadLimits } from "./unread-updates.ts";
 
@@ -249,11 +249,11 @@ export class ConnectedAgent {
   #install(
     setup: SessionSetup,
     { cwd, additionalDirectories = [], onUpdate, onEntry }: SessionPlace,
-  ): OpenSession {
+  ): ConnectedSession {
     const known = this.#dispatch.find(setup.sessionId);
     const roots = [cwd, ...additionalDirectories];
     const session =
-      known ?? new OpenSession(setup, roots, this.#requests, this.#edition.session(), this.#settings);
+      known ?? new ConnectedSession(setup, roots, this.#requests, this.#edition.session(), this.#settings);
     if (onUpdate !== undefined) session.onUpdate(onUpdate);
     if (onEntry !== undefined) session.onEntry(onEntry);
     if (known === undefined) this.#dispatch.install(session);

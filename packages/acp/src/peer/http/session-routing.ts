@@ -3,7 +3,7 @@
 import { backgroundDeadline } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
 import { errorCodes } from "../../model/error-codes.ts";
-import type { HttpLink, HttpRouting } from "../../transport/http/http-client.ts";
+import type { HttpConnection, HttpRouting } from "../../transport/http/http-client.ts";
 import type { HttpFailure } from "../../transport/http/http-failure.ts";
 
 interface Envelope {
@@ -57,29 +57,34 @@ export class SessionRouting implements HttpRouting {
     return session;
   }
 
-  received(value: unknown, text: string, from: string | undefined, link: HttpLink): void {
+  received(value: unknown, text: string, from: string | undefined, connection: HttpConnection): void {
     const message: Envelope = typeof value === "object" && value !== null ? value : {};
-    if (message.id === undefined || message.id === null) return link.deliver(value, text);
+    if (message.id === undefined || message.id === null) return connection.deliver(value, text);
     const key = keyOf(message.id);
     if (message.method !== undefined) {
       const session = sessionOf(message.params) ?? from;
       if (session !== undefined && this.#questions.size < maxQuestions) this.#questions.set(key, session);
-      return link.deliver(value, text);
+      return connection.deliver(value, text);
     }
     const settled = this.#settling.get(key);
     if (settled !== undefined) return settled();
     const asked = this.#asked.get(key);
     this.#asked.delete(key);
-    if (asked === undefined) return link.deliver(value, text);
-    const deliver = () => link.deliver(value, text);
-    if (message.error === undefined) this.#succeeded(asked, message.result, from, link, deliver);
-    else this.#failed(asked, link, deliver);
+    if (asked === undefined) return connection.deliver(value, text);
+    const deliver = () => connection.deliver(value, text);
+    if (message.error === undefined) this.#succeeded(asked, message.result, from, connection, deliver);
+    else this.#failed(asked, connection, deliver);
   }
 
-  refused(message: object, session: string | undefined, failure: HttpFailure, link: HttpLink): boolean {
+  refused(
+    message: object,
+    session: string | undefined,
+    failure: HttpFailure,
+    connection: HttpConnection,
+  ): boolean {
     if (Array.isArray(message)) {
       const answers = message.filter(isRequest).map(({ id }) => answerTo(id, failure));
-      for (const answer of answers) deliverOwn(link, answer);
+      for (const answer of answers) deliverOwn(connection, answer);
       return answers.length > 0;
     }
     const { id, method, result }: Envelope = message;
@@ -89,8 +94,8 @@ export class SessionRouting implements HttpRouting {
       const asked = this.#asked.get(key);
       this.#asked.delete(key);
       if (settled !== undefined) settled();
-      else deliverOwn(link, answerTo(id, failure));
-      if (asked !== undefined) this.#failed(asked, link, () => undefined);
+      else deliverOwn(connection, answerTo(id, failure));
+      if (asked !== undefined) this.#failed(asked, connection, () => undefined);
       return true;
     }
     // optional by their names: nobody counts on them
@@ -98,7 +103,7 @@ export class SessionRouting implements HttpRouting {
     // an answer that is too large for the server: the agent must not wait for it for ever
     if (failure.status !== 413 || result === undefined) return false;
     if (session !== undefined) this.#questions.set(keyOf(id), session);
-    link.send(answerTo(id, failure));
+    connection.send(answerTo(id, failure));
     return true;
   }
 
@@ -106,34 +111,34 @@ export class SessionRouting implements HttpRouting {
     { method, session }: Asked,
     result: unknown,
     from: string | undefined,
-    link: HttpLink,
+    connection: HttpConnection,
     deliver: () => void,
   ): void {
     if (ends.has(method)) {
       deliver();
       if (session !== undefined) this.#sessions.delete(session);
-      return this.#tidy(session, link);
+      return this.#tidy(session, connection);
     }
     const begun = opens.has(method) ? sessionOf(result) : session;
     if (begun === undefined) return deliver();
     this.#sessions.add(begun);
-    link.openStream(begun);
-    if (!opens.has(method) && from !== begun) return this.#deliverSettled(begun, link, deliver);
+    connection.openStream(begun);
+    if (!opens.has(method) && from !== begun) return this.#deliverSettled(begun, connection, deliver);
     deliver();
     // one that was forked need not be open
-    this.#tidy(session, link);
+    this.#tidy(session, connection);
   }
 
-  #failed({ session }: Asked, link: HttpLink, deliver: () => void): void {
+  #failed({ session }: Asked, connection: HttpConnection, deliver: () => void): void {
     deliver();
-    this.#tidy(session, link);
+    this.#tidy(session, connection);
   }
 
   /** A session that is not open has no use for a stream, unless an answer is still to come on it. */
-  #tidy(session: string | undefined, link: HttpLink): void {
+  #tidy(session: string | undefined, connection: HttpConnection): void {
     if (session === undefined || this.#sessions.has(session)) return;
     for (const asked of this.#asked.values()) if (asked.session === session) return;
-    link.closeStream(session);
+    connection.closeStream(session);
   }
 
   /**
@@ -141,7 +146,7 @@ export class SessionRouting implements HttpRouting {
    *, so that the answer may arrive first. The agent is asked something whose answer comes on the session's stream,
    * behind the history; then the history is over, and whoever loaded the session is told.
    */
-  #deliverSettled(session: string, link: HttpLink, deliver: () => void): void {
+  #deliverSettled(session: string, connection: HttpConnection, deliver: () => void): void {
     this.#settled += 1;
     const id = `${settleMethod}-${this.#settled}`;
     const key = keyOf(id);
@@ -151,7 +156,7 @@ export class SessionRouting implements HttpRouting {
     };
     const timer = backgroundDeadline(settleMs, settled);
     this.#settling.set(key, settled);
-    link.send({ jsonrpc: "2.0", id, method: settleMethod, params: { sessionId: session } });
+    connection.send({ jsonrpc: "2.0", id, method: settleMethod, params: { sessionId: session } });
   }
 }
 
@@ -201,7 +206,7 @@ function codeOf(status: number | undefined): number {
 }
 
 /** As if it had come from the other side. */
-function deliverOwn(link: HttpLink, message: object): void {
+function deliverOwn(connection: HttpConnection, message: object): void {
   const text = JSON.stringify(message);
-  link.deliver(JSON.parse(text), text);
+  connection.deliver(JSON.parse(text), text);
 }

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type Meeting, meeting, type Side, versionPairs } from "../../../test/support/race-probe.ts";
+import { type RelayedPair, relayedPair, type Side, versionPairs } from "../../../test/support/race-probe.ts";
 import { propertyRuns } from "../../../test/support/soak.ts";
 import type { Sink } from "../../jsonrpc/transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
@@ -38,8 +38,8 @@ async function work(turn: Turn): Promise<void> {
   await turn.say("last");
 }
 
-function scripted(pair: readonly [1 | 2, 1 | 2]): Meeting {
-  return meeting(
+function scripted(pair: readonly [1 | 2, 1 | 2]): RelayedPair {
+  return relayedPair(
     pair,
     {
       open: (session) => void session.setOptions(options),
@@ -51,7 +51,7 @@ function scripted(pair: readonly [1 | 2, 1 | 2]): Meeting {
 }
 
 /** Everything that a client may ask of an agent, one after the other; what fails does not stop the rest. */
-async function conversation({ editor, wires }: Meeting): Promise<void> {
+async function conversation({ editor, wires }: RelayedPair): Promise<void> {
   const agent = await editor.connect(wires.client.transport);
   const session = await agent.open({ cwd: "/project" });
   const tried = (work: () => Promise<unknown>): Promise<unknown> =>
@@ -84,7 +84,7 @@ async function undisturbed(pair: readonly [1 | 2, 1 | 2]): Promise<Record<Side, 
   return { client: all.wires.client.said.length, agent: all.wires.agent.said.length };
 }
 
-function answeredOnce({ wires }: Meeting, when: string): void {
+function answeredOnce({ wires }: RelayedPair, when: string): void {
   for (const [who, wire] of Object.entries(wires)) {
     for (const by of ["peer", "relay"] as const)
       assert.deepEqual(wire.wronglyAnswered(by), [], `${when}: what the ${who}'s ${by} asked`);
@@ -92,7 +92,7 @@ function answeredOnce({ wires }: Meeting, when: string): void {
 }
 
 /** Somebody dies at the given message. A client that cannot connect or open has learnt that. */
-async function interrupted(all: Meeting, side: Side, at: number): Promise<void> {
+async function interrupted(all: RelayedPair, side: Side, at: number): Promise<void> {
   const { wires, between } = all;
   wires[side].crossed = (count) => {
     if (count === at) wires[side].crash();

@@ -1,4 +1,4 @@
-// A relay between peers of the same and of different versions, through the public door of both.
+// Tests a relay between peers of the same and of different versions, through the public API of both.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -9,7 +9,7 @@ import type { Outcome, Update } from "../../model/update.ts";
 import type { AgentWire } from "../agent/agent-wire.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
 import type { ClientSession, Prompt } from "../client/client-session.ts";
-import type { OpenSession } from "../client/open-session.ts";
+import type { ConnectedSession } from "../client/connected-session.ts";
 import { type ReadText, withDiffTexts } from "./diff-texts.ts";
 import { Losses, withLost } from "./losses.ts";
 import type { RelayOptions } from "./relay-options.ts";
@@ -35,7 +35,7 @@ interface QueuedPrompt {
 export class RelayedSession {
   readonly #relay: RelayContext;
   readonly losses: Losses;
-  #live: OpenSession | undefined;
+  #live: ConnectedSession | undefined;
   #sessionId = "";
   #encoder: AgentSessionEdition | undefined;
   /** Updates that came before the client knew of the session. */
@@ -60,7 +60,7 @@ export class RelayedSession {
     this.losses = new Losses(options.losses ?? "lossy", wire.log);
   }
 
-  get live(): OpenSession {
+  get live(): ConnectedSession {
     if (this.#live === undefined) throw new Error("the session is not open yet");
     return this.#live;
   }
@@ -91,7 +91,7 @@ export class RelayedSession {
 
   /** The agent has answered. Its updates wait until `release`, unless a replay has begun already. */
   opened(session: ClientSession): SessionSetup {
-    const live = session as OpenSession; // what every agent of ours opens
+    const live = session as ConnectedSession; // what every agent of ours opens
     this.#live = live;
     this.#sessionId = live.sessionId;
     this.endReplay();

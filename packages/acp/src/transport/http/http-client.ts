@@ -15,14 +15,19 @@ import { HttpStreams } from "./http-stream.ts";
 export interface HttpRouting {
   /** The session of a message to the server: its stream is opened first, and the POST names it. */
   sending(message: object): string | undefined;
-  /** Handles a message from the stream of a session or, without one, of the connection; pass it on by `link.deliver`. */
-  received(value: unknown, text: string, session: string | undefined, link: HttpLink): void;
+  /** Handles a message from the stream of a session or, without one, of the connection; pass it on by `connection.deliver`. */
+  received(value: unknown, text: string, session: string | undefined, connection: HttpConnection): void;
   /** Reports that the server refused this message. Returns false when it cannot report it: then the connection ends. */
-  refused(message: object, session: string | undefined, failure: HttpFailure, link: HttpLink): boolean;
+  refused(
+    message: object,
+    session: string | undefined,
+    failure: HttpFailure,
+    connection: HttpConnection,
+  ): boolean;
 }
 
 /** The actions available to routing. */
-export interface HttpLink {
+export interface HttpConnection {
   deliver(value: unknown, text: string): void;
   send(message: object): void;
   openStream(session: string): void;
@@ -62,7 +67,7 @@ export class HttpClientTransport implements Transport {
   readonly #post: PostOptions;
   readonly #closeTimeoutMs: number;
   readonly #streams: HttpStreams;
-  readonly #link: HttpLink;
+  readonly #connection: HttpConnection;
   /** Aborts at the end of the connection. */
   readonly #over = new AbortController();
   #sink: Sink | undefined;
@@ -99,7 +104,7 @@ export class HttpClientTransport implements Transport {
       ...this.#receiver(session),
       lost: (kind, message, cause) => this.#end({ kind, message, cause }),
     }));
-    this.#link = {
+    this.#connection = {
       deliver: (value, text) => this.#sink?.message(value, text),
       send: (message) => void this.send(message),
       openStream: (session) => void this.#streams.stream(session),
@@ -210,7 +215,7 @@ export class HttpClientTransport implements Transport {
     const { status } = failure;
     // 404 for a stream may concern the session alone (H10); an unknown connection ends its own stream
     const isFinal = finalStatuses.has(status) && !(status === 404 && opening !== undefined);
-    if (!isFinal && this.#routing.refused(message, session, failure, this.#link)) return;
+    if (!isFinal && this.#routing.refused(message, session, failure, this.#connection)) return;
     if (isFinal && status !== undefined && status !== 401) this.#connectionId = undefined;
     this.#fail(failure);
   }
@@ -272,7 +277,7 @@ export class HttpClientTransport implements Transport {
   #receiver(session: string | undefined): Pick<Sink, "message" | "reject" | "idle"> {
     return {
       message: (value, text) => {
-        if (this.#sink !== undefined) this.#routing.received(value, text, session, this.#link);
+        if (this.#sink !== undefined) this.#routing.received(value, text, session, this.#connection);
       },
       reject: (fault) => this.#sink?.reject(fault),
       idle: () => this.#sink?.idle(),

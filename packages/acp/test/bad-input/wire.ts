@@ -6,7 +6,7 @@ import { memoryPair } from "../../src/transport/memory.ts";
 import type { Frame } from "./bad-input.ts";
 import { type Report, type SubjectOptions, startSubject } from "./subject.ts";
 
-export interface Link {
+export interface Wire {
   /** One frame, with whatever ends a frame on this transport. */
   send(frame: Frame): void;
   /** The next frame of the subject. Rejects when there will be none. */
@@ -41,7 +41,7 @@ export interface LinkOptions extends SubjectOptions {
   readonly maxMessageBytes?: number;
 }
 
-export type OpenLink = (options: LinkOptions) => Link | Promise<Link>;
+export type OpenLink = (options: LinkOptions) => Wire | Promise<Wire>;
 
 export function frameLimits({ maxMessageBytes }: LinkOptions): Partial<FrameLimits> {
   return maxMessageBytes === undefined ? {} : { maxMessageBytes };

@@ -28,7 +28,7 @@ import type { AgentSession, Turn, TurnEnd } from "./turn/turn.ts";
 /** How long closing a session waits for its turn, and for its store. */
 const closeGraceMs = 5_000;
 
-export class OpenSession implements AgentSession {
+export class ServedSession implements AgentSession {
   data: unknown;
   readonly updates: SessionUpdates;
   readonly #definition: AgentDefinition;

@@ -43,7 +43,7 @@ interface OpenPrompt {
   messageId: string | undefined;
 }
 
-export class OpenSession implements ClientSession, ClientSessionSink {
+export class ConnectedSession implements ClientSession, ClientSessionSink {
   readonly sessionId: string;
   readonly roots: readonly string[];
   readonly toolCalls: ToolCallTracker = new ToolCallTracker();

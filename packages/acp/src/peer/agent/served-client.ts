@@ -24,7 +24,7 @@ import { type AgentHost, AgentWire } from "./agent-wire.ts";
 import type { GuardedStore } from "./session/guarded-store.ts";
 import { receivedPrompt } from "./turn/received-prompt.ts";
 
-export class AgentConnection implements AgentHost {
+export class ServedClient implements AgentHost {
   /** Resolves when the connection has closed and its sessions with it; never rejects. */
   readonly closed: Promise<ConnectionError>;
   readonly #definition: AgentDefinition;

@@ -1,12 +1,12 @@
-// Links over stdio: to a process that is the subject, and from a hostile process to our client.
+// Wires over stdio: to a process that is the subject, and from a hostile process to our client.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { createServer, type Socket } from "node:net";
 import type { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { spawnTransport } from "../../src/node.ts";
-import { frameLimits, Inbox, type LastWords, type Link, type LinkOptions, lineSplitter } from "./link.ts";
 import { startSubject } from "./subject.ts";
+import { frameLimits, Inbox, type LastWords, type LinkOptions, lineSplitter, type Wire } from "./wire.ts";
 
 // The young generation may grow to 48 MiB of what is garbage already; with little of it, the process has resident
 // what is held and little more.
@@ -25,7 +25,7 @@ function sender(output: Writable): (frame: string | Uint8Array) => void {
 }
 
 /** A client that says anything to our agent. */
-export function openAgentProcess(options: StdioOptions): Link {
+export function openAgentProcess(options: StdioOptions): Wire {
   const { byteByByte = false, ...subjectOptions } = options;
   const argv = [process.execPath, ...flags, subjectAgent, JSON.stringify(subjectOptions)];
   const [command = "", ...args] = byteByByte
@@ -75,7 +75,7 @@ async function hear(child: ChildProcess, exited: Promise<number | null>): Promis
 }
 
 /** An agent that says anything to our client. */
-export async function openHostileAgent(options: StdioOptions): Promise<Link> {
+export async function openHostileAgent(options: StdioOptions): Promise<Wire> {
   const { byteByByte = false } = options;
   const connected = Promise.withResolvers<Socket>();
   const server = createServer({ allowHalfOpen: true, noDelay: true }, connected.resolve);
