@@ -5,7 +5,7 @@ export type {
   AgentFeatures,
   ClientFeatures,
   SessionListing,
-} from "./edition/agent-ops.ts";
+} from "./edition/agent-edition.ts";
 export type { ProtocolVersion } from "./edition/negotiate.ts";
 export { Connection } from "./jsonrpc/connection.ts";
 export type {
@@ -14,6 +14,8 @@ export type {
   ConnectionLimits,
   ConnectionOptions,
   Handlers,
+  Log,
+  LogLevel,
 } from "./jsonrpc/connection-options.ts";
 export {
   ConnectionError,
@@ -22,7 +24,6 @@ export {
   RequestError,
 } from "./jsonrpc/errors.ts";
 export type { IncomingRequest } from "./jsonrpc/incoming-request.ts";
-export type { Log, LogLevel } from "./jsonrpc/log.ts";
 export type { RequestId } from "./jsonrpc/message-id.ts";
 export type { RequestOptions } from "./jsonrpc/pending-requests.ts";
 export type { EndReason, Fault, Sink, Transport } from "./jsonrpc/transport.ts";
@@ -33,14 +34,7 @@ export { errorCodes } from "./model/error-codes.ts";
 export { gitPatch } from "./model/git-patch.ts";
 export { memoryStore } from "./model/memory-store.ts";
 export type * from "./model/services.ts";
-export type {
-  AppendOptions,
-  SessionPage,
-  SessionPatch,
-  SessionQuery,
-  SessionRecord,
-  SessionStore,
-} from "./model/store.ts";
+export type * from "./model/store.ts";
 export type * from "./model/update.ts";
 export { type Agent, type AgentConnection, agent } from "./peer/agent/agent.ts";
 export type { AgentDefinition, SessionOrigin } from "./peer/agent/agent-definition.ts";

@@ -1,7 +1,7 @@
 // Scripted agents and clients for tests, in every JavaScript runtime.
 
-export type { AgentEvent } from "./testing/agent-run.ts";
 export type { AgentScenario, AgentStep, StoredSession, TurnScript } from "./testing/agent-scenario.ts";
+export type { AgentEvent } from "./testing/agent-verbs.ts";
 export { checkAgentScenario, checkClientScenario } from "./testing/check-scenario.ts";
 export {
   type ClientRecord,

@@ -3,8 +3,7 @@
 import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../model/ask.ts";
 import type { ContentBlock, SessionConfigOption } from "../model/content.ts";
 import type { Outcome, Update } from "../model/update.ts";
-import type { WireCall } from "./agent-edition.ts";
-import type { Activation, AgentIntroduction, SessionSetup } from "./agent-ops.ts";
+import type { Activation, AgentIntroduction, SessionSetup, WireCall } from "./agent-edition.ts";
 
 /** Receives what an edition makes of a session's messages. A prompt is identified by the number it was sent with. */
 export interface ClientSessionSink {

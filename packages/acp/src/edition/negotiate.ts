@@ -3,7 +3,7 @@
 import { optional } from "../base/objects.ts";
 import { invalidParams, RequestError } from "../jsonrpc/errors.ts";
 import type { Implementation, Meta } from "../model/content.ts";
-import type { ClientFeatures } from "./agent-ops.ts";
+import type { ClientFeatures } from "./agent-edition.ts";
 
 export type ProtocolVersion = 1 | 2;
 

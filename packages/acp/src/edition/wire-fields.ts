@@ -4,8 +4,14 @@ import { optional } from "../base/objects.ts";
 import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer } from "../model/ask.ts";
 import type { ContentBlock, Meta } from "../model/content.ts";
 import type { Outcome } from "../model/update.ts";
-import type { WireCall } from "./agent-edition.ts";
-import type { Activation, AgentFeatures, AgentOp, ListedSessions, SessionListing } from "./agent-ops.ts";
+import type {
+  Activation,
+  AgentFeatures,
+  AgentOp,
+  ListedSessions,
+  SessionListing,
+  WireCall,
+} from "./agent-edition.ts";
 import type { ClientEdition } from "./client-edition.ts";
 
 /** `_meta` of a message as the model has it: absent when there is none. */

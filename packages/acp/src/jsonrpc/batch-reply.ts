@@ -1,9 +1,8 @@
 // Collects the answers to a batch and sends them as one array after the last one.
 
-import type { ConnectionLimits } from "./connection-options.ts";
+import type { ConnectionLimits, Log } from "./connection-options.ts";
 import { rpcCodes } from "./errors.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
-import type { Log } from "./log.ts";
 import { idToJson } from "./message-id.ts";
 
 /** An answer of so many characters is always kept: an error in its place would hardly be shorter. */

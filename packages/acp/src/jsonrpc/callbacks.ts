@@ -1,7 +1,6 @@
 // Calls callbacks of the app so that one that throws or rejects disturbs nothing.
 
-import type { ConnectionOptions } from "./connection-options.ts";
-import type { Log } from "./log.ts";
+import type { ConnectionOptions, Log } from "./connection-options.ts";
 
 export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
   return (

@@ -1,7 +1,6 @@
-// The options, limits, handlers and counters of a connection.
+// The options, limits, handlers, counters and logger of a connection.
 
 import type { IncomingRequest } from "./incoming-request.ts";
-import type { Log } from "./log.ts";
 import type { RequestOptions } from "./pending-requests.ts";
 import type { Fault } from "./transport.ts";
 
@@ -117,3 +116,8 @@ export function limitsFrom<Limits extends { readonly [Name in keyof Limits]: num
   }
   return limits;
 }
+
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+/** Fields hold methods, ids, sizes and codes; never params, results or the text of a message. */
+export type Log = (level: LogLevel, message: string, fields: Readonly<Record<string, unknown>>) => void;

@@ -9,6 +9,7 @@ import {
   type ConnectionLimits,
   type ConnectionOptions,
   defaultConnectionLimits,
+  type Log,
   limitsFrom,
   newCounters,
 } from "./connection-options.ts";
@@ -16,7 +17,6 @@ import { ConnectionError, RequestError, rpcCodes } from "./errors.ts";
 import { InboundRequests, rateLimited } from "./inbound-requests.ts";
 import { InvalidInput, invalidRequest } from "./invalid-input.ts";
 import { batchEntryTexts } from "./json-text.ts";
-import type { Log } from "./log.ts";
 import { exactId, exactRequestId, idProblem, isExact, type RequestId } from "./message-id.ts";
 import { Output } from "./output.ts";
 import { checkTimes, PendingRequests, type RequestOptions, SentBatches } from "./pending-requests.ts";

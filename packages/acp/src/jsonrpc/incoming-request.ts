@@ -2,8 +2,8 @@
 
 import type { BatchReply } from "./batch-reply.ts";
 import { callSafely } from "./callbacks.ts";
+import type { Log } from "./connection-options.ts";
 import { ConnectionError } from "./errors.ts";
-import type { Log } from "./log.ts";
 import type { RequestId } from "./message-id.ts";
 import type { RequestOptions } from "./pending-requests.ts";
 

@@ -1,9 +1,8 @@
 // Counts, logs and answers invalid input, at a limited rate.
 
 import type { BatchReply } from "./batch-reply.ts";
-import type { ConnectionCounters, ConnectionLimits } from "./connection-options.ts";
+import type { ConnectionCounters, ConnectionLimits, Log } from "./connection-options.ts";
 import { ConnectionError, rpcCodes } from "./errors.ts";
-import type { Log } from "./log.ts";
 import {
   type EnvelopeHead,
   idToJson,

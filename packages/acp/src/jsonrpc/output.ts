@@ -13,7 +13,8 @@ export interface OutputHost {
 export class Output {
   readonly #transport: Transport;
   readonly #host: OutputHost;
-  #open = true;
+  /** Whether anything can be written. */
+  isOpen = true;
   #blocked: PromiseWithResolvers<void> | undefined;
   #turn: Promise<void> | undefined;
   #paused = false;
@@ -21,11 +22,6 @@ export class Output {
   constructor(transport: Transport, host: OutputHost) {
     this.#transport = transport;
     this.#host = host;
-  }
-
-  /** Whether anything can be written. */
-  get isOpen(): boolean {
-    return this.#open;
   }
 
   /** Resolves when there is room again after `send` returned false. */
@@ -46,7 +42,7 @@ export class Output {
 
   /** `given` is the serialised message. False when the peer is slow. Throws when the message cannot be serialised. */
   send(message: object, given?: string): boolean {
-    if (!this.#open) {
+    if (!this.isOpen) {
       this.#host.counters.dropped++;
       return true;
     }
@@ -54,7 +50,7 @@ export class Output {
     const text = tap === undefined ? given : (given ?? JSON.stringify(message));
     if (tap !== undefined && text !== undefined) tap("out", text);
     // sending may end the connection (overflow): then nobody has to wait
-    if (this.#transport.send(message, text) || !this.#open) return true;
+    if (this.#transport.send(message, text) || !this.isOpen) return true;
     this.#blocked ??= Promise.withResolvers<void>();
     return false;
   }
@@ -90,7 +86,7 @@ export class Output {
 
   /** Drops and counts all further messages. */
   shut(): void {
-    this.#open = false;
+    this.isOpen = false;
     this.releaseWaiters();
   }
 }

@@ -1,7 +1,7 @@
 // What every session store decides alike: what it refuses, what a patch does, how a list is cut into pages.
 
 import { RequestError, rpcCodes } from "../jsonrpc/errors.ts";
-import type { SessionHolder, SessionPatch, SessionQuery, SessionRecord } from "./store.ts";
+import type { SessionPatch, SessionQuery, SessionRecord } from "./store.ts";
 
 const notFound = -32002;
 const conflict = -32066;
@@ -28,7 +28,10 @@ export function notClaimed(sessionId: string): RequestError {
   return new RequestError(conflict, message, { reason: "not_claimed" });
 }
 
-export function heldElsewhere(sessionId: string, { pid, since }: SessionHolder): RequestError {
+export function heldElsewhere(
+  sessionId: string,
+  { pid, since }: { readonly pid: number; readonly since: number },
+): RequestError {
   const message =
     `session ${quoted(sessionId)} is in use by process ${pid} since ${new Date(since).toISOString()}: ` +
     "close it there first";

@@ -45,12 +45,6 @@ export interface SessionPage {
   readonly nextCursor?: string;
 }
 
-/** Who holds a session, when it is not us. */
-export interface SessionHolder {
-  readonly pid: number;
-  readonly since: number;
-}
-
 export interface AppendOptions {
   /** Nobody else has the entries, and nobody will change them: a store may keep them as they are. Default false. */
   readonly owned?: boolean;

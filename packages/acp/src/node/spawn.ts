@@ -138,7 +138,7 @@ class SpawnedAgent implements AgentProcess {
     kill?.addEventListener("abort", endNow, { once: true });
     if (kill?.aborted) endNow();
     child.once("exit", (code, signal) => {
-      this.#status = processExit(code, signal);
+      this.#status = optional({ exitCode: code ?? undefined, signal: signal ?? undefined });
       this.#exit.resolve(this.#status);
       // never rejects; close() awaits it
       void this.#sweep(child, group);
@@ -252,11 +252,9 @@ class SpawnedAgent implements AgentProcess {
     // a running child also emits errors when it cannot be signalled
     if (this.#child !== undefined) return;
     this.#exit.resolve({});
-    this.#end({
-      kind: "spawn_failed",
-      message: spawnFailure(this.#command, this.#options.cwd, cause),
-      cause,
-    });
+    const why = explain(this.#command, this.#options.cwd, cause);
+    const message = `could not start ${JSON.stringify(this.#command)}: ${why}`;
+    this.#end({ kind: "spawn_failed", message, cause });
   }
 
   /** Waits a moment for the exit of the process, which is the usual cause and says more. */
@@ -304,15 +302,6 @@ function checkCommand(command: string, args: readonly string[]): void {
   throw new TypeError(
     `${bad === 0 ? "the agent's command" : `argument ${bad} of the agent`} contains a NUL character`,
   );
-}
-
-function spawnFailure(command: string, cwd: string | undefined, error: NodeJS.ErrnoException): string {
-  return `could not start ${JSON.stringify(command)}: ${explain(command, cwd, error)}`;
-}
-
-/** From the arguments of a child's "exit" event. */
-function processExit(code: number | null, signal: string | null): ProcessExit {
-  return optional({ exitCode: code ?? undefined, signal: signal ?? undefined });
 }
 
 function explain(command: string, cwd: string | undefined, error: NodeJS.ErrnoException): string {

@@ -1,6 +1,6 @@
 // Makes transports from this process's stdio and from a spawned agent, and serves an agent on stdio.
 
-import type { Log } from "../jsonrpc/log.ts";
+import type { Log } from "../jsonrpc/connection-options.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
 import type { Agent } from "../peer/agent/agent.ts";
 import { type ByteTransportOptions, byteTransport } from "../transport/byte-transport.ts";

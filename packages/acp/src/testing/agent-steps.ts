@@ -5,16 +5,16 @@ import { RequestError } from "../jsonrpc/errors.ts";
 import type { ContentBlock, Meta } from "../model/content.ts";
 import type { Outcome } from "../model/update.ts";
 import { newId } from "../peer/base/new-id.ts";
+import type { AgentStep } from "./agent-scenario.ts";
 import {
+  clientVerbs,
   Ended,
   runSteps,
   type StepContext,
   type StepResult,
   type StepRunner,
   stepContext,
-} from "./agent-run.ts";
-import type { AgentStep } from "./agent-scenario.ts";
-import { serviceVerbs, toolVerbs } from "./agent-verbs.ts";
+} from "./agent-verbs.ts";
 import { untilAborted } from "./gates.ts";
 
 type KeysOf<Step> = Step extends unknown ? keyof Step : never;
@@ -44,8 +44,7 @@ export type Verbs<Names extends AgentVerb> = {
 };
 
 const verbs: Verbs<AgentVerb> = {
-  ...toolVerbs,
-  ...serviceVerbs,
+  ...clientVerbs,
   say: (step, context) => chunks(context, "agent_message_chunk", step.say, step),
   think: (step, context) => chunks(context, "agent_thought_chunk", step.think, step),
   async plan({ plan, planId = "main" }, { session }) {

@@ -1,21 +1,36 @@
-// Implements the verbs for tool calls, questions, files, terminals and further prompts.
+// Runs the steps of a scripted agent, with the verbs for tool calls, questions, files, terminals and further prompts.
 
 import { optional } from "../base/objects.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { Permission } from "../peer/agent/turn/questions.ts";
 import type { ToolCall } from "../peer/agent/turn/tool-call.ts";
-import type { Turn } from "../peer/agent/turn/turn.ts";
-import { type AgentRun, Ended, runSteps, type StepContext } from "./agent-run.ts";
+import type { AgentSession, Turn, TurnEnd } from "../peer/agent/turn/turn.ts";
 import type { AgentStep } from "./agent-scenario.ts";
 import type { AgentVerb, Verbs } from "./agent-steps.ts";
-import { untilAborted } from "./gates.ts";
+import { type Clock, type Gates, untilAborted } from "./gates.ts";
+import { filled, type ScriptedWire, type Values } from "./scripted-wire.ts";
 
 class FailedByScript extends Error {}
 
-export const toolVerbs: Verbs<
+/** The verbs of `agent-steps.ts` that act on the client or a tool call. */
+export const clientVerbs: Verbs<
   Extract<
     AgentVerb,
-    "tool" | "background" | "start" | "add" | "diff" | "patch" | "failTool" | "display" | "ask"
+    | "tool"
+    | "background"
+    | "start"
+    | "add"
+    | "diff"
+    | "patch"
+    | "failTool"
+    | "display"
+    | "ask"
+    | "elicit"
+    | "completeElicitation"
+    | "read"
+    | "write"
+    | "run"
+    | "take"
   >
 > = {
   async tool({ tool: start, steps = [], status = "completed", rawOutput }, context) {
@@ -89,50 +104,6 @@ export const toolVerbs: Verbs<
     if (as !== undefined) values[as] = optionId ?? "cancelled";
     return runSteps(branch(on, permission), context);
   },
-};
-
-/** Runs the steps of a tool call. Cancelling only the call does not end the turn. */
-async function insideTool(
-  tool: ToolCall,
-  steps: readonly AgentStep[],
-  context: StepContext,
-): Promise<Ended | undefined> {
-  const inside = { ...context, tool, signal: tool.signal };
-  const ended = await runSteps(steps, inside);
-  context.handlesCancel ||= inside.handlesCancel && context.signal.aborted;
-  return tool.signal.aborted && !context.signal.aborted ? undefined : ended;
-}
-
-async function finish(
-  tool: ToolCall,
-  status: "completed" | "failed" | "cancelled" | false,
-  rawOutput: unknown,
-): Promise<void> {
-  const more = optional({ rawOutput });
-  if (tool.signal.aborted) await tool.finish("cancelled", more);
-  else if (status !== false) await tool.finish(status, more);
-}
-
-function questioner(turn: Turn | undefined): Turn {
-  if (turn === undefined) throw needsTurn("a question");
-  return turn;
-}
-
-function needsTurn(what: string): Error {
-  return new Error(`${what} needs a turn: outside of one, put it into \`work\``);
-}
-
-function branch<Steps>(
-  on: Readonly<Record<string, Steps>>,
-  { allowed, optionId }: Permission,
-): Steps | readonly [] {
-  if (optionId === undefined) return on.cancelled ?? [];
-  return on[optionId] ?? on[allowed ? "allowed" : "refused"] ?? [];
-}
-
-export const serviceVerbs: Verbs<
-  Extract<AgentVerb, "elicit" | "completeElicitation" | "read" | "write" | "run" | "take">
-> = {
   async elicit({ elicit, on = {}, as }, context) {
     const { turn, run, values } = context;
     if (turn === undefined) throw needsTurn("a question");
@@ -195,6 +166,45 @@ export const serviceVerbs: Verbs<
   },
 };
 
+/** Runs the steps of a tool call. Cancelling only the call does not end the turn. */
+async function insideTool(
+  tool: ToolCall,
+  steps: readonly AgentStep[],
+  context: StepContext,
+): Promise<Ended | undefined> {
+  const inside = { ...context, tool, signal: tool.signal };
+  const ended = await runSteps(steps, inside);
+  context.handlesCancel ||= inside.handlesCancel && context.signal.aborted;
+  return tool.signal.aborted && !context.signal.aborted ? undefined : ended;
+}
+
+async function finish(
+  tool: ToolCall,
+  status: "completed" | "failed" | "cancelled" | false,
+  rawOutput: unknown,
+): Promise<void> {
+  const more = optional({ rawOutput });
+  if (tool.signal.aborted) await tool.finish("cancelled", more);
+  else if (status !== false) await tool.finish(status, more);
+}
+
+function questioner(turn: Turn | undefined): Turn {
+  if (turn === undefined) throw needsTurn("a question");
+  return turn;
+}
+
+function needsTurn(what: string): Error {
+  return new Error(`${what} needs a turn: outside of one, put it into \`work\``);
+}
+
+function branch<Steps>(
+  on: Readonly<Record<string, Steps>>,
+  { allowed, optionId }: Permission,
+): Steps | readonly [] {
+  if (optionId === undefined) return on.cancelled ?? [];
+  return on[optionId] ?? on[allowed ? "allowed" : "refused"] ?? [];
+}
+
 /** The result; undefined, and reported, when the client refuses or does not support it. */
 async function tried<Result>(
   run: AgentRun,
@@ -211,4 +221,98 @@ async function tried<Result>(
     run.note({ event: code === -32601 ? "unavailable" : "failed", what, code, message });
     return undefined;
   }
+}
+
+/** An event that a scripted agent reports, as plain JSON. */
+export interface AgentEvent {
+  readonly event:
+    | "prompt"
+    | "answer"
+    | "read"
+    | "written"
+    | "terminal"
+    | "taken"
+    | "called"
+    | "cancelled"
+    | "login"
+    | "option"
+    | "unavailable"
+    | "failed";
+  readonly [detail: string]: unknown;
+}
+
+/** One connection of a scripted agent. */
+export interface AgentRun {
+  readonly wire: ScriptedWire;
+  readonly gates: Gates;
+  readonly clock: Clock;
+  readonly runStep: StepRunner;
+  /** Aborts when the connection has ended. */
+  readonly ended: AbortSignal;
+  note(event: AgentEvent): void;
+  /** Resolves when the next prompt for this session has arrived. */
+  nextPrompt(sessionId: string): Promise<void>;
+  /** Runs the work when the current turn has been answered. */
+  afterTurn(sessionId: string, work: () => void): void;
+}
+
+/** The context in which a step runs. */
+export interface StepContext {
+  readonly run: AgentRun;
+  readonly session: AgentSession;
+  /** Absent outside turns. */
+  readonly turn: Turn | undefined;
+  readonly tool: ToolCall | undefined;
+  /** The values of `{{name}}` placeholders. */
+  readonly values: Record<string, unknown>;
+  /** Aborts at the end of the turn or of the connection. */
+  readonly signal: AbortSignal;
+  /** Whether the script handles its cancellation and goes on after it. */
+  handlesCancel: boolean;
+}
+
+/** Ends the script and the turn. */
+export class Ended {
+  readonly end: TurnEnd;
+  constructor(end: TurnEnd) {
+    this.end = end;
+  }
+}
+
+/** The end of the turn, or nothing. */
+export type StepResult = Promise<Ended | undefined> | Promise<void> | Ended | undefined | void;
+
+export type StepRunner = (step: AgentStep, context: StepContext) => StepResult;
+
+/** The context of steps in a turn or, without one, outside of turns. */
+export function stepContext(
+  { run, session, values }: Pick<StepContext, "run" | "session" | "values">,
+  turn?: Turn,
+): StepContext {
+  const signal = turn?.signal ?? run.ended;
+  return { run, session, values, turn, tool: undefined, signal, handlesCancel: false };
+}
+
+/** Runs the steps in order, until one ends the turn or the turn is cancelled. */
+export async function runSteps(
+  steps: readonly AgentStep[],
+  context: StepContext,
+): Promise<Ended | undefined> {
+  for (const step of steps) {
+    if (context.signal.aborted && !context.handlesCancel) return new Ended("cancelled");
+    const ended = await context.run.runStep(filledStep(step, context.values), context);
+    if (ended instanceof Ended) return ended;
+  }
+  return undefined;
+}
+
+/** Fields with nested steps, whose placeholders are filled in when they run. */
+const nested = new Set(["steps", "on", "ops", "later", "work", "after"]);
+
+function filledStep(step: AgentStep, values: Values): AgentStep {
+  const fields = Object.entries(step).map(([key, value]) => [
+    key,
+    nested.has(key) ? value : filled(value, values),
+  ]);
+  return Object.fromEntries(fields); // the same keys as before
 }

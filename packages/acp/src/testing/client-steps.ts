@@ -1,7 +1,7 @@
 // Implements the verbs of a scripted client.
 
 import { optional } from "../base/objects.ts";
-import type { SessionListing } from "../edition/agent-ops.ts";
+import type { SessionListing } from "../edition/agent-edition.ts";
 import { ConnectionError, RequestError } from "../jsonrpc/errors.ts";
 import type { Entry } from "../model/entry.ts";
 import type { ClientSession } from "../peer/client/client-session.ts";

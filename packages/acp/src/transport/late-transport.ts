@@ -2,7 +2,7 @@
 
 import { limitsFrom } from "../jsonrpc/connection-options.ts";
 import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
-import { defaultFrameLimits, type FrameLimits } from "./byte-channel.ts";
+import { defaultFrameLimits, type FrameLimits, overflow } from "./byte-channel.ts";
 
 /** `limits` are those of the transport that is loaded. */
 export function lateTransport(load: () => Promise<Transport>, limits?: Partial<FrameLimits>): Transport {
@@ -42,13 +42,7 @@ class LateTransport implements Transport {
     this.#early.push([message, written]);
     this.#earlyChars += written.length;
     const { highWaterBytes, maxQueuedBytes } = this.#limits;
-    if (this.#earlyChars > maxQueuedBytes) {
-      const queued = this.#earlyChars;
-      this.#end({
-        kind: "overflow",
-        message: `the peer does not read: ${queued} bytes of output are queued`,
-      });
-    }
+    if (this.#earlyChars > maxQueuedBytes) this.#end(overflow(this.#earlyChars));
     return this.#earlyChars <= highWaterBytes;
   }
 

@@ -3,7 +3,7 @@
 import { optional } from "../../base/objects.ts";
 import type { AuthMethod, AvailableCommand, McpServer } from "../../model/content.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
-import type { Activation } from "../agent-ops.ts";
+import type { Activation } from "../agent-edition.ts";
 import { metaOf, nonEmpty } from "../wire-fields.ts";
 
 interface V1Activation {

@@ -6,14 +6,17 @@ import type { PermissionAsk } from "../../model/ask.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
 import type { Outcome } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
-import type { AgentEdition, AgentOpResult, OptionsOf, WireCall } from "../agent-edition.ts";
 import type {
+  AgentEdition,
   AgentFeatures,
   AgentIntroduction,
   AgentOp,
+  AgentOpResult,
   ClientFeatures,
   Introduction,
-} from "../agent-ops.ts";
+  OptionsOf,
+  WireCall,
+} from "../agent-edition.ts";
 import {
   elicitationAnswerFromWire,
   elicitationToWire,

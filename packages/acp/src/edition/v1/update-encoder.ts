@@ -2,8 +2,7 @@
 
 import type { Update } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
-import type { Lost } from "../agent-edition.ts";
-import type { ClientFeatures } from "../agent-ops.ts";
+import type { ClientFeatures, Lost } from "../agent-edition.ts";
 import { commandsToV1 } from "./activation.ts";
 import { optionsToV1, selectOf } from "./config-options.ts";
 import { isV1Content, ToolEncoder } from "./tool-encoder.ts";

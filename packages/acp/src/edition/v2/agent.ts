@@ -3,8 +3,15 @@
 import { optional } from "../../base/objects.ts";
 import { invalidParams } from "../../jsonrpc/errors.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
-import type { AgentEdition, AgentOpResult } from "../agent-edition.ts";
-import type { Activation, AgentFeatures, AgentOp, ClientFeatures, Introduction } from "../agent-ops.ts";
+import type {
+  Activation,
+  AgentEdition,
+  AgentFeatures,
+  AgentOp,
+  AgentOpResult,
+  ClientFeatures,
+  Introduction,
+} from "../agent-edition.ts";
 import {
   elicitationAnswerFromWire,
   elicitationToWire,

@@ -3,7 +3,7 @@
 import { optional } from "../../base/objects.ts";
 import { invalidParams } from "../../jsonrpc/errors.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
-import type { Activation, AgentIntroduction } from "../agent-ops.ts";
+import type { Activation, AgentIntroduction } from "../agent-edition.ts";
 import type { ClientEdition } from "../client-edition.ts";
 import { elicitationFromWire, metaOf, nonEmpty, permissionResultToWire, withMeta } from "../wire-fields.ts";
 import { V2ClientSession } from "./client-session.ts";

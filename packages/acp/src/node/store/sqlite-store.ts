@@ -1,6 +1,6 @@
 // Stores sessions in a SQLite file that many processes can share.
 
-import type { Log } from "../../jsonrpc/log.ts";
+import type { Log } from "../../jsonrpc/connection-options.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { SessionStore } from "../../model/store.ts";
 import { textOfEntry } from "./entry-text.ts";

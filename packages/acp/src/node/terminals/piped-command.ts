@@ -42,7 +42,7 @@ export async function startPiped(spec: CommandSpec, sink: ByteSink): Promise<Run
 
 async function startChild(
   spec: CommandSpec,
-  fifo: OutputFifo | undefined,
+  fifo: Awaited<ReturnType<typeof openFifo>>,
 ): Promise<ChildProcess & { readonly pid: number }> {
   const output = fifo?.writeFd ?? "pipe";
   try {

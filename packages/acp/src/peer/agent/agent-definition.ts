@@ -7,7 +7,7 @@ import type {
   AgentFeatures,
   AgentIntroduction,
   ClientFeatures,
-} from "../../edition/agent-ops.ts";
+} from "../../edition/agent-edition.ts";
 import { type ProtocolVersion, protocolVersions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
 import type { AuthMethod, Meta } from "../../model/content.ts";

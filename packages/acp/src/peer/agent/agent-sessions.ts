@@ -2,8 +2,7 @@
 
 import { withTimeout } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
-import type { AgentOpResult } from "../../edition/agent-edition.ts";
-import type { Activation, SessionOp } from "../../edition/agent-ops.ts";
+import type { Activation, AgentOpResult, SessionOp } from "../../edition/agent-edition.ts";
 import { invalidParams, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { SessionRecord } from "../../model/store.ts";
@@ -30,7 +29,11 @@ export class AgentSessions {
   readonly #live = new Map<string, ServedSession>();
   /** Sessions that are being activated or ended: the next request for one waits. */
   readonly #busy = new Map<string, Promise<unknown>>();
-  readonly #replays = new Replays();
+  /**
+   * The replays that are being sent, and whether they succeed. A second load of a session waits for the first and gets
+   * no second copy, since chunks append and the client would show everything twice.
+   */
+  readonly #replays = new Map<string, Promise<boolean>>();
   /** Sessions that are being opened. */
   readonly #opening = new Set<Promise<ServedSession>>();
   #isEnding = false;
@@ -71,11 +74,11 @@ export class AgentSessions {
         return { kind: "page", page: await this.#store.list(optional({ cwd, cursor })) };
       }
       case "close":
-        this.#replays.forget(op.sessionId);
+        this.#replays.delete(op.sessionId);
         await this.#alone(op.sessionId, () => this.#close(op.sessionId));
         return { kind: "none" };
       case "delete":
-        this.#replays.forget(op.sessionId);
+        this.#replays.delete(op.sessionId);
         await this.#alone(op.sessionId, async () => {
           await this.#close(op.sessionId);
           await this.#store.delete(op.sessionId);
@@ -114,6 +117,18 @@ export class AgentSessions {
     }
   }
 
+  /** A replay is being sent until the request for it is answered. */
+  #trackReplay(sessionId: string, load: Promise<unknown>): void {
+    const sent = load.then(
+      () => true,
+      () => false,
+    );
+    this.#replays.set(sessionId, sent);
+    void sent.then(() => {
+      if (this.#replays.get(sessionId) === sent) this.#replays.delete(sessionId);
+    });
+  }
+
   #checked({ activation }: { readonly activation: Activation }): Activation {
     return checkedActivation(activation, this.#definition);
   }
@@ -123,13 +138,13 @@ export class AgentSessions {
     activation: Activation,
     request: IncomingRequest,
   ): Promise<AgentOpResult> {
-    const earlier = replay ? this.#replays.underway(sessionId) : undefined;
+    const earlier = replay ? this.#replays.get(sessionId) : undefined;
     const reopened = this.#alone(sessionId, async () => {
       const isSent = (await earlier) === true;
       const opening = this.#activate({ sessionId, activation, replay: replay && !isSent }, request);
       return this.#setup(await this.#alive(opening), request);
     });
-    if (replay) this.#replays.track(sessionId, reopened);
+    if (replay) this.#trackReplay(sessionId, reopened);
     return reopened;
   }
 
@@ -330,30 +345,4 @@ function keepCurrent(session: ServedSession, request: IncomingRequest): void {
         configOptions: [...options],
       });
   });
-}
-
-export class Replays {
-  readonly #sent = new Map<string, Promise<boolean>>();
-
-  /** Resolves with whether the replay that is being sent succeeds; undefined where there is none. */
-  underway(sessionId: string): Promise<boolean> | undefined {
-    return this.#sent.get(sessionId);
-  }
-
-  /** A replay is being sent until the request for it is answered. */
-  track(sessionId: string, load: Promise<unknown>): void {
-    const sent = load.then(
-      () => true,
-      () => false,
-    );
-    this.#sent.set(sessionId, sent);
-    void sent.then(() => {
-      if (this.#sent.get(sessionId) === sent) this.#sent.delete(sessionId);
-    });
-  }
-
-  /** A session that is loaded after a close is replayed again. */
-  forget(sessionId: string): void {
-    this.#sent.delete(sessionId);
-  }
 }

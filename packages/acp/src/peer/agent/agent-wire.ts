@@ -1,19 +1,20 @@
 // The agent's end of a connection: negotiates the version, decodes requests for a host, and encodes what it sends.
 
-import type { AgentEdition, AgentOpResult, OptionsOf } from "../../edition/agent-edition.ts";
 import type {
+  AgentEdition,
   AgentIntroduction,
+  AgentOpResult,
   ClientFeatures,
   Introduction,
+  OptionsOf,
   PromptOp,
   SessionOp,
-} from "../../edition/agent-ops.ts";
+} from "../../edition/agent-edition.ts";
 import { chooseVersion, type ProtocolVersion } from "../../edition/negotiate.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
-import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
+import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
-import type { Log } from "../../jsonrpc/log.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { ModelRules } from "../../model/model-rules.ts";
@@ -66,7 +67,7 @@ export class AgentWire implements SessionSender {
   /** Something was asked since the handshake. */
   #isUsed = false;
   #negotiated: Negotiated | undefined;
-  #rules: ModelRules | undefined;
+  rules: ModelRules | undefined;
 
   constructor(transport: Transport, options: AgentWireOptions, host: AgentHost) {
     this.#options = options;
@@ -95,10 +96,6 @@ export class AgentWire implements SessionSender {
 
   get client(): Introduction<ClientFeatures> {
     return this.#now.client;
-  }
-
-  get rules(): ModelRules | undefined {
-    return this.#rules;
   }
 
   /** The version that was agreed on; undefined before. */
@@ -185,7 +182,7 @@ export class AgentWire implements SessionSender {
     this.#state = "loading_rules";
     try {
       const { modelRules } = await import("../../model/model-rules.ts");
-      this.#rules ??= modelRules(unstable === "*" || unstable.includes("session/update"));
+      this.rules ??= modelRules(unstable === "*" || unstable.includes("session/update"));
     } catch (error) {
       this.log("error", "updates are not checked: the rules could not be loaded", { error });
     }

@@ -1,6 +1,6 @@
 // agent(): creates an agent that speaks every version of the protocol.
 
-import type { Log } from "../../jsonrpc/log.ts";
+import type { Log } from "../../jsonrpc/connection-options.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { memoryStore } from "../../model/memory-store.ts";
 import { type AgentDefinition, checkAgentDefinition } from "./agent-definition.ts";

@@ -1,6 +1,6 @@
 // Checks what a client opens a session with, sets an option to and logs in by.
 
-import type { Activation } from "../../edition/agent-ops.ts";
+import type { Activation } from "../../edition/agent-edition.ts";
 import { invalidParams } from "../../jsonrpc/errors.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
 import { type AgentDefinition, lists } from "./agent-definition.ts";

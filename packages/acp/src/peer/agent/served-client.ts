@@ -1,18 +1,18 @@
 // Serves one client of an agent that keeps its own sessions.
 
 import { optional } from "../../base/objects.ts";
-import type { AgentOpResult } from "../../edition/agent-edition.ts";
 import type {
   AgentIntroduction,
+  AgentOpResult,
   ClientFeatures,
   Introduction,
   PromptOp,
   SessionOp,
-} from "../../edition/agent-ops.ts";
+} from "../../edition/agent-edition.ts";
 import { protocolVersions } from "../../edition/negotiate.ts";
+import type { Log } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, invalidParams, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
-import type { Log } from "../../jsonrpc/log.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { Implementation, Meta, SessionConfigOption } from "../../model/content.ts";
 import { methodNotFound } from "../base/bound-wire.ts";

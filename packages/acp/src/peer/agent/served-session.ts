@@ -1,7 +1,7 @@
 // An open session of an agent: its options and commands, and its prompts, one turn at a time.
 
 import { withTimeout } from "../../base/deadline.ts";
-import type { Activation, ClientFeatures } from "../../edition/agent-ops.ts";
+import type { Activation, ClientFeatures } from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type {
   AvailableCommand,

@@ -1,9 +1,8 @@
 // Validates the messages of one role in one version of the protocol: lenient in, strict out.
 
 import type { Connection } from "../../jsonrpc/connection.ts";
-import type { BatchCall } from "../../jsonrpc/connection-options.ts";
+import type { BatchCall, Log } from "../../jsonrpc/connection-options.ts";
 import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
-import type { Log } from "../../jsonrpc/log.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import {
   type BoundMethod,

@@ -1,6 +1,6 @@
 // Checks the content of a prompt against what the agent accepts.
 
-import type { AgentFeatures } from "../../edition/agent-ops.ts";
+import type { AgentFeatures } from "../../edition/agent-edition.ts";
 import type { ContentBlock } from "../../model/content.ts";
 
 /** Describes the first block that the agent does not accept. Text and links are always accepted. */

@@ -1,6 +1,6 @@
 // The definition of a client: its handlers and options.
 
-import type { ClientFeatures } from "../../edition/agent-ops.ts";
+import type { ClientFeatures } from "../../edition/agent-edition.ts";
 import type { ProtocolVersion } from "../../edition/negotiate.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
 import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../../model/ask.ts";

@@ -2,10 +2,9 @@
 
 import { optional } from "../../base/objects.ts";
 import type { ClientEdition, ServiceOp } from "../../edition/client-edition.ts";
-import type { ConnectionCounters } from "../../jsonrpc/connection-options.ts";
+import type { ConnectionCounters, Log } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
-import type { Log } from "../../jsonrpc/log.ts";
 import type { ElicitationAnswer, PermissionAnswer, PermissionAsk } from "../../model/ask.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import { type BoundMethod, Failure } from "../../wire/decode.ts";

@@ -7,7 +7,7 @@ import type {
   AgentIntroduction,
   SessionListing,
   SessionSetup,
-} from "../../edition/agent-ops.ts";
+} from "../../edition/agent-edition.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
 import { listingFromWire } from "../../edition/wire-fields.ts";
 import { argumentText, ConnectionError } from "../../jsonrpc/errors.ts";

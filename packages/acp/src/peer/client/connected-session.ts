@@ -1,9 +1,9 @@
 // A session at the client: the API of the app, and the sink of the edition.
 
-import type { SessionSetup } from "../../edition/agent-ops.ts";
+import type { SessionSetup } from "../../edition/agent-edition.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../../edition/client-edition.ts";
+import type { Log } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
-import type { Log } from "../../jsonrpc/log.ts";
 import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";
 import type { Entry, EntryBody } from "../../model/entry.ts";
 import type { Outcome, Update } from "../../model/update.ts";

@@ -1,6 +1,6 @@
 // Keeps updates of unknown sessions while an answer that may name their session is awaited.
 
-import type { Log } from "../../jsonrpc/log.ts";
+import type { Log } from "../../jsonrpc/connection-options.ts";
 
 const maxUpdates = 1_024;
 const maxChars = 8 * 1024 * 1024;

@@ -1,7 +1,7 @@
 // Delivers the updates and entries of one session to its listeners.
 
 import { reportRejection } from "../../jsonrpc/callbacks.ts";
-import type { Log } from "../../jsonrpc/log.ts";
+import type { Log } from "../../jsonrpc/connection-options.ts";
 import type { Entry, EntryBody } from "../../model/entry.ts";
 import type { Update } from "../../model/update.ts";
 
@@ -82,14 +82,10 @@ const maxEntries = 1_024;
 const maxChars = 8 * 1024 * 1024;
 
 class EntryBacklog {
-  readonly #entries: Entry[] = [];
+  readonly entries: Entry[] = [];
   readonly #sizes: number[] = [];
   #chars = 0;
   #lost = 0;
-
-  get entries(): readonly Entry[] {
-    return this.#entries;
-  }
 
   /** How many entries were dropped since the last call. */
   takeLost(): number {
@@ -99,21 +95,21 @@ class EntryBacklog {
   }
 
   push(entry: Entry, chars: number): void {
-    this.#entries.push(entry);
+    this.entries.push(entry);
     this.#sizes.push(chars);
     this.#chars += chars;
-    if (this.#entries.length > maxEntries || this.#chars > maxChars) this.#dropOldest();
+    if (this.entries.length > maxEntries || this.#chars > maxChars) this.#dropOldest();
   }
 
   /** Drops half at once, so that each entry costs the same. */
   #dropOldest(): void {
-    const drop = this.#entries.length > maxEntries ? maxEntries / 2 : 0;
+    const drop = this.entries.length > maxEntries ? maxEntries / 2 : 0;
     let dropped = 0;
-    while (dropped < drop || (this.#chars > maxChars && dropped < this.#entries.length)) {
+    while (dropped < drop || (this.#chars > maxChars && dropped < this.entries.length)) {
       this.#chars -= this.#sizes[dropped] ?? 0;
       dropped++;
     }
-    this.#entries.splice(0, dropped);
+    this.entries.splice(0, dropped);
     this.#sizes.splice(0, dropped);
     this.#lost += dropped;
   }

@@ -1,7 +1,7 @@
 // Sends the requests of sessions to their agent.
 
 import { isObject } from "../../base/objects.ts";
-import type { AgentFeatures } from "../../edition/agent-ops.ts";
+import type { AgentFeatures } from "../../edition/agent-edition.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
 import { argumentText, RequestError } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";

@@ -1,7 +1,7 @@
 // Builds the `initialize` that a relay sends to an agent whose version is not known yet.
 
 import { optional } from "../../base/objects.ts";
-import type { ClientFeatures } from "../../edition/agent-ops.ts";
+import type { ClientFeatures } from "../../edition/agent-edition.ts";
 import { initializeParams, type ProtocolVersion } from "../../edition/negotiate.ts";
 import type { Implementation } from "../../model/content.ts";
 

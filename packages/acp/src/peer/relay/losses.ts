@@ -1,6 +1,6 @@
 // Notes what is lost in translation between versions.
 
-import type { Log } from "../../jsonrpc/log.ts";
+import type { Log } from "../../jsonrpc/connection-options.ts";
 
 /** The key of `_meta` that lists what was lost, in sentences for people. */
 const lostKey = "parley.dev/lost";

@@ -1,8 +1,8 @@
 // Passes messages between two peers of one version unread, with back-pressure.
 
 import { type Deadline, deadline } from "../../base/deadline.ts";
+import type { Log } from "../../jsonrpc/connection-options.ts";
 import { rpcCodes } from "../../jsonrpc/errors.ts";
-import type { Log } from "../../jsonrpc/log.ts";
 import type { EndReason, Sink } from "../../jsonrpc/transport.ts";
 import type { Splice } from "./splice.ts";
 

@@ -1,17 +1,18 @@
 // Answers a client with the sessions of an agent of another version.
 
 import { optional } from "../../base/objects.ts";
-import type { AgentOpResult } from "../../edition/agent-edition.ts";
 import type {
   Activation,
   AgentIntroduction,
+  AgentOpResult,
   ClientFeatures,
   Introduction,
   PromptOp,
   SessionOp,
-} from "../../edition/agent-ops.ts";
+} from "../../edition/agent-edition.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
+import type { RequestId } from "../../jsonrpc/message-id.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import type { AgentHost } from "../agent/agent-wire.ts";
@@ -19,7 +20,6 @@ import type { ClientSession } from "../client/client-session.ts";
 import type { ConnectedAgent, SentHook, SessionPlace } from "../client/connected-agent.ts";
 import { ClientToolbox } from "./client-toolbox.ts";
 import { agentGone, type RelayContext, RelayedSession, refusal } from "./relayed-session.ts";
-import type { RequestOrigins } from "./request-origins.ts";
 
 const none: AgentOpResult = { kind: "none" };
 
@@ -259,4 +259,29 @@ function rootsOf({ cwd, additionalDirectories }: Activation): readonly string[] 
 
 function unsupported(what: string): RequestError {
   return new RequestError(errorCodes.invalidParams, `this agent cannot ${what}`, { reason: "unsupported" });
+}
+
+export class RequestOrigins {
+  readonly #origins = new Map<unknown, RequestId>();
+
+  /** Runs work for a request of the client. `work` reports the ids of the requests that it sends. */
+  async run<Result>(
+    origin: RequestId,
+    work: (sent: (id: number) => void) => Promise<Result>,
+  ): Promise<Result> {
+    const ids: number[] = [];
+    try {
+      return await work((id) => {
+        ids.push(id);
+        this.#origins.set(id, origin);
+      });
+    } finally {
+      for (const id of ids) this.#origins.delete(id);
+    }
+  }
+
+  /** The request of the client behind one of ours that is still open. */
+  find(id: unknown): RequestId | undefined {
+    return this.#origins.get(id);
+  }
 }

@@ -10,9 +10,8 @@ import {
   protocolVersions,
 } from "../../edition/negotiate.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
-import { defaultConnectionLimits } from "../../jsonrpc/connection-options.ts";
+import { defaultConnectionLimits, type Log } from "../../jsonrpc/connection-options.ts";
 import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
-import type { Log } from "../../jsonrpc/log.ts";
 import { exactId, idProblem, idToJson, isExact, type RequestId } from "../../jsonrpc/message-id.ts";
 import type { Sink, Transport } from "../../jsonrpc/transport.ts";
 import { errorCodes } from "../../model/error-codes.ts";

@@ -1,8 +1,7 @@
 // One session of a relay: forwards the agent's updates in the client's version, and the client's prompts to the agent.
 
 import { optional } from "../../base/objects.ts";
-import type { AgentSessionEdition } from "../../edition/agent-edition.ts";
-import type { PromptOp, SessionSetup } from "../../edition/agent-ops.ts";
+import type { AgentSessionEdition, PromptOp, SessionSetup } from "../../edition/agent-edition.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import type { Outcome, Update } from "../../model/update.ts";

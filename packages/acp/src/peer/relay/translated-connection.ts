@@ -13,10 +13,9 @@ import type { ConnectedAgent } from "../client/connected-agent.ts";
 import { askWithDiffTexts } from "./diff-texts.ts";
 import { type InitializeParams, infoOf, passedOn } from "./introduction.ts";
 import { withLost } from "./losses.ts";
-import { RelayHost } from "./relay-host.ts";
+import { RelayHost, RequestOrigins } from "./relay-host.ts";
 import type { RelayOptions } from "./relay-options.ts";
 import type { RelayContext, RelayedSession } from "./relayed-session.ts";
-import { RequestOrigins } from "./request-origins.ts";
 import type { Splice } from "./splice.ts";
 
 export interface Sides {

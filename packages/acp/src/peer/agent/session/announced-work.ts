@@ -26,7 +26,8 @@ export class AnnouncedWork {
   readonly #shown = new Set<string>();
   readonly #compactions = new Map<string, string>();
   readonly #subagents = new Set<string>();
-  #background: readonly BackgroundWork[] | undefined;
+  /** The whole list, once it has been reported. */
+  background: readonly BackgroundWork[] | undefined;
 
   /** Everything that was announced has ended. */
   get isSettled(): boolean {
@@ -35,14 +36,9 @@ export class AnnouncedWork {
     return [...this.#compactions.values()].every((status) => finalStatuses.has(status));
   }
 
-  /** The whole list, once it has been reported. */
-  get background(): readonly BackgroundWork[] | undefined {
-    return this.#background;
-  }
-
   /** The part of the list that has not ended. */
   get runningBackground(): readonly BackgroundWork[] {
-    return (this.#background ?? []).filter((item) => this.#isRunning(item));
+    return (this.background ?? []).filter((item) => this.#isRunning(item));
   }
 
   /** Throws a TypeError for what breaks a rule; changes nothing. */
@@ -141,11 +137,11 @@ export class AnnouncedWork {
         );
     }
     const listed = new Set(work.map(keyOf));
-    for (const item of this.#background ?? []) {
+    for (const item of this.background ?? []) {
       if (listed.has(keyOf(item)) || !this.#isRunning(item) || item.type === "subagent") continue;
       throw new TypeError(`background work must end before it leaves the list, got ${JSON.stringify(item)}`);
     }
-    this.#background = [...work];
+    this.background = [...work];
   }
 
   /** A terminal of the client has been released. */

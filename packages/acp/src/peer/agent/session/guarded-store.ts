@@ -1,7 +1,7 @@
 // Wraps an app's session store: its errors become errors for clients, and a session is open on one connection at a time.
 
+import type { Log } from "../../../jsonrpc/connection-options.ts";
 import { RequestError } from "../../../jsonrpc/errors.ts";
-import type { Log } from "../../../jsonrpc/log.ts";
 import type { Entry } from "../../../model/entry.ts";
 import type { SessionStore } from "../../../model/store.ts";
 

@@ -20,7 +20,7 @@ export type Release = (show: boolean) => Promise<void> | undefined;
 export class SessionOutput {
   readonly #sessionId: string;
   readonly #clientTerminals = new Set<string>();
-  #sender: SessionSender;
+  sender: SessionSender;
   #edition: AgentSessionEdition;
   #queue: Item[] = [];
   #isReplaying = false;
@@ -30,17 +30,13 @@ export class SessionOutput {
 
   constructor(sessionId: string, sender: SessionSender) {
     this.#sessionId = sessionId;
-    this.#sender = sender;
+    this.sender = sender;
     this.#edition = this.#newEdition();
-  }
-
-  get sender(): SessionSender {
-    return this.#sender;
   }
 
   /** Sends by another connection from now on, also what waits. Its client knows no terminal of the one before. */
   attach(sender: SessionSender): void {
-    this.#sender = sender;
+    this.sender = sender;
     this.#clientTerminals.clear();
     this.#edition = this.#newEdition();
     for (const item of this.#queue) if (item.update !== undefined) item.messages = undefined;
@@ -133,13 +129,13 @@ export class SessionOutput {
   #item(update: Update, isReady: boolean): Item {
     const edition = this.#isReplaying ? this.#newEdition() : this.#edition;
     const encoded = [edition.encode(update) ?? []].flat();
-    const messages = encoded.map((message) => this.#sender.checkUpdate(this.#sessionId, message));
+    const messages = encoded.map((message) => this.sender.checkUpdate(this.#sessionId, message));
     // during a replay the client begins anew: encoded again when that is over
     return { update, messages: this.#isReplaying ? undefined : messages, isReady };
   }
 
   #newEdition(): AgentSessionEdition {
-    const { edition, client } = this.#sender;
+    const { edition, client } = this.sender;
     const setup = { sessionId: this.#sessionId, configOptions: [], availableCommands: [] };
     return edition.session(setup, client.features);
   }
@@ -147,9 +143,9 @@ export class SessionOutput {
   #send(update: Update): Promise<void> | undefined {
     const encoded = this.#edition.encode(update);
     if (encoded === undefined) return undefined;
-    if (!Array.isArray(encoded)) return this.#sender.sendUpdate(this.#sessionId, encoded);
+    if (!Array.isArray(encoded)) return this.sender.sendUpdate(this.#sessionId, encoded);
     let last: Promise<void> | undefined;
-    for (const one of encoded) last = this.#sender.sendUpdate(this.#sessionId, one as object) ?? last;
+    for (const one of encoded) last = this.sender.sendUpdate(this.#sessionId, one as object) ?? last;
     return last;
   }
 
@@ -175,10 +171,10 @@ export class SessionOutput {
     try {
       if (messages === undefined) return update && this.#send(update);
       let slow: Promise<void> | undefined;
-      for (const params of messages) slow = this.#sender.sendChecked(params) ?? slow;
+      for (const params of messages) slow = this.sender.sendChecked(params) ?? slow;
       return slow;
     } catch (error) {
-      this.#sender.log("error", "an update could not be sent", { sessionId: this.#sessionId, error });
+      this.sender.log("error", "an update could not be sent", { sessionId: this.#sessionId, error });
       return undefined;
     }
   }

@@ -1,8 +1,7 @@
 // What a session needs of the connection to its client.
 
-import type { AgentEdition } from "../../../edition/agent-edition.ts";
-import type { ClientFeatures, Introduction } from "../../../edition/agent-ops.ts";
-import type { Log } from "../../../jsonrpc/log.ts";
+import type { AgentEdition, ClientFeatures, Introduction } from "../../../edition/agent-edition.ts";
+import type { Log } from "../../../jsonrpc/connection-options.ts";
 import type { RequestOptions } from "../../../jsonrpc/pending-requests.ts";
 import type { ModelRules } from "../../../model/model-rules.ts";
 

@@ -20,7 +20,7 @@ export class SessionUpdates {
   /** For updates that are not part of the history. */
   readonly output: SessionOutput;
   #state: SessionState = { state: "idle" };
-  #isClosed = false;
+  isClosed = false;
   #idPrefix: string | undefined;
   #ids = 0;
 
@@ -34,23 +34,19 @@ export class SessionUpdates {
     return this.output.sender;
   }
 
-  get isClosed(): boolean {
-    return this.#isClosed;
-  }
-
   /**
    * Sends one update, in or outside a turn, and keeps it in the history. Throws when it is not valid, and when so
    * much waits for the store that no more can. Returns a promise only when the client or the store is slow.
    */
   update(update: Update): Promise<void> | undefined {
-    if (this.#isClosed) return undefined;
+    if (this.isClosed) return undefined;
     this.log.checkRoom();
     return this.updateEnd(update);
   }
 
   /** As `update`, for the end of something: it is taken however much waits for the store. */
   updateEnd(update: Update): Promise<void> | undefined {
-    if (this.#isClosed) return undefined;
+    if (this.isClosed) return undefined;
     const isText =
       update.sessionUpdate === "agent_message_chunk" || update.sessionUpdate === "agent_thought_chunk";
     // plain text is checked when it is sent, the same in both versions
@@ -68,7 +64,7 @@ export class SessionUpdates {
    * valid; the promise does not reject.
    */
   updateStored(update: Update): Promise<void> {
-    if (this.#isClosed) return Promise.resolve();
+    if (this.isClosed) return Promise.resolve();
     this.check(update);
     const release = this.output.hold(update);
     try {
@@ -160,7 +156,7 @@ export class SessionUpdates {
 
   /** Sends and stores nothing any more. Resolves when what waits is stored. */
   close(): Promise<void> {
-    this.#isClosed = true;
+    this.isClosed = true;
     this.output.close();
     return this.log.close().catch((error: unknown) => this.storeFailed(error));
   }

@@ -1,8 +1,7 @@
 // A prompt of the client from its request to its answer.
 
 import { optional } from "../../../base/objects.ts";
-import type { PromptPolicy } from "../../../edition/agent-edition.ts";
-import type { PromptOp } from "../../../edition/agent-ops.ts";
+import type { PromptOp, PromptPolicy } from "../../../edition/agent-edition.ts";
 import { RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
 import type { ContentBlock, Meta } from "../../../model/content.ts";
 import type { Outcome } from "../../../model/update.ts";

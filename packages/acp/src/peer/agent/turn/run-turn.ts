@@ -1,8 +1,8 @@
 // Runs one turn: stores its message, calls the prompt handler, and stores and reports its end.
 
 import { optional } from "../../../base/objects.ts";
+import type { Log } from "../../../jsonrpc/connection-options.ts";
 import { invalidParams, RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
-import type { Log } from "../../../jsonrpc/log.ts";
 import type { Outcome, Update } from "../../../model/update.ts";
 import { newId } from "../../base/new-id.ts";
 import { unavailable } from "../session/guarded-store.ts";

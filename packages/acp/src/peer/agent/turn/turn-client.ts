@@ -1,7 +1,7 @@
 // The client as a turn sees it: its name, its features, its files and terminals.
 
 import { optional } from "../../../base/objects.ts";
-import type { ClientFeatures } from "../../../edition/agent-ops.ts";
+import type { ClientFeatures } from "../../../edition/agent-edition.ts";
 import type { Implementation, Meta } from "../../../model/content.ts";
 import type {
   CreateTerminalOptions,

@@ -1,6 +1,6 @@
 // A session and a turn as an agent's app sees them.
 
-import type { ClientFeatures } from "../../../edition/agent-ops.ts";
+import type { ClientFeatures } from "../../../edition/agent-edition.ts";
 import type { ElicitationAnswer, ElicitationAsk, PermissionAsk } from "../../../model/ask.ts";
 import type {
   AvailableCommand,
