@@ -26,7 +26,7 @@ const sections: Readonly<Record<string, readonly string[]>> = {
   "@parley/client/history": ["client/src/history.ts"],
 };
 
-/** The names that an entry point exports, types too; not those that come with `export *`. */
+/** The names that an entry point exports, types too; not those of generated files. */
 function exportsOf(entry: string): Set<string> {
   const text = read(`packages/${entry}`).replaceAll(/\/\/.*$|\/\*[\s\S]*?\*\//gm, "");
   const lists = [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, list = ""]) =>
@@ -39,7 +39,12 @@ function exportsOf(entry: string): Set<string> {
       .replace(/^.* as /, ""),
   );
   const declared = [...text.matchAll(/^export (?:async )?(?:function|const|class|type|interface) (\w+)/gm)];
-  return new Set([...listed, ...declared.map(([, name = ""]) => name)].filter((name) => name !== ""));
+  const whole = [...text.matchAll(/^export type \* from "(.*)(?<!\.gen)\.ts";$/gm)].flatMap(
+    ([, file = ""]) => [...exportsOf(join(dirname(entry), `${file}.ts`))],
+  );
+  return new Set(
+    [...listed, ...declared.map(([, name = ""]) => name), ...whole].filter((name) => name !== ""),
+  );
 }
 
 /** Each item of a section's lists begins with the symbol that it is about. */

@@ -1,6 +1,6 @@
 // The agent's side of one protocol version, and the operations and features that both versions share.
 
-import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../model/ask.ts";
+import type { PermissionAnswer, PermissionAsk } from "../model/ask.ts";
 import type {
   AuthMethod,
   AvailableCommand,
@@ -66,11 +66,8 @@ export interface AgentEdition {
   encode(method: string, result: AgentOpResult): object;
   session(setup: SessionSetup, client: ClientFeatures): AgentSessionEdition;
   permission(sessionId: string, ask: PermissionAsk, lost?: Lost): WireCall;
-  permissionAnswer(result: object): PermissionAnswer;
   /** The update that ends what stood for the question, where this version needed such a thing. */
   permissionOver(ask: PermissionAsk, answer: PermissionAnswer): object | undefined;
-  elicitation(sessionId: string, ask: ElicitationAsk): WireCall;
-  elicitationAnswer(result: object): ElicitationAnswer;
 }
 
 export type OptionsOf = (sessionId: string) => readonly SessionConfigOption[];

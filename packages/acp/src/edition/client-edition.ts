@@ -1,6 +1,6 @@
 // The client's side of one protocol version: encodes requests, and decodes what the agent sends.
 
-import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../model/ask.ts";
+import type { ElicitationAsk, PermissionAsk } from "../model/ask.ts";
 import type { ContentBlock, SessionConfigOption } from "../model/content.ts";
 import type { Outcome, Update } from "../model/update.ts";
 import type { Activation, AgentIntroduction, SessionSetup, WireCall } from "./agent-edition.ts";
@@ -65,14 +65,12 @@ export interface ClientEdition {
     params: object,
     titleOf: (sessionId: string, toolCallId: string) => string | undefined,
   ): { readonly sessionId: string; readonly ask: PermissionAsk };
-  permissionResult(answer: PermissionAnswer): object;
   /** Undefined for an unknown mode. */
   elicitation(
     params: object,
   ):
     | { readonly sessionId?: string; readonly requestId?: number | string; readonly ask: ElicitationAsk }
     | undefined;
-  elicitationResult(answer: ElicitationAnswer): object;
   /** The service that a request of the agent asks for; undefined where this version has no such request. */
   service(method: string, params: object): { readonly sessionId: string; readonly op: ServiceOp } | undefined;
   /** Makes what older or less strict agents send fit the schema, before it is validated. */

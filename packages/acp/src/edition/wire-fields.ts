@@ -4,14 +4,7 @@ import { optional } from "../base/objects.ts";
 import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer } from "../model/ask.ts";
 import type { ContentBlock, Meta } from "../model/content.ts";
 import type { Outcome } from "../model/update.ts";
-import type {
-  Activation,
-  AgentFeatures,
-  AgentOp,
-  ListedSessions,
-  SessionListing,
-  WireCall,
-} from "./agent-edition.ts";
+import type { Activation, AgentFeatures, AgentOp, ListedSessions, SessionListing } from "./agent-edition.ts";
 import type { ClientEdition } from "./client-edition.ts";
 
 /** `_meta` of a message as the model has it: absent when there is none. */
@@ -95,10 +88,6 @@ export function permissionAnswerFromWire(result: object): PermissionAnswer {
   return { outcome: "selected", optionId, ...optional({ _meta: _meta ?? undefined }) };
 }
 
-export function elicitationToWire(sessionId: string, ask: ElicitationAsk): WireCall {
-  return { method: "elicitation/create", params: { sessionId, ...ask } };
-}
-
 export function elicitationAnswerFromWire(result: object): ElicitationAnswer {
   const { action, content, _meta } = result as {
     action?: unknown;
@@ -146,10 +135,6 @@ export function usageFromWire(usage: unknown): Pick<Outcome, "usage"> {
 
 function isCount(value: unknown): boolean {
   return typeof value === "number" && Number.isFinite(value) && value >= 0;
-}
-
-export function permissionResultToWire(answer: PermissionAnswer): object {
-  return { outcome: answer };
 }
 
 export function elicitationFromWire(params: object): ReturnType<ClientEdition["elicitation"]> {

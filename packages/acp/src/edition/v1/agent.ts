@@ -17,16 +17,7 @@ import type {
   OptionsOf,
   WireCall,
 } from "../agent-edition.ts";
-import {
-  elicitationAnswerFromWire,
-  elicitationToWire,
-  markers,
-  pageToWire,
-  permissionAnswerFromWire,
-  sharedOp,
-  systemPromptMarker,
-  withMeta,
-} from "../wire-fields.ts";
+import { markers, pageToWire, sharedOp, systemPromptMarker, withMeta } from "../wire-fields.ts";
 import { activationFromV1, authMethodToV1 } from "./activation.ts";
 import { modelsToV1, modesToV1, optionsToV1, selectOf, valueForOption } from "./config-options.ts";
 import { permissionOverInV1, permissionToV1 } from "./permission.ts";
@@ -60,10 +51,7 @@ export const v1AgentEdition: AgentEdition = {
     method: "session/request_permission",
     params: permissionToV1(sessionId, ask, lost),
   }),
-  permissionAnswer: permissionAnswerFromWire,
   permissionOver: permissionOverInV1,
-  elicitation: elicitationToWire,
-  elicitationAnswer: elicitationAnswerFromWire,
 };
 
 function client(params: object): Introduction<ClientFeatures> {

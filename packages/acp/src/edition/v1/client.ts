@@ -7,7 +7,7 @@ import type { Outcome } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { AgentIntroduction, WireCall } from "../agent-edition.ts";
 import type { ClientEdition, ClientSessionEdition, ClientSessionSink, ServiceOp } from "../client-edition.ts";
-import { elicitationFromWire, metaOf, permissionResultToWire, usageFromWire } from "../wire-fields.ts";
+import { elicitationFromWire, metaOf, usageFromWire } from "../wire-fields.ts";
 import { activationToV1, authMethodFromV1 } from "./activation.ts";
 import { modeConfigId, modelConfigId, optionsFromResult, optionsFromV1 } from "./config-options.ts";
 import { permissionFromV1 } from "./permission.ts";
@@ -43,9 +43,7 @@ export const v1ClientEdition: ClientEdition = {
     const { sessionId, toolCall } = request;
     return { sessionId, ask: permissionFromV1(request, titleOf(sessionId, toolCall.toolCallId)) };
   },
-  permissionResult: permissionResultToWire,
   elicitation: elicitationFromWire,
-  elicitationResult: (answer) => answer,
   service,
   repair: () => undefined,
 };

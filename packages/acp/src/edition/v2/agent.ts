@@ -12,17 +12,7 @@ import type {
   ClientFeatures,
   Introduction,
 } from "../agent-edition.ts";
-import {
-  elicitationAnswerFromWire,
-  elicitationToWire,
-  markers,
-  metaOf,
-  pageToWire,
-  permissionAnswerFromWire,
-  sharedOp,
-  systemPromptMarker,
-  withMeta,
-} from "../wire-fields.ts";
+import { markers, metaOf, pageToWire, sharedOp, systemPromptMarker, withMeta } from "../wire-fields.ts";
 import { askToWire, updateToWire } from "./update.ts";
 
 export { methods } from "../../wire/v2/methods.gen.ts";
@@ -61,10 +51,7 @@ export const v2AgentEdition: AgentEdition = {
     method: "session/request_permission",
     params: { sessionId, ...askToWire(ask) },
   }),
-  permissionAnswer: permissionAnswerFromWire,
   permissionOver: () => undefined,
-  elicitation: elicitationToWire,
-  elicitationAnswer: elicitationAnswerFromWire,
 };
 
 /** A client that asks for a later version may not have said what this one needs. */

@@ -5,7 +5,7 @@ import { invalidParams } from "../../jsonrpc/errors.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type { Activation, AgentIntroduction } from "../agent-edition.ts";
 import type { ClientEdition } from "../client-edition.ts";
-import { elicitationFromWire, metaOf, nonEmpty, permissionResultToWire, withMeta } from "../wire-fields.ts";
+import { elicitationFromWire, metaOf, nonEmpty, withMeta } from "../wire-fields.ts";
 import { V2ClientSession } from "./client-session.ts";
 
 export { methods } from "../../wire/v2/methods.gen.ts";
@@ -44,12 +44,10 @@ export const v2ClientEdition: ClientEdition = {
     const { sessionId, ...ask } = params as wire.RequestPermissionRequest;
     return { sessionId, ask };
   },
-  permissionResult: permissionResultToWire,
   elicitation(params) {
     checkForm(params as { mode?: unknown; requestedSchema?: { type?: unknown } });
     return elicitationFromWire(params);
   },
-  elicitationResult: (answer) => answer,
   service: () => undefined,
   repair,
 };

@@ -182,7 +182,7 @@ export class ClientDispatch {
       // also when the handler fails: the question is over
       session?.record({ kind: "answer", askId, permission: answer });
     }
-    return this.#edition.permissionResult(answer);
+    return { outcome: answer };
   }
 
   async #elicitation(params: object, request: IncomingRequest): Promise<object> {
@@ -212,7 +212,7 @@ export class ClientDispatch {
       if (ask.mode === "url" && answer.action !== "accept") this.#elicitations.delete(ask.elicitationId);
       session?.record({ kind: "answer", askId, elicitation: answer });
     }
-    return this.#edition.elicitationResult(answer);
+    return answer;
   }
 
   #extensionRequested(method: string, params: unknown, request: IncomingRequest): unknown {

@@ -2,6 +2,7 @@
 
 import { optional } from "../../base/objects.ts";
 import type { ProtocolVersion } from "../../edition/negotiate.ts";
+import { elicitationAnswerFromWire, permissionAnswerFromWire } from "../../edition/wire-fields.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import { idToJson } from "../../jsonrpc/message-id.ts";
 import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../../model/ask.ts";
@@ -168,7 +169,7 @@ export class TranslatedConnection implements RelayContext {
       const { shown, method, params } = this.#asked(ask, relayed, wire);
       let answer: PermissionAnswer = { outcome: "cancelled" };
       try {
-        answer = wire.edition.permissionAnswer((await wire.request(method, params, { signal })) as object);
+        answer = permissionAnswerFromWire((await wire.request(method, params, { signal })) as object);
       } finally {
         const over = wire.edition.permissionOver(shown, answer);
         if (over !== undefined) void wire.sendUpdate(session.sessionId, over);
@@ -194,19 +195,17 @@ export class TranslatedConnection implements RelayContext {
     const wire = this.#wire;
     const asked = this.#origins.find(requestId);
     if (wire !== undefined && session === undefined && asked !== undefined) {
-      const params = { requestId: idToJson(asked), ...ask };
-      return wire.edition.elicitationAnswer(
-        (await wire.request("elicitation/create", params, { signal })) as object,
-      );
+      return elicit(wire, { requestId: idToJson(asked), ...ask }, signal);
     }
     if (relayed === undefined || wire === undefined || session === undefined) {
       const message = "a question that belongs to no session and no request of the client is not asked";
       this.options.log?.("error", message, { message: ask.message.slice(0, 200) });
       return { action: "cancel" };
     }
-    return relayed.asking(async () => {
-      const { method, params } = wire.edition.elicitation(session.sessionId, ask);
-      return wire.edition.elicitationAnswer((await wire.request(method, params, { signal })) as object);
-    });
+    return relayed.asking(() => elicit(wire, { sessionId: session.sessionId, ...ask }, signal));
   }
+}
+
+async function elicit(wire: AgentWire, params: object, signal: AbortSignal): Promise<ElicitationAnswer> {
+  return elicitationAnswerFromWire((await wire.request("elicitation/create", params, { signal })) as object);
 }

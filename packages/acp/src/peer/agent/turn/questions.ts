@@ -1,6 +1,7 @@
 // Asks the user for permission and input. A question without an answer is never a yes (A63, A89).
 
 import { isObject } from "../../../base/objects.ts";
+import { elicitationAnswerFromWire, permissionAnswerFromWire } from "../../../edition/wire-fields.ts";
 import { argumentText, ConnectionError, RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
 import type {
   ElicitationAnswer,
@@ -65,7 +66,7 @@ export class Questions {
     try {
       const { method, params } = edition.permission(sessionId, permission);
       const result = await this.#ask(sender, method, params);
-      if (result !== undefined) answer = edition.permissionAnswer(result);
+      if (result !== undefined) answer = permissionAnswerFromWire(result);
     } finally {
       log.append({ kind: "answer", askId, permission: answer });
       const over = edition.permissionOver(permission, answer);
@@ -89,17 +90,12 @@ export class Questions {
       throw new TypeError(`elicit: wanted an object whose mode is "form" or "url", got ${got}`);
     }
     const { sender, sessionId, log } = this.#updates;
-    const { edition, client, openUrls } = sender;
+    const { client, openUrls } = sender;
     const { elicitationForm, elicitationUrl } = client.features;
     const offered = elicitation.mode === "form" ? elicitationForm : elicitationUrl;
     if (!offered) {
-      throw new RequestError(
-        rpcCodes.methodNotFound,
-        `the client offers no ${elicitation.mode} elicitation`,
-        {
-          reason: "capability_missing",
-        },
-      );
+      const message = `the client offers no ${elicitation.mode} elicitation`;
+      throw new RequestError(rpcCodes.methodNotFound, message, { reason: "capability_missing" });
     }
     if (elicitation.mode === "form") checkForm(elicitation.requestedSchema);
     if (elicitation.mode === "url") beginUrl(elicitation, openUrls);
@@ -108,9 +104,8 @@ export class Questions {
     try {
       log.checkRoom();
       log.append({ kind: "ask", askId, elicitation });
-      const { method, params } = edition.elicitation(sessionId, elicitation);
-      const result = await this.#ask(sender, method, params);
-      if (result !== undefined) answer = this.#checked(elicitation, edition.elicitationAnswer(result));
+      const result = await this.#ask(sender, "elicitation/create", { sessionId, ...elicitation });
+      if (result !== undefined) answer = this.#checked(elicitation, elicitationAnswerFromWire(result));
     } finally {
       log.append({ kind: "answer", askId, elicitation: answer });
       // a flow that the user began goes on until the agent says that it is over
