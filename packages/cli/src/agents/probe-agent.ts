@@ -107,39 +107,12 @@ async function removeSession(agent: ConnectedAgent, session: ClientSession): Pro
   if (agent.features.delete) await agent.delete(sessionId).catch(() => undefined);
 }
 
-export interface OptionChoice {
-  readonly value: string;
-  readonly name: string;
-  readonly description?: string;
-  readonly group?: string;
-}
+type SessionFacts = Awaited<ReturnType<typeof sessionFacts>>;
 
-export interface OptionFacts {
-  readonly id: string;
-  readonly name: string;
-  readonly description?: string;
-  readonly category?: string;
-  readonly value: unknown;
-  /** The values of a select option. */
-  readonly choices?: readonly OptionChoice[];
-}
-
-export interface CommandFacts {
-  readonly name: string;
-  readonly description: string;
-  /** A hint for the arguments. */
-  readonly hint?: string;
-}
-
-export interface SessionFacts {
-  readonly options: readonly OptionFacts[];
-  readonly commands: readonly CommandFacts[];
-}
-
-export const noSession: SessionFacts = { options: [], commands: [] };
+const noSession: SessionFacts = { options: [], commands: [] };
 
 /** Many agents announce their commands after the session is open; waits for them up to `commandsMs`. */
-export async function sessionFacts(session: ClientSession, commandsMs: number): Promise<SessionFacts> {
+async function sessionFacts(session: ClientSession, commandsMs: number) {
   if (session.commands.length === 0 && commandsMs > 0) await firstCommands(session, commandsMs);
   return { options: session.options.map(optionFacts), commands: session.commands.map(commandFacts) };
 }
@@ -156,7 +129,7 @@ function firstCommands(session: ClientSession, ms: number): Promise<void> {
   });
 }
 
-function optionFacts(option: SessionConfigOption): OptionFacts {
+function optionFacts(option: SessionConfigOption) {
   const { configId, name, description, category } = option;
   return {
     id: configId,
@@ -167,7 +140,7 @@ function optionFacts(option: SessionConfigOption): OptionFacts {
   };
 }
 
-function choicesOf(option: SessionConfigOption): readonly OptionChoice[] | undefined {
+function choicesOf(option: SessionConfigOption) {
   if (option.type !== "select") return undefined;
   // as: the tag says so
   const { options } = option as Extract<SessionConfigOption, { type: "select"; options: unknown }>;
@@ -181,11 +154,11 @@ function choicesOf(option: SessionConfigOption): readonly OptionChoice[] | undef
 function choiceFacts(
   { value, name, description }: { value: string; name: string; description?: string | null },
   group?: string,
-): OptionChoice {
+) {
   return { value, name, ...optional({ description: description ?? undefined, group }) };
 }
 
-function commandFacts({ name, description, input }: ClientSession["commands"][number]): CommandFacts {
+function commandFacts({ name, description, input }: ClientSession["commands"][number]) {
   const { hint } = (input ?? {}) as { hint?: unknown }; // each kind of input has its own members
   return {
     name: String(name),
@@ -197,7 +170,7 @@ function commandFacts({ name, description, input }: ClientSession["commands"][nu
 const longestList = 20;
 
 /** The option of `parley run` that sets each, and its values. */
-export function optionLines(options: readonly OptionFacts[]): string[] {
+export function optionLines(options: SessionFacts["options"]): string[] {
   return options.map(({ id, category, value, choices }) => {
     const flag = category === "mode" || category === "model" ? `--${category} ` : `--set ${id}=`;
     const all = choices?.map((choice) => choice.value) ?? ["true", "false"];
@@ -207,7 +180,7 @@ export function optionLines(options: readonly OptionFacts[]): string[] {
   });
 }
 
-export function commandLines(commands: readonly CommandFacts[]): string[] {
+export function commandLines(commands: SessionFacts["commands"]): string[] {
   return commands.map(({ name, description, hint }) =>
     safeLine(`/${name}${hint === undefined ? "" : ` ${hint}`}  ${description}`),
   );

@@ -77,7 +77,7 @@ export async function edit(invocation: Invocation): Promise<number> {
   const { VISUAL: visual, EDITOR: editor } = process.env;
   const [command, ...args] = (visual || editor || "").split(/\s+/).filter((word) => word !== "");
   if (command === undefined) {
-    const hint = `set EDITOR, or edit ${configPath()} yourself and edit parley config check`;
+    const hint = `set EDITOR, or edit ${configPath()} yourself and run parley config check`;
     throw new CommandError("no_editor", "neither VISUAL nor EDITOR is set", hint, 2);
   }
   const file = configPath();

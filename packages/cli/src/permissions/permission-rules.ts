@@ -47,7 +47,7 @@ export function ruleLine(rule: Rule, width = 0): string {
   const where = [
     id === undefined ? (source ?? origin) : `id ${id}`,
     scope === "workspace" ? `in ${workspace?.path}` : undefined,
-    cwd !== undefined ? `when listRules in ${cwd}` : scope === "always" ? "everywhere" : undefined,
+    cwd !== undefined ? `when run in ${cwd}` : scope === "always" ? "everywhere" : undefined,
     expires === undefined ? undefined : `until ${moment(expires)}`,
   ].filter((part) => part !== undefined);
   return `${effect.padEnd(5)}  ${escapedLine(ruleText(rule)).padEnd(width)}  (${escapedLine(where.join(", "))})`;

@@ -40,8 +40,7 @@ export async function listSessions({ values, words, argv, json }: Invocation): P
 }
 
 function nothing(cwd: string | undefined): string {
-  if (cwd === undefined)
-    return `No sessions yet. Start one with: ${commandToType()} listSessions "what to do"`;
+  if (cwd === undefined) return `No sessions yet. Start one with: ${commandToType()} run "what to do"`;
   const where = existsSync(cwd) ? escapedLine(cwd) : `${escapedLine(cwd)}, which does not exist`;
   return `No sessions in ${where}. Omit --cwd to list all.`;
 }

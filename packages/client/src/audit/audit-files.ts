@@ -34,8 +34,13 @@ export function headPath(log: string): string {
   return log.replace(/\.ndjson$/, ".head");
 }
 
-function headMac(key: Buffer, { seq, hash }: AuditHead): Buffer {
-  return createHmac("sha256", key).update(`head ${seq} ${hash}`).digest();
+export function signature(key: Buffer, text: string): string {
+  return createHmac("sha256", key).update(text).digest("hex");
+}
+
+export function isSigned(key: Buffer, text: string, mac: string): boolean {
+  const [given, wanted] = [Buffer.from(mac, "hex"), Buffer.from(signature(key, text), "hex")];
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
 /** Writes it anew with each line. */
@@ -51,7 +56,7 @@ export class HeadWriter {
   }
 
   write(head: AuditHead): void {
-    const text = JSON.stringify({ ...head, mac: headMac(this.#key, head).toString("hex") });
+    const text = JSON.stringify({ ...head, mac: signature(this.#key, `head ${head.seq} ${head.hash}`) });
     // it only ever grows, so nothing of the one before is left behind it
     writeSync(this.#file, text, 0);
   }
@@ -68,9 +73,7 @@ export function readHead(log: string, key: Buffer): AuditHead | undefined {
   try {
     const { seq, hash, mac }: Record<string, unknown> = JSON.parse(readFileSync(headPath(log), "utf8"));
     if (typeof seq !== "number" || typeof hash !== "string" || typeof mac !== "string") return undefined;
-    const given = Buffer.from(mac, "hex");
-    const wanted = headMac(key, { seq, hash });
-    return given.length === wanted.length && timingSafeEqual(given, wanted) ? { seq, hash } : undefined;
+    return isSigned(key, `head ${seq} ${hash}`, mac) ? { seq, hash } : undefined;
   } catch {
     return undefined;
   }
@@ -98,9 +101,8 @@ export function pruneAudit(log: string, key: Buffer, bounds: AuditBounds): void 
     const gone = tooMany(folder, now, { ...defaults, ...bounds });
     const upTo = [prunedUpTo(folder, key), ...gone.map((path) => basename(path))].sort().at(-1) ?? "";
     // first: what is interrupted here must not look like a loss
-    writeFileSync(`${mark}.new`, JSON.stringify({ upTo, mac: prunedMac(key, upTo).toString("hex") }), {
-      mode: 0o600,
-    });
+    const mac = signature(key, `pruned ${upTo}`);
+    writeFileSync(`${mark}.new`, JSON.stringify({ upTo, mac }), { mode: 0o600 });
     renameSync(`${mark}.new`, mark);
     for (const path of gone) for (const each of [path, headPath(path)]) rmSync(each, { force: true });
   } catch {
@@ -123,11 +125,14 @@ function tooMany(folder: string, now: number, { keepMs, keepBytes }: Required<Au
 
 /** It has no end, and there is a process of the number in its name. */
 function isLive(path: string): boolean {
-  if (!existsSync(headPath(path))) return false;
+  return existsSync(headPath(path)) && isRunning(Number(basename(path).split("-")[1]));
+}
+
+export function isRunning(pid: number): boolean {
   try {
-    return process.kill(Number(basename(path).split("-")[1]), 0);
+    return process.kill(pid, 0);
   } catch (error) {
-    // anything but "there is none" is a reason to leave it alone
+    // any other error, such as that it is another user's, does not show that there is none
     return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }
@@ -137,13 +142,8 @@ export function prunedUpTo(folder: string, key: Buffer): string {
   try {
     const { upTo, mac }: Record<string, unknown> = JSON.parse(readFileSync(join(folder, "pruned"), "utf8"));
     if (typeof upTo !== "string" || typeof mac !== "string") return "";
-    const [given, wanted] = [Buffer.from(mac, "hex"), prunedMac(key, upTo)];
-    return given.length === wanted.length && timingSafeEqual(given, wanted) ? upTo : "";
+    return isSigned(key, `pruned ${upTo}`, mac) ? upTo : "";
   } catch {
     return "";
   }
-}
-
-function prunedMac(key: Buffer, upTo: string): Buffer {
-  return createHmac("sha256", key).update(`pruned ${upTo}`).digest();
 }

@@ -1,11 +1,11 @@
 // Writes the audit log of this process: what was decided and done for agents, never contents or secrets.
 
-import { createHmac, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { closeSync, constants, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { basename, join } from "node:path";
 import { StreamRedactor } from "@parley/acp/redact";
 import { type AuditFacts, auditHeader, chainHash, sealedLine, signEvery } from "./audit-entry.ts";
-import { type AuditBounds, auditFiles, HeadWriter, pruneAudit } from "./audit-files.ts";
+import { type AuditBounds, auditFiles, HeadWriter, pruneAudit, signature } from "./audit-files.ts";
 
 export interface AuditLog {
   readonly path: string;
@@ -45,7 +45,7 @@ export function auditLog(
     const hash = chainHash(previous, body);
     const clock = performance.now();
     const signs = isLast || seq === 0 || seq - signedSeq >= signEvery || clock - signedAt >= signMs;
-    const mac = signs ? createHmac("sha256", key).update(hash).digest("hex") : undefined;
+    const mac = signs ? signature(key, hash) : undefined;
     try {
       writeWhole(file, sealedLine(body, hash, mac));
       head.write({ seq, hash });

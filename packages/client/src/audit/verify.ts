@@ -1,11 +1,10 @@
 // Verifies audit logs and summarises what was done.
 
-import { createHmac, timingSafeEqual } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { optional } from "@parley/acp/internal";
 import { type AuditEntry, auditHeader, chainHash, signEvery, unsealed } from "./audit-entry.ts";
-import { type AuditHead, auditFiles, prunedUpTo, readHead } from "./audit-files.ts";
+import { type AuditHead, auditFiles, isRunning, isSigned, prunedUpTo, readHead } from "./audit-files.ts";
 import { auditKey } from "./audit-log.ts";
 
 export interface AuditReport {
@@ -51,8 +50,10 @@ export function verifyAudit(path: string): AuditReport {
   const { header, entries } = log;
   const late = key && readHead(path, key);
   const isClosed = entries.at(-1)?.kind === "end";
-  const isRunning = !isClosed && isAlive(header?.pid);
-  const problem = log.problem ?? (isClosed ? undefined : cutProblem(log.hashes, { early, late, isRunning }));
+  const pid = header?.pid;
+  const isAlive = !isClosed && typeof pid === "number" && isRunning(pid);
+  const problem =
+    log.problem ?? (isClosed ? undefined : cutProblem(log.hashes, { early, late, isRunning: isAlive }));
   const ended = new Set(
     entries.flatMap(({ kind, of }) => (kind === "outcome" && of !== undefined ? [of] : [])),
   );
@@ -60,7 +61,7 @@ export function verifyAudit(path: string): AuditReport {
     path,
     isWhole: problem === undefined,
     isClosed,
-    isRunning,
+    isRunning: isAlive,
     ...optional({ problem, before: header?.before }),
     entries,
     unknown: entries.filter(({ kind, seq }) => kind === "intent" && !ended.has(seq)),
@@ -84,17 +85,6 @@ function cutProblem(hashes: readonly string[], { early, late, isRunning }: Heads
   return last > late.seq + (isRunning ? 1 : 0)
     ? `line ${late.seq + 2} was put in after the last one`
     : undefined;
-}
-
-/** Whether there is a process of that number. */
-function isAlive(pid: unknown): boolean {
-  if (typeof pid !== "number") return false;
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // it is another user's
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
 }
 
 interface ReadLog {
@@ -153,10 +143,6 @@ function recordOf(body: string): Fields | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isSigned(key: Buffer, hash: string, mac: string): boolean {
-  return timingSafeEqual(createHmac("sha256", key).update(hash).digest(), Buffer.from(mac, "hex"));
 }
 
 function headerProblem({ parley, version }: Fields, mac: string | undefined): string | undefined {

@@ -13,7 +13,7 @@ import {
   sessionFrom,
   sessionId,
 } from "./history-record.ts";
-import { type SessionRecorder, sessionRecorder } from "./session-recorder.ts";
+import { SessionRecorder } from "./session-recorder.ts";
 
 export interface HistoryOptions {
   /** The file; it and its directories are made where they are missing, for this user alone. */
@@ -39,40 +39,14 @@ export interface HistoryHit {
   readonly seq: number;
 }
 
-export interface History {
-  /** Opens the file now; without it the first call does. */
-  open(): Promise<void>;
-  /** Starts to record a session that has just been opened. One with the name of an older one replaces it. */
-  begin(session: NewHistorySession): Promise<SessionRecorder>;
-  /** Keeps others out of a session until the history is closed. Rejects with RequestError -32066 while another process is in it. */
-  claim(id: string): Promise<void>;
-  /** Goes on with a session that was recorded before. Rejects with RequestError -32066 while another process does. */
-  resume(id: string, agentSessionId?: string): Promise<SessionRecorder>;
-  /**
-   * By its id. With a place also by its name there, and by nothing else: somebody may be about to use the name for a new
-   * one. Without a place also by its name anywhere or the beginning of its id, if only one has it.
-   */
-  find(
-    word: string,
-    place?: { readonly agent: HistoryAgent; readonly cwd: string },
-  ): Promise<HistorySession | undefined>;
-  /** Most recently used first. */
-  list(query?: HistoryQuery & { readonly agent?: HistoryAgent }): Promise<readonly HistorySession[]>;
-  /** Messages that have all the words, best first. */
-  search(words: string, query?: HistoryQuery): Promise<readonly HistoryHit[]>;
-  entries(id: string): AsyncIterable<Entry>;
-  delete(id: string): Promise<void>;
-  close(): Promise<void>;
-}
-
 const pageSize = 200;
 const shortestPrefix = 3;
 
 export function openHistory(options: HistoryOptions): History {
-  return new StoredHistory(options);
+  return new History(options);
 }
 
-class StoredHistory implements History {
+export class History {
   readonly #options: HistoryOptions;
   #opened: Promise<SqliteStore> | undefined;
 
@@ -80,10 +54,12 @@ class StoredHistory implements History {
     this.#options = options;
   }
 
+  /** Opens the file now; without it the first call does. */
   async open(): Promise<void> {
     await (await this.#store()).open();
   }
 
+  /** Starts to record a session that has just been opened. One with the name of an older one replaces it. */
   async begin(session: NewHistorySession): Promise<SessionRecorder> {
     const store = await this.#store();
     const made = recordFrom(this.#clean(session), Date.now());
@@ -96,10 +72,12 @@ class StoredHistory implements History {
     return this.#recorder(store, sessionFrom(made), 0);
   }
 
+  /** Keeps others out of a session until the history is closed. Rejects with RequestError -32066 while another process is in it. */
   async claim(id: string): Promise<void> {
     await (await this.#store()).claim(id);
   }
 
+  /** Goes on with a session that was recorded before. Rejects with RequestError -32066 while another process does. */
   async resume(id: string, agentSessionId?: string): Promise<SessionRecorder> {
     const store = await this.#store();
     await store.claim(id);
@@ -110,6 +88,10 @@ class StoredHistory implements History {
     return recorder;
   }
 
+  /**
+   * By its id. With a place also by its name there, and by nothing else: somebody may be about to use the name for a new
+   * one. Without a place also by its name anywhere or the beginning of its id, if only one has it.
+   */
   async find(
     word: string,
     place?: { readonly agent: HistoryAgent; readonly cwd: string },
@@ -126,6 +108,7 @@ class StoredHistory implements History {
     return near.length === 1 ? near[0] : undefined;
   }
 
+  /** Most recently used first. */
   async list(
     query: HistoryQuery & { readonly agent?: HistoryAgent } = {},
   ): Promise<readonly HistorySession[]> {
@@ -138,6 +121,7 @@ class StoredHistory implements History {
     return found;
   }
 
+  /** Messages that have all the words, best first. */
   async search(words: string, { cwd, limit = 20 }: HistoryQuery = {}): Promise<readonly HistoryHit[]> {
     const store = await this.#store();
     const hits = await store.search(words, { limit, ...optional({ cwd }) });
@@ -184,7 +168,7 @@ class StoredHistory implements History {
 
   #recorder(store: SqliteStore, { id, title }: HistorySession, lastSeq: number): SessionRecorder {
     const { failed = () => undefined, secrets = [] } = this.#options;
-    return sessionRecorder({ store, id, lastSeq, title, failed, secrets });
+    return new SessionRecorder({ store, id, lastSeq, title, failed, secrets });
   }
 }
 

@@ -4,16 +4,6 @@ import type { ContentBlock, Entry, EntryBody, SessionStore, Update } from "@parl
 import { charsOf, joinedText, optional } from "@parley/acp/internal";
 import { StreamRedactor } from "@parley/acp/redact";
 
-/** Gets every entry of a session; `close` waits until all are stored. */
-export interface SessionRecorder {
-  /** The id of the session in the history. */
-  readonly id: string;
-  entry(entry: Entry): void;
-  /** The agent has another id for the session now. */
-  renamed(agentSessionId: string): Promise<void>;
-  close(): Promise<void>;
-}
-
 export interface RecorderOptions {
   readonly store: SessionStore;
   readonly id: string;
@@ -33,17 +23,15 @@ const flushChars = 64 * 1024;
 const terminalChars = 1024 * 1024;
 const titleLength = 80;
 
-export function sessionRecorder(options: RecorderOptions): SessionRecorder {
-  return new Recorder(options);
-}
-
 /** An entry on its way to the store; the text of a chunk may still grow. */
 interface Waiting {
   readonly time: number;
   body: EntryBody;
 }
 
-class Recorder implements SessionRecorder {
+/** Gets every entry of a session; `close` waits until all are stored. */
+export class SessionRecorder {
+  /** The id of the session in the history. */
   readonly id: string;
   readonly #options: RecorderOptions;
   readonly #redactor: StreamRedactor<Entry>;
@@ -83,6 +71,7 @@ class Recorder implements SessionRecorder {
     this.#flush();
   }
 
+  /** The agent has another id for the session now. */
   async renamed(agentSessionId: string): Promise<void> {
     try {
       const { store } = this.#options;

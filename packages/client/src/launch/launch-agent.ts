@@ -82,10 +82,7 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
   const reached = entry.transport === "stdio" ? startProgram(entry, options) : startRemote(entry, options);
   const answered = reportWaiting({ what: "initialize", timeoutMs }, reached.stderrTail, onProgress);
   const held = pausableTransport(watchedInput(reached.transport, (unread) => options.onUnread?.(unread)));
-  const { transport, settled } =
-    signal === undefined
-      ? { transport: held.transport, settled() {} }
-      : abortableTransport(held.transport, signal);
+  const { transport, settled } = abortableTransport(held.transport, signal);
   try {
     const { files, ...rest } = definition;
     const offered = entry.quirks?.ownFiles ? rest : { ...rest, ...optional({ files }) };

@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { request as httpRequest, STATUS_CODES } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { httpTransport, plainTextProblem, type WebSocketLike, webSocketTransport } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import type { RemoteEntry } from "../agents/agent-entry.ts";
 import { LaunchError } from "./launch-error.ts";
 import type { Explanation, ReachedAgent } from "./reach-command.ts";
@@ -65,13 +66,6 @@ function checkedAddress({ name, url, allowPlainText }: RemoteEntry, wanted: RegE
   });
 }
 
-/** A WebSocket does not report why it was refused; the same request over HTTP does. */
-async function socketExplanation(url: URL, headers: Readonly<Record<string, string>>): Promise<Explanation> {
-  const refusal = await socketRefusal(url, headers);
-  if (refusal === undefined) return { hint: hintOf(undefined) };
-  return { message: refusal.message, hint: hintOf(refusal.status) };
-}
-
 /** The status of the answer that ended the connection, if there was one. */
 function statusOf(error: unknown): number | undefined {
   const { cause } = error as { readonly cause?: { readonly status?: unknown } };
@@ -88,19 +82,13 @@ function hintOf(status: number | undefined): string {
   return "the server has a problem of its own: try again later, or ask whoever runs it";
 }
 
-export interface SocketRefusal {
-  /** Without the headers, and without the body, which may repeat them. */
-  readonly message: string;
-  readonly status: number | undefined;
-}
-
 const patienceMs = 5_000;
 
-/** Undefined when there is nothing to say: the socket would be opened now, or nothing answers in time. */
-export function socketRefusal(
-  url: URL,
-  headers: Readonly<Record<string, string>>,
-): Promise<SocketRefusal | undefined> {
+/**
+ * A WebSocket does not report why it was refused; the same request over HTTP does. The message has neither the headers
+ * nor the body, which may repeat them.
+ */
+function socketExplanation(url: URL, headers: Readonly<Record<string, string>>): Promise<Explanation> {
   const isSecure = url.protocol === "wss:" || url.protocol === "https:";
   const address = new URL(url);
   address.protocol = isSecure ? "https:" : "http:";
@@ -116,19 +104,19 @@ export function socketRefusal(
       },
       timeout: patienceMs,
     });
-    const done = (refusal?: SocketRefusal) => {
-      resolve(refusal);
+    const done = (message?: string, status?: number) => {
+      resolve({ hint: hintOf(status), ...optional({ message }) });
       request.destroy();
     };
     request.on("response", ({ statusCode: status = 0 }) => {
       const got = `${status} ${STATUS_CODES[status] ?? ""}`.trim();
-      done({ message: `${where}: got ${got}, wanted 101`, status });
+      done(`${where}: got ${got}, wanted 101`, status);
     });
     request.on("upgrade", () => done());
     request.on("timeout", () => done());
-    request.on("error", (error: NodeJS.ErrnoException) => {
-      done({ message: `${where}: ${error.message || String(error.code)}`, status: undefined });
-    });
+    request.on("error", (error: NodeJS.ErrnoException) =>
+      done(`${where}: ${error.message || String(error.code)}`),
+    );
     request.end();
   });
 }

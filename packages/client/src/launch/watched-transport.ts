@@ -3,37 +3,26 @@
 import type { Sink, Transport } from "@parley/acp";
 import { wrapSink, wrapTransport } from "@parley/acp/internal";
 
-export interface AbortableTransport {
-  readonly transport: Transport;
-  /** Ignores the signal from now on. */
-  settled(): void;
-}
-
-export function abortableTransport(transport: Transport, signal: AbortSignal): AbortableTransport {
+/** The signal ends it as if the agent had closed the connection, until `settled` is called. */
+export function abortableTransport(transport: Transport, signal: AbortSignal | undefined) {
   let sink: Sink | undefined;
   const abort = () => sink?.end({ kind: "closed", message: "given up" });
-  signal.addEventListener("abort", abort, { once: true });
+  signal?.addEventListener("abort", abort, { once: true });
   return {
     transport: wrapTransport(transport, {
       start(given) {
         sink = given;
         transport.start(given);
         // it may have been aborted meanwhile; a sink is not called before this returns
-        if (signal.aborted) queueMicrotask(abort);
+        if (signal?.aborted) queueMicrotask(abort);
       },
     }),
-    settled: () => signal.removeEventListener("abort", abort),
+    settled: () => signal?.removeEventListener("abort", abort),
   };
 }
 
-export interface PausableTransport {
-  readonly transport: Transport;
-  pause(): void;
-  resume(): void;
-}
-
-/** It is read while neither has paused it. */
-export function pausableTransport(inner: Transport): PausableTransport {
+/** It is read while neither its connection nor its owner has paused it. */
+export function pausableTransport(inner: Transport) {
   const pausedBy = new Set<"connection" | "owner">();
   const control = (who: "connection" | "owner") => ({
     pause() {

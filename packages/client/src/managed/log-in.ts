@@ -1,28 +1,23 @@
 // Logs in to an agent by one of its methods, in all shapes that agents use, and restarts it where that is needed.
 
-import type { AuthMethod } from "@parley/acp";
 import { isObject, optional, withTimeout } from "@parley/acp/internal";
-import type { AgentEntry, CommandEntry } from "../agents/agent-entry.ts";
+import type { AgentEntry } from "../agents/agent-entry.ts";
 import { agentEnvironment } from "../agents/environment.ts";
 import type { LaunchedAgent } from "../launch/launch-agent.ts";
 import { LaunchError } from "../launch/launch-error.ts";
 import { joinWords } from "../subjects/command-words.ts";
 import type { Asker, LoginCommand, LoginMethod, LoginVariable } from "./asker.ts";
-import type { LiveOptions } from "./live-options.ts";
+import type { ManagedProcess } from "./managed-process.ts";
 
 /** The agent that a login is for. */
-export interface LoginTarget {
-  readonly entry: AgentEntry;
-  readonly options: LiveOptions;
-  restart(reason: string, credentials?: Readonly<Record<string, string>>): Promise<void>;
-}
+type LoginTarget = Pick<ManagedProcess, "entry" | "options" | "restart">;
 
 /** The login methods that the agent offers. */
-export function methodsOf(target: LoginTarget, { agent }: LaunchedAgent): readonly LoginMethod[] {
-  const { entry, options } = target;
+function methodsOf({ entry, options }: LoginTarget, { agent }: LaunchedAgent): readonly LoginMethod[] {
   const { environment = process.env, env, cwd = process.cwd() } = options;
   const passed = entry.transport === "stdio" ? agentEnvironment(entry, environment) : {};
-  return loginMethods(agent.authMethods, { entry, environment: { ...passed, ...env }, cwd });
+  const context = { entry, environment: { ...passed, ...env }, cwd };
+  return agent.authMethods.map((method) => loginMethod(method as unknown as Raw, context)); // as the wire has it
 }
 
 /** Rejects with a LaunchError of kind `login_needed` when no method is chosen or the login fails. */
@@ -115,22 +110,18 @@ function loginNeeded(
 }
 
 /** A terminal login runs like the agent itself. */
-export interface LoginContext {
+interface LoginContext {
   readonly entry: AgentEntry;
   readonly environment: Readonly<Record<string, string>>;
   readonly cwd: string;
 }
 
 /** The methods that this client can perform. */
-export function usableMethods(methods: readonly LoginMethod[], asker: Asker): readonly LoginMethod[] {
+function usableMethods(methods: readonly LoginMethod[], asker: Asker): readonly LoginMethod[] {
   return methods.filter(({ kind }) => {
     if (kind === "terminal") return asker.terminalLogin !== undefined;
     return kind === "agent" || asker.credential !== undefined;
   });
-}
-
-export function loginMethods(methods: readonly AuthMethod[], context: LoginContext): readonly LoginMethod[] {
-  return methods.map((method) => loginMethod(method as unknown as Raw, context)); // as the wire has it
 }
 
 /** A method in the shapes that agents send. */
@@ -162,6 +153,7 @@ function commandOf(raw: Raw, { entry, environment, cwd }: LoginContext): LoginCo
     return { command: own["command"], args: listOf(own["args"]), env, cwd };
   }
   if (raw.type !== "terminal" && raw._meta?.["type"] !== "terminal") return undefined;
+<<<<<<< HEAD
   return appended(entry, raw, { environment, cwd });
 }
 
@@ -171,6 +163,9 @@ function appended(
   raw: Raw,
   { environment, cwd }: Pick<LoginContext, "environment" | "cwd">,
 ): LoginCommand {
+=======
+  // the agent's own program and arguments, followed by those of the method (C12)
+>>>>>>> d3
   const added = raw.args ?? listOf(raw._meta?.["args"]);
   const env = Object.fromEntries((raw.env ?? []).map(({ name, value }) => [name, value]));
   return { command: entry.command, args: [...entry.args, ...added], env: { ...environment, ...env }, cwd };

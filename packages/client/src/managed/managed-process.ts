@@ -7,7 +7,7 @@ import { LaunchError, stderrHint } from "../launch/launch-error.ts";
 import type { Unread } from "../launch/watched-transport.ts";
 import { clientDefinition } from "./client-definition.ts";
 import type { LiveOptions } from "./live-options.ts";
-import { type LoginTarget, logIn } from "./log-in.ts";
+import { logIn } from "./log-in.ts";
 import { problemOf } from "./problem.ts";
 import { pause } from "./recover.ts";
 
@@ -18,7 +18,7 @@ const silenceMs = 250;
 const longestEndMs = 1_000;
 
 /** One agent program or remote agent across its restarts. */
-export class ManagedProcess implements LoginTarget {
+export class ManagedProcess {
   readonly entry: AgentEntry;
   readonly options: LiveOptions;
   readonly #sessionOf: (sessionId: string) => ClientSession | undefined;

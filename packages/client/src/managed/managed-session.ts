@@ -16,7 +16,7 @@ import type { LivePlace, LivePrompt, LiveSession, PromptContent } from "./live-o
 import type { ManagedProcess } from "./managed-process.ts";
 import { ManagedPrompt } from "./managed-prompt.ts";
 import { problemOf } from "./problem.ts";
-import { recover, watchSilence } from "./recover.ts";
+import { recover } from "./recover.ts";
 import { SessionActivation } from "./session-activation.ts";
 import type { SetupProblem } from "./session-setup.ts";
 
@@ -264,4 +264,19 @@ export class ManagedSession implements LiveSession {
 
 function closedError(): ConnectionError {
   return new ConnectionError("closed", "the session has been closed");
+}
+
+/** Reports each silence once: a whole interval in which the agent was read and `count` did not change. */
+function watchSilence(process: ManagedProcess, count: () => number): NodeJS.Timeout {
+  const { quietMs = 30_000, onEvent } = process.options;
+  let reported = -1;
+  let seen = count();
+  return setInterval(() => {
+    const now = count();
+    if (seen === now && reported !== now && !process.isPaused) {
+      reported = now;
+      onEvent?.({ kind: "quiet", ms: quietMs });
+    }
+    seen = now;
+  }, quietMs);
 }

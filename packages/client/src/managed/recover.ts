@@ -1,8 +1,7 @@
-// Decides what to do about a prompt that failed or is silent.
+// Decides what to do about a prompt that failed.
 
 import { setTimeout } from "node:timers/promises";
 import type { LiveOptions } from "./live-options.ts";
-import type { ManagedProcess } from "./managed-process.ts";
 import type { Problem } from "./problem.ts";
 import type { SessionActivation } from "./session-activation.ts";
 
@@ -95,19 +94,4 @@ async function waitAndRetry(recovery: Recovery, problem: Problem, hasBegun: bool
 /** True when the time has passed, false when the signal aborted. */
 export function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   return setTimeout(ms, true, { signal }).catch(() => false);
-}
-
-/** Reports each silence once: a whole interval in which the agent was read and `count` did not change. */
-export function watchSilence(process: ManagedProcess, count: () => number): NodeJS.Timeout {
-  const { quietMs = 30_000, onEvent } = process.options;
-  let reported = -1;
-  let seen = count();
-  return setInterval(() => {
-    const now = count();
-    if (seen === now && reported !== now && !process.isPaused) {
-      reported = now;
-      onEvent?.({ kind: "quiet", ms: quietMs });
-    }
-    seen = now;
-  }, quietMs);
 }
