@@ -153,19 +153,7 @@ function commandOf(raw: Raw, { entry, environment, cwd }: LoginContext): LoginCo
     return { command: own["command"], args: listOf(own["args"]), env, cwd };
   }
   if (raw.type !== "terminal" && raw._meta?.["type"] !== "terminal") return undefined;
-<<<<<<< HEAD
-  return appended(entry, raw, { environment, cwd });
-}
-
-/** The agent's own program and arguments, followed by those of the method. */
-function appended(
-  entry: CommandEntry,
-  raw: Raw,
-  { environment, cwd }: Pick<LoginContext, "environment" | "cwd">,
-): LoginCommand {
-=======
-  // the agent's own program and arguments, followed by those of the method (C12)
->>>>>>> d3
+  // the agent's own program and arguments, followed by those of the method
   const added = raw.args ?? listOf(raw._meta?.["args"]);
   const env = Object.fromEntries((raw.env ?? []).map(({ name, value }) => [name, value]));
   return { command: entry.command, args: [...entry.args, ...added], env: { ...environment, ...env }, cwd };
