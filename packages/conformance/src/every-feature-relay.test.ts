@@ -42,7 +42,7 @@ for (const [client, agent, documented] of [
     2,
     [
       "all but the changed lines of /project/a.txt",
-      "that a tool call is cancelled",
+      "the status cancelled of a tool call",
       weather,
       "work in the background",
     ],

@@ -81,7 +81,7 @@ export function claimTransport(transport: Transport): void {
       ? "it has one in its field transport: give that"
       : 'make one, as spawnTransport("my-agent", []).transport is';
     throw new TypeError(
-      `connect: wanted a transport (start, send, close), got ${argumentText(transport)}; ${hint}`,
+      `connect: expected a transport (start, send, close), got ${argumentText(transport)}; ${hint}`,
     );
   }
   if (claimed.has(transport))

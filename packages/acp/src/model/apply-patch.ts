@@ -1,4 +1,4 @@
-// What a patch in git's form says of one file: the two texts, as far as they can be known.
+// Derives the old and the new text of a file from a git patch.
 
 interface Hunk {
   /** Lines with their ends: of both sides, of the old one only, of the new one only. */

@@ -1,4 +1,4 @@
-// What an agent asks of the person in front of the client, and what may be answered.
+// Questions of an agent to the user, and their answers.
 
 import type { ElicitationSchema, Meta } from "./types.gen.ts";
 

@@ -1,5 +1,4 @@
-// What messages, plans, commands and options are made of, as generated from v2's schema. `undefined` stands for an
-// absent field.
+// The content types of messages, plans, commands and options.
 
 export type {
   Annotations,

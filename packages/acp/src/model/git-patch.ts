@@ -1,5 +1,4 @@
-// A patch in git's form from two texts: what version 2 shows of a change. Paths are absolute and without
-// prefixes, /dev/null stands for the missing side (A106).
+// Creates a git patch from two texts.
 
 const context = 3;
 /** Beyond so many differences a minimal script is not worth its time: the changed block is replaced whole. */

@@ -1,4 +1,4 @@
-// What every session store decides alike: what it refuses, what a patch does, how a list is cut into pages.
+// Rules that all session stores share: refusals, patches, pagination.
 
 import { RequestError, rpcCodes } from "../jsonrpc/errors.ts";
 import type { SessionPatch, SessionQuery, SessionRecord } from "./store.ts";

@@ -1,5 +1,4 @@
-// Where sessions live. An agent, a client's history and a gateway keep the same records. Acknowledged means
-// stored: what `append` has resolved for survives the death of this process.
+// The interface of session stores. When `append` resolves, its entries survive a crash of the process.
 
 import type { Entry } from "./entry.ts";
 

@@ -1,4 +1,4 @@
-// What happens in a session. The types are generated from v2's schema and scripts/generate/model-differences.ts.
+// Session updates and the outcomes of prompts.
 
 import type { Meta, Usage } from "./types.gen.ts";
 

@@ -75,9 +75,9 @@ test("maxTurnRequests limits a turn", patience, async (t) => {
 for (const [config, wanted] of [
   [
     '{"agent": {"mode": "yolo"}}',
-    /config\.json: agent\.mode wants one of ask, code, architect, chat, got another text/,
+    /config\.json: agent\.mode must be one of ask, code, architect, chat, got another text/,
   ],
-  ['{"agent": {', /config\.json:1:12: not JSON: a name in quotes or "\}" is wanted here/],
+  ['{"agent": {', /config\.json:1:12: not JSON: expected a quoted name or "\}"/],
   ['{"agent": {"model": "nowhere/x"}}', /The model "nowhere\/x" has an unknown provider/],
 ] as const) {
   test(`a config that cannot be used ends the agent with the reason: ${config}`, patience, (t) => {

@@ -164,7 +164,7 @@ test("each loss is told once on stderr, and every time in _meta", deadline, asyn
   const { session, process: bridge, close } = await bridged(t);
   const plans = (await turn(session, "plan")).filter((update) => update.sessionUpdate === "plan_update");
   assert.equal(plans.length, 2);
-  const loss = "that an entry of the plan was cancelled: it is shown as completed";
+  const loss = "a cancelled plan entry is shown as completed";
   for (const plan of plans) assert.deepEqual(plan._meta, { "parley.dev/lost": [loss] });
   await close();
   await bridge.exited;
@@ -187,9 +187,9 @@ test(
     const lines = readFileSync(file, "utf8").trimEnd().split("\n");
     assert.equal(statSync(file).mode & 0o777, 0o600);
     for (const line of lines) assert.match(line, /^\d{4}-\d\d-\d\dT[\d:.]+Z (?:debug|info|warn|error) /);
-    assert.match(lines.join("\n"), /info the relay is between \(client 1, agent 2\)/);
+    assert.match(lines.join("\n"), /info versions negotiated \(client 1, agent 2\)/);
     assert.equal(
-      occurrences(lines.join("\n"), "left out what the client's version cannot say: that an entry"),
+      occurrences(lines.join("\n"), "dropped an update that the client's version cannot express: that an entry"),
       2,
     );
     assert.doesNotMatch(bridge.stderrTail(), /left out/);

@@ -35,9 +35,9 @@ test("a value that could not be used is refused, and nothing is written", patien
   keep({ agent: { mode: "ask" } });
   const before = readFileSync(configFile(), "utf8");
   for (const [argv, wanted] of [
-    [["agent.mode", "yolo"], /agent\.mode wants one of ask, code, architect, chat, got another text/],
+    [["agent.mode", "yolo"], /agent\.mode must be one of ask, code, architect, chat, got another text/],
     [["agents.x.url", "ftp://x"], /agents\.x has a url that is neither/],
-    [["client.mcpServers.x.url", "7"], /client\.mcpServers\.x\.url wants a text, got 7/],
+    [["client.mcpServers.x.url", "7"], /client\.mcpServers\.x\.url must be a text, got 7/],
     [["agent.mod", "code"], /agent\.mod is not known; there are .*mode/],
     [["agent..mode", "code"], /is not the name of a value/],
     [["agent.mode"], /expected a name and a value/],
@@ -86,7 +86,7 @@ test("a check tells everything that is wrong, and names that are not known", pat
   writeFileSync(configFile(), '{"agent": {"mode": "yolo", "effort": 1}, "client": []}');
   const { status, stderr } = parley(["config", "check"]);
   assert.equal(status, 2);
-  for (const wanted of [/agent\.mode wants/, /agent\.effort wants/, /client wants an object/])
+  for (const wanted of [/agent\.mode wants/, /agent\.effort wants/, /client must be an object/])
     assert.match(stderr, wanted);
 });
 
@@ -104,7 +104,7 @@ test(
     const { status, stdout, stderr } = parley(["config", "edit"], { env: { EDITOR: `${script} --wait` } });
     assert.equal(status, 2);
     assert.equal(stdout, "--wait\n");
-    assert.match(stderr, /agent\.mode wants one of/);
+    assert.match(stderr, /agent\.mode must be one of/);
     writeFileSync(script, '#!/bin/sh\ncat "$1"\n', { mode: 0o755 });
     writeFileSync(configFile(), "");
     assert.equal(parley(["config", "edit"], { env: { VISUAL: script } }).status, 0);

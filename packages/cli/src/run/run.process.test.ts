@@ -115,7 +115,7 @@ suite("the prompt", { concurrency: 2 }, () => {
       [["x", "--image", "nowhere.png"], /nowhere\.png is not a readable file/],
       [["x", "--image", "notes.txt"], /notes\.txt is not an image/],
       [["x", "--mcp", "nowhere.json"], /--mcp nowhere\.json: ENOENT/],
-      [["x", "--mcp", '{"mcpServers":{"a":{}}}'], /--mcp: the MCP server a wants a command, or a url/],
+      [["x", "--mcp", '{"mcpServers":{"a":{}}}'], /--mcp: the MCP server a needs a command or a url/],
       [["x", "--session", "a"], /--session stores the session, so it cannot be used with --no-history/],
       [["x", "--allow", "everything"], /a rule begins with/],
       [["x", "--policy", "nowhere"], /file not found: nowhere/],

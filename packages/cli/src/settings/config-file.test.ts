@@ -63,30 +63,30 @@ test("every value that cannot be used is told at once, with what is wanted, and 
       "models":{"m":{"thinks":"sk-secret-2","price":{"input":1}}}}}}}`,
   );
   assert.deepEqual(message.split("\n"), [
-    "config.json: agent.privateHosts[1] wants a text, got 1",
-    "config.json: agent.mode wants one of ask, code, architect, chat, got another text",
-    "config.json: agent.maxTurnRequests wants a whole number from 1 on, got 0.5",
-    "config.json: agent.model wants a text that is not empty, got an empty text",
-    "config.json: agent.providers.w.baseUrl wants a text, got a list",
-    "config.json: agent.providers.w.apiKey wants a text, got 5",
-    "config.json: agent.providers.w.models.m.thinks wants true or false, got another text",
+    "config.json: agent.privateHosts[1] must be a text, got 1",
+    "config.json: agent.mode must be one of ask, code, architect, chat, got another text",
+    "config.json: agent.maxTurnRequests must be a whole number from 1 on, got 0.5",
+    "config.json: agent.model must be a text that is not empty, got an empty text",
+    "config.json: agent.providers.w.baseUrl must be a text, got a list",
+    "config.json: agent.providers.w.apiKey must be a text, got 5",
+    "config.json: agent.providers.w.models.m.thinks must be true or false, got another text",
     "config.json: agent.providers.w.models.m.price.output is missing",
   ]);
 });
 
 for (const [text, wanted] of [
-  ['{\n  "agent": sk-secret-1\n}', /^config\.json:2:12: not JSON: a value is wanted here$/],
-  ['{"agent": {"model": "sk-secret-1}', /:1:21: not JSON: this text in quotes has no end on its line/],
+  ['{\n  "agent": sk-secret-1\n}', /^config\.json:2:12: not JSON: expected a value$/],
+  ['{"agent": {"model": "sk-secret-1}', /:1:21: not JSON: this quoted text does not end on its line/],
   ['{"agent": {"model": "sk-secret-1\\q"}}', /:1:21: .*an escape that JSON does not know/],
-  ['{"agent": {} "sk-secret-1"}', /:1:14: .*"," or "\}" is wanted here/],
-  ["{sk-secret-1}", /:1:2: .*a name in quotes or "\}" is wanted here/],
-  ['{"agent" {}}', /:1:10: .*":" is wanted here/],
-  ['{"agent":{},"agent":{}}', /:1:13: .*this name is there twice/],
-  ["{} x", /:1:4: .*nothing more is wanted after the value/],
-  ["/* without end", /:1:1: .*a value is wanted here/],
+  ['{"agent": {} "sk-secret-1"}', /:1:14: .*expected "," or "\}"/],
+  ["{sk-secret-1}", /:1:2: .*expected a quoted name or "\}"/],
+  ['{"agent" {}}', /:1:10: .*expected ":"/],
+  ['{"agent":{},"agent":{}}', /:1:13: .*this name occurs twice/],
+  ["{} x", /:1:4: .*unexpected text after the value/],
+  ["/* without end", /:1:1: .*expected a value/],
   ["[".repeat(100), /:1:66: .*nested too deeply/],
-  ["null", /the file wants an object, got null/],
-  ["[1, 2,]", /the file wants an object, got a list/],
+  ["null", /the file must be an object, got null/],
+  ["[1, 2,]", /the file must be an object, got a list/],
 ] as const) {
   test(`the place of a mistake is told, and nothing of the text: ${text.slice(0, 40)}`, () => {
     const message = failure(text);

@@ -69,12 +69,12 @@ test("every entry that cannot be used is told, with what is wanted", () => {
     {
       name: "ConfigError",
       message: [
-        'agents."a b" has a name that cannot be typed: letters, digits, . _ - and @ are wanted',
-        "agents.both has a command and a url; it wants one of the two",
-        "agents.none wants a command, or a url",
+        'agents."a b" has a name with characters that are not allowed: use letters, digits, . _ - and @',
+        "agents.both has a command and a url; give only one of them",
+        "agents.none needs a command or a url",
         "agents.wrong has a url that is neither ws://, wss://, http:// nor https://",
-        "agents.stdio has a url with transport stdio, which wants a command",
-        "agents.http wants a url with transport http",
+        "agents.stdio has a url with transport stdio, which needs a command",
+        "agents.http needs a url with transport http",
         "agents.args has args, which only a command takes",
       ].join("\n"),
     },
@@ -95,6 +95,6 @@ test("MCP servers are written as in most tools, and given as the protocol has th
   assert.deepEqual(configuredMcpServers({}), []);
   assert.throws(
     () => configuredMcpServers({ client: { mcpServers: { bad: {} } } }),
-    /the MCP server bad wants/,
+    /the MCP server bad needs/,
   );
 });

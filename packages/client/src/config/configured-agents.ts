@@ -72,22 +72,22 @@ export function configuredAgents(
 function nameProblem(name: string): string | undefined {
   return /^[\w][\w.@-]{0,63}$/.test(name)
     ? undefined
-    : "has a name that cannot be typed: letters, digits, . _ - and @ are wanted";
+    : "has a name with characters that are not allowed: use letters, digits, . _ - and @";
 }
 
 function sectionProblem(
   { command, args, url, headers, allowPlainText, transport }: AgentSection,
   isKnown: boolean,
 ): string | undefined {
-  if (command !== undefined && url !== undefined) return "has a command and a url; it wants one of the two";
+  if (command !== undefined && url !== undefined) return "has a command and a url; give only one of them";
   if (url === undefined) {
-    if (transport === "websocket" || transport === "http") return `wants a url with transport ${transport}`;
+    if (transport === "websocket" || transport === "http") return `needs a url with transport ${transport}`;
     if (headers !== undefined) return "has headers without a url";
     if (allowPlainText !== undefined) return "has allowPlainText without a url";
-    if (command === undefined && !isKnown) return "wants a command, or a url";
+    if (command === undefined && !isKnown) return "needs a command or a url";
     return command === undefined && args !== undefined && !isKnown ? "has args without a command" : undefined;
   }
-  if (transport === "stdio") return "has a url with transport stdio, which wants a command";
+  if (transport === "stdio") return "has a url with transport stdio, which needs a command";
   if (args !== undefined) return "has args, which only a command takes";
   if (!/^(?:wss?|https?):\/\//i.test(url))
     return "has a url that is neither ws://, wss://, http:// nor https://";
@@ -148,5 +148,5 @@ export function mcpServer(name: string, section: McpSection): McpServer {
   if (command !== undefined && url === undefined && (type === undefined || type === "stdio")) {
     return { type: "stdio", name, command, args: [...args], env: pairs(env) };
   }
-  throw new ConfigError(`the MCP server ${name} wants a command, or a url, and a type that fits`);
+  throw new ConfigError(`the MCP server ${name} needs a command or a url, and a type that fits`);
 }

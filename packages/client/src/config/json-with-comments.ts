@@ -55,21 +55,21 @@ class Reader {
   }
 
   value(depth: number): unknown {
-    if (depth > maxDepth) throw this.#failure("it is nested too deeply");
+    if (depth > maxDepth) throw this.#failure("nested too deeply");
     const first = this.#text[this.#at];
     if (first === "{") return this.#object(depth + 1);
     const start = this.#at;
     if (first === "[") return this.#array(depth + 1);
     if (first === '"') return this.#string();
     const token = this.#match(number) ?? this.#match(word);
-    if (token === undefined) throw this.#failure("a value is wanted here");
+    if (token === undefined) throw this.#failure("expected a value");
     this.position = { start, end: this.#at };
     this.#skip();
     return JSON.parse(token);
   }
 
   end(): void {
-    if (this.#at < this.#text.length) throw this.#failure("nothing more is wanted after the value");
+    if (this.#at < this.#text.length) throw this.#failure("unexpected text after the value");
   }
 
   #object(depth: number): unknown {
@@ -80,10 +80,10 @@ class Reader {
     this.#take("{");
     while (this.#text[this.#at] !== "}") {
       const start = this.#at;
-      if (this.#text[start] !== '"') throw this.#failure('a name in quotes or "}" is wanted here');
+      if (this.#text[start] !== '"') throw this.#failure('expected a quoted name or "}"');
       const name = this.#string();
-      if (entries.has(name)) throw this.#failure("this name is there twice", start);
-      if (this.#text[this.#at] !== ":") throw this.#failure('":" is wanted here');
+      if (entries.has(name)) throw this.#failure("this name occurs twice", start);
+      if (this.#text[this.#at] !== ":") throw this.#failure('expected ":"');
       this.#take(":");
       entries.set(name, this.value(depth));
       members.set(name, { ...this.position, name: start });
@@ -91,7 +91,7 @@ class Reader {
       if (this.#text[this.#at] === ",") {
         afterComma = this.#at + 1;
         this.#take(",");
-      } else if (this.#text[this.#at] !== "}") throw this.#failure('"," or "}" is wanted here');
+      } else if (this.#text[this.#at] !== "}") throw this.#failure('expected "," or "}"');
     }
     this.position = {
       start: open,
@@ -111,7 +111,7 @@ class Reader {
     while (this.#text[this.#at] !== "]") {
       values.push(this.value(depth));
       if (this.#text[this.#at] === ",") this.#take(",");
-      else if (this.#text[this.#at] !== "]") throw this.#failure('"," or "]" is wanted here');
+      else if (this.#text[this.#at] !== "]") throw this.#failure('expected "," or "]"');
     }
     this.position = { start, end: this.#at + 1 };
     this.#take("]");
@@ -121,7 +121,7 @@ class Reader {
   #string(): string {
     const start = this.#at;
     const token = this.#match(string);
-    if (token === undefined) throw this.#failure("this text in quotes has no end on its line");
+    if (token === undefined) throw this.#failure("this quoted text does not end on its line");
     this.position = { start, end: this.#at };
     this.#skip();
     try {

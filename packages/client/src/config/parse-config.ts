@@ -29,7 +29,7 @@ export function parseConfig(text: string, file: string, shape: ObjectShape): Par
 
 function messageOf({ kind, wanted, value }: ReturnType<typeof problemsOf>[number]): string {
   if (kind === "unknown") return `is not known; there are ${wanted}`;
-  return kind === "missing" ? "is missing" : `wants ${wanted}, got ${kindOf(value)}`;
+  return kind === "missing" ? "is missing" : `must be ${wanted}, got ${kindOf(value)}`;
 }
 
 function pathText(path: ShapePath): string {

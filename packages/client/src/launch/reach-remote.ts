@@ -56,7 +56,7 @@ function reachSocket(entry: RemoteEntry): ReachedAgent {
 function checkedAddress({ name, url, allowPlainText }: RemoteEntry, wanted: RegExp, words: string): URL {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !wanted.test(parsed.protocol)) {
-    const message = `${name}: the address cannot be used; ${words} is wanted`;
+    const message = `${name}: invalid address; use ${words}`;
     throw new LaunchError("unreachable", message, { hint: "correct the url of this agent" });
   }
   const problem = allowPlainText ? undefined : plainTextProblem(parsed);

@@ -194,7 +194,7 @@ test(
     );
     assert.match(
       await refusal({ url: "wss://127.0.0.1/" }),
-      /^unreachable: .*http:\/\/ or https:\/\/ is wanted; correct the url/,
+      /^unreachable: .*use http:\/\/ or https:\/\/; correct the url/,
     );
     assert.match(await refusal({ headers: { "X-Key": "other-word\n." } }), /"X-Key" cannot be sent/);
     server.end();

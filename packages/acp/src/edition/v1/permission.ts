@@ -16,7 +16,7 @@ export function permissionToV1(
 ): wire.RequestPermissionRequest {
   const { title, description, subject, options, _meta } = ask;
   if (subject != null && subject.type !== "tool_call" && subject.type !== "command") {
-    lost?.(`that a question is about ${String(subject.type)}: it is asked about a tool call`);
+    lost?.(`a question about ${String(subject.type)} is asked about a tool call`);
   }
   const call: ToolCallUpdate =
     subject?.type === "tool_call"

@@ -234,12 +234,12 @@ function toolKind(kind: string, lost: Lost | undefined): wire.ToolKind {
 /** Version 1 has no way to take a single value back. */
 function cleared(update: ToolCallUpdate, lost: Lost): void {
   for (const field of ["title", "name", "kind", "status", "rawInput", "rawOutput"] as const)
-    if (update[field] === null) lost(`that a tool call has no ${field} any more`);
+    if (update[field] === null) lost(`the cleared ${field} of a tool call`);
 }
 
 function toolStatus(status: string, lost: Lost | undefined): wire.ToolCallStatus {
   if (status === "pending" || status === "completed" || status === "failed") return status;
-  if (status !== "in_progress") lost?.(`that a tool call is ${status}`);
+  if (status !== "in_progress") lost?.(`the status ${status} of a tool call`);
   // a tool that was cancelled did not do its work; paused and unknown ones still may
   return status === "cancelled" ? "failed" : "in_progress";
 }

@@ -150,14 +150,14 @@ export class V1UpdateEncoder {
         lost?.(`a plan of type ${String(given.type)}`);
         return undefined;
       }
-      lost?.("that a plan is a document: it is shown as one entry");
+      lost?.("a plan document is shown as one entry");
       this.#plans ??= new Map();
       this.#plans.set(given.planId, [{ content: text, priority: "medium", status: "in_progress" }]);
       return this.#allPlans();
     }
     const entries = given.entries as readonly PlanEntry[]; // what a plan of this type has
     if (lost !== undefined && entries.some(({ status }) => status === "cancelled"))
-      lost("that an entry of the plan was cancelled: it is shown as completed");
+      lost("a cancelled plan entry is shown as completed");
     this.#plans ??= new Map();
     this.#plans.set(given.planId, v1Entries(entries));
     return this.#allPlans();

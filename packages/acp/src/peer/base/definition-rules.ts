@@ -31,7 +31,7 @@ export function checkDefinition(
 ): void {
   if (!isObject(definition)) {
     const wanted = role === "agent" ? "name, version and prompt" : "name and version";
-    throw new TypeError(`${role}: wanted an object with ${wanted}, got ${argumentText(definition)}`);
+    throw new TypeError(`${role}: expected an object with ${wanted}, got ${argumentText(definition)}`);
   }
   const wrong = misspeltKey(definition, known);
   if (wrong !== undefined)

@@ -22,9 +22,9 @@ test("agent() and client() say what a definition needs", () => {
   const untyped = { agent, client } as unknown as Record<"agent" | "client", (definition?: unknown) => void>;
   assert.throws(
     () => untyped.client(),
-    wrong(/^client: wanted an object with name and version, got nothing$/),
+    wrong(/^client: expected an object with name and version, got nothing$/),
   );
-  assert.throws(() => untyped.agent("x"), wrong(/^agent: wanted an object with .* and prompt, got "x"$/));
+  assert.throws(() => untyped.agent("x"), wrong(/^agent: expected an object with .* and prompt, got "x"$/));
 });
 
 test("a misspelt name in a definition is refused with the right one, and an app's own names are not", () => {
@@ -75,7 +75,7 @@ test("X3 handlers whose names do not begin with an underscore, or that are no fu
 test("connect() says what a transport is, and where one is hidden", async () => {
   const [transport] = memoryPair();
   const app = client(who);
-  const needs = /^connect: wanted a transport \(start, send, close\), got /;
+  const needs = /^connect: expected a transport \(start, send, close\), got /;
   for (const given of [undefined, null, "ls", 5, {}])
     await assert.rejects(app.connect(given as never), wrong(needs));
   await assert.rejects(app.connect({ transport } as never), wrong(/in its field transport: give that$/));
@@ -112,16 +112,16 @@ inEveryVersion("a turn says what it wants, and shows nothing of what is wrong", 
       const said = { say: 42, think: null } as never as Record<"say" | "think", string>;
       const ask = (turn.ask as (given?: unknown) => Promise<unknown>).bind(turn);
       const elicit = (turn.elicit as (given?: unknown) => Promise<unknown>).bind(turn);
-      await assert.rejects(ask(), wrong(/^ask: wanted a title, or an object .*, got nothing$/));
-      await assert.rejects(elicit(), wrong(/^elicit: wanted an object whose mode is .*, got nothing$/));
-      await assert.rejects(elicit({}), wrong(/^elicit: wanted .*, got mode: nothing$/));
-      assert.throws(() => turn.say(said.say), wrong(/^turn\.say: wanted text or a content block, got 42$/));
+      await assert.rejects(ask(), wrong(/^ask: expected a title, or an object .*, got nothing$/));
+      await assert.rejects(elicit(), wrong(/^elicit: expected an object whose mode is .*, got nothing$/));
+      await assert.rejects(elicit({}), wrong(/^elicit: expected .*, got mode: nothing$/));
+      assert.throws(() => turn.say(said.say), wrong(/^turn\.say: expected text or a content block, got 42$/));
       assert.throws(() => turn.think(said.think), wrong(/^turn\.think: .*, got null$/));
       assert.throws(
         () => turn.plan(undefined as never),
-        wrong(/^turn\.plan: wanted a list .*, got nothing$/),
+        wrong(/^turn\.plan: expected a list .*, got nothing$/),
       );
-      const noFunction = wrong(/^turn\.tool: wanted a function that does the work, got nothing$/);
+      const noFunction = wrong(/^turn\.tool: expected a function that does the work, got nothing$/);
       await assert.rejects(turn.tool({ title: "T" }, undefined as never), noFunction);
       await assert.rejects(
         turn.tool(undefined as never, () => undefined),
@@ -129,10 +129,10 @@ inEveryVersion("a turn says what it wants, and shows nothing of what is wrong", 
       );
       assert.throws(
         () => turn.session.background({ title: "T" }, undefined as never),
-        wrong(/^session\.background: wanted a function that does the work, got nothing$/),
+        wrong(/^session\.background: expected a function that does the work, got nothing$/),
       );
       await turn.tool({ title: "T" }, (tool) => {
-        assert.throws(() => tool.add(42 as never), wrong(/^tool\.add: wanted text or content .*, got 42$/));
+        assert.throws(() => tool.add(42 as never), wrong(/^tool\.add: expected text or content .*, got 42$/));
       });
     },
   });

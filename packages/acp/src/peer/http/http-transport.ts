@@ -30,7 +30,7 @@ export function httpTransport(address: string | URL, options: HttpTransportOptio
 function checkedAddress(address: string | URL, allowPlainText: boolean): URL {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url?.protocol !== "http:" && url?.protocol !== "https:") {
-    throw new TypeError("the address cannot be used; http:// or https:// is wanted");
+    throw new TypeError("invalid address; use http:// or https://");
   }
   if (url.username !== "" || url.password !== "") {
     throw new TypeError("the address has a user or a password in it; headers are the place for them");
@@ -49,7 +49,7 @@ function checkHeaders(headers: Readonly<Record<string, string>>): void {
     } catch {
       const shown = JSON.stringify(name.slice(0, 80));
       throw new TypeError(
-        `the header ${shown} cannot be sent; a name of letters, digits and dashes and a value on one line are wanted`,
+        `the header ${shown} cannot be sent; names may have letters, digits and dashes, and values must be on one line`,
       );
     }
   }

@@ -31,17 +31,17 @@ const change = (operation: string, more: Message = {}): Message => ({
 const rows: Readonly<Record<string, Row>> = {
   "a cancelled tool call": {
     said: [call({ title: "Dig", status: "cancelled" })],
-    lost: "that a tool call is cancelled",
+    lost: "the status cancelled of a tool call",
     told: { sessionUpdate: "tool_call", status: "failed" },
   },
   "a paused tool call": {
     said: [call({ title: "Dig", status: "paused" })],
-    lost: "that a tool call is paused",
+    lost: "the status paused of a tool call",
     told: { sessionUpdate: "tool_call", status: "in_progress" },
   },
   "a tool call of a status of its own": {
     said: [call({ title: "Dig", status: "_resting" })],
-    lost: "that a tool call is _resting",
+    lost: "the status _resting of a tool call",
     told: { sessionUpdate: "tool_call", status: "in_progress" },
   },
   "a cancelled entry of a plan": {
@@ -55,7 +55,7 @@ const rows: Readonly<Record<string, Row>> = {
         },
       },
     ],
-    lost: "that an entry of the plan was cancelled: it is shown as completed",
+    lost: "a cancelled plan entry is shown as completed",
     told: { sessionUpdate: "plan", entries: [{ content: "x", priority: "low", status: "completed" }] },
   },
   "a plan of a type of its own": {

@@ -150,7 +150,7 @@ test("a plan that is a document is one entry", deadline, async () => {
       [entry("file:///w/plan.md")],
     ],
   );
-  assert.deepEqual(lostIn(result), ["that a plan is a document: it is shown as one entry"]);
+  assert.deepEqual(lostIn(result), ["a plan document is shown as one entry"]);
 });
 
 test(
@@ -195,8 +195,8 @@ test("a kind of its own and values that are taken back are named among what was 
       content: [],
       _meta: {
         "parley.dev/lost": [
-          "that a tool call has no title any more",
-          "that a tool call has no rawInput any more",
+          "the cleared title of a tool call",
+          "the cleared rawInput of a tool call",
         ],
       },
     },

@@ -76,7 +76,7 @@ class RunningRelay implements Relay {
     this.#client = new Splice(client);
     this.#agent = new Splice(agent);
     queueMicrotask(() => this.#client.read(this.#untilInitialize()));
-    void this.#agent.ended.then(({ message = "the agent has gone" }) => {
+    void this.#agent.ended.then(({ message = "the agent has disconnected" }) => {
       // after `initialize` the handshake answers the client
       const leave = (): void => void (this.#hasBegun ? undefined : this.#end(message));
       if (!this.#hasBegun) deadline(tooLateMs, leave);
@@ -101,7 +101,7 @@ class RunningRelay implements Relay {
       idle: () => undefined,
       reject: () => this.#refuse(null, new RequestError(rpcCodes.parseError, "this is not JSON")),
       drain: () => undefined,
-      end: (reason) => void this.#end(reason.message ?? "the client has gone"),
+      end: (reason) => void this.#end(reason.message ?? "the client has disconnected"),
     };
   }
 
@@ -146,7 +146,7 @@ class RunningRelay implements Relay {
       return this.#end(error instanceof Error ? error.message : String(error));
     }
     const spoken = answeredVersion(result);
-    this.#log("info", "the relay is between", { client: version, agent: spoken });
+    this.#log("info", "versions negotiated", { client: version, agent: spoken });
     if (spoken === version || (spoken === 1 && this.#passesEither(asked.params))) {
       return this.#pass(asked.id, spoken, result);
     }
@@ -191,7 +191,7 @@ class RunningRelay implements Relay {
     let isOver = false;
     this.#stop = (reason) => connection.close(reason);
     void this.#client.ended.then(({ kind }) => {
-      const leave = (): void => void connection.close("the client has gone");
+      const leave = (): void => void connection.close("the client has disconnected");
       if (!isOver) farewell = deadline(kind === "eof" ? farewellMs : 0, leave);
     });
     try {

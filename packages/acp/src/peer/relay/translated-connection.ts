@@ -92,8 +92,8 @@ export class TranslatedConnection implements RelayContext {
 
   async #close(reason: string | undefined): Promise<void> {
     await Promise.allSettled([
-      this.#wire?.close(reason ?? "the agent has gone"),
-      this.#agent?.close(reason ?? "the client has gone"),
+      this.#wire?.close(reason ?? "the agent has disconnected"),
+      this.#agent?.close(reason ?? "the client has disconnected"),
     ]);
     await this.#host?.close().catch((error: unknown) => {
       this.options.log?.("error", "closing the tools of sessions failed", { error });

@@ -51,7 +51,7 @@ export class Questions {
   async permission(given: PermissionAsk): Promise<Permission> {
     if (!isObject(given))
       throw new TypeError(
-        `ask: wanted a title, or an object with title and options, got ${argumentText(given)}`,
+        `ask: expected a title, or an object with title and options, got ${argumentText(given)}`,
       );
     const options = given.options?.length === 0 ? [...usualOptions] : given.options;
     const permission: PermissionAsk = { ...given, options };
@@ -87,7 +87,7 @@ export class Questions {
       const got = isObject(elicitation)
         ? `mode: ${argumentText(elicitation["mode"])}`
         : argumentText(elicitation);
-      throw new TypeError(`elicit: wanted an object whose mode is "form" or "url", got ${got}`);
+      throw new TypeError(`elicit: expected an object whose mode is "form" or "url", got ${got}`);
     }
     const { sender, sessionId, log } = this.#updates;
     const { client, openUrls } = sender;

@@ -67,7 +67,7 @@ export class RunningTurn implements Turn, ToolHost {
 
   plan(entries: readonly PlanEntry[], planId = "main"): Promise<void> | undefined {
     if (!Array.isArray(entries))
-      throw new TypeError(`turn.plan: wanted a list of all entries, got ${argumentText(entries)}`);
+      throw new TypeError(`turn.plan: expected a list of all entries, got ${argumentText(entries)}`);
     return this.updates.update({
       sessionUpdate: "plan_update",
       plan: { type: "items", planId, entries: [...entries] },
@@ -189,5 +189,5 @@ export class RunningTurn implements Turn, ToolHost {
 function checkedBlock(kind: string, content: ContentBlock): ContentBlock {
   if (isObject(content)) return content;
   const verb = kind === "agent_message_chunk" ? "say" : "think";
-  throw new TypeError(`turn.${verb}: wanted text or a content block, got ${argumentText(content)}`);
+  throw new TypeError(`turn.${verb}: expected text or a content block, got ${argumentText(content)}`);
 }

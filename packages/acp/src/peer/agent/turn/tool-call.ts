@@ -120,7 +120,7 @@ export class ToolCall {
   /** Adds text, a content block, a diff or a terminal to what is shown. */
   add(content: string | ToolCallContent): Promise<void> | undefined {
     if (typeof content !== "string" && !isObject(content))
-      throw new TypeError(`tool.add: wanted text or content of a tool call, got ${argumentText(content)}`);
+      throw new TypeError(`tool.add: expected text or content of a tool call, got ${argumentText(content)}`);
     this.start();
     const item: ToolCallContent =
       typeof content === "string" ? { type: "content", content: { type: "text", text: content } } : content;
@@ -215,10 +215,10 @@ export class ToolCall {
 export function checkTool(where: string, start: unknown, run: unknown): void {
   if (!isObject(start))
     throw new TypeError(
-      `${where}: wanted what is shown, as { title: "Read it" }, got ${argumentText(start)}`,
+      `${where}: expected an object such as { title: "Read it" }, got ${argumentText(start)}`,
     );
   if (typeof run !== "function")
-    throw new TypeError(`${where}: wanted a function that does the work, got ${argumentText(run)}`);
+    throw new TypeError(`${where}: expected a function that does the work, got ${argumentText(run)}`);
 }
 
 /** One file's change as both versions say it: version 1 by its texts, version 2 by a patch. */
