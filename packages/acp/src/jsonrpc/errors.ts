@@ -1,4 +1,4 @@
-// The two error classes: RequestError is sent to the peer, ConnectionError never is.
+// The errors: RequestError is sent to the peer, ConnectionError never is; and how messages show wrong arguments.
 
 import { optional } from "../base/objects.ts";
 

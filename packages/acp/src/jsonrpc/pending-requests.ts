@@ -175,6 +175,7 @@ function errorFromWire(method: string, error: unknown): Error {
   );
 }
 
+/** Fails the requests of a batch that the peer refused as a whole, with one error without an id. */
 export class SentBatches {
   readonly #pending: PendingRequests;
   /** The ids of each batch, oldest first. */

@@ -1,4 +1,4 @@
-// Recognises secrets by their names, patterns and encoded forms.
+// Recognises secrets by names, patterns (with bounded repetitions, to avoid quadratic time) and encoded forms.
 
 /** Keys whose values are always secrets. */
 export const secretKey =

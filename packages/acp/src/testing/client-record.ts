@@ -1,4 +1,4 @@
-// Records what a scripted client has seen as reproducible JSON, without times and with numbered ids.
+// Records what a scripted client has seen as reproducible JSON, and reduces it to what both versions can express.
 
 import { isObject } from "../base/objects.ts";
 import type { Entry } from "../model/entry.ts";

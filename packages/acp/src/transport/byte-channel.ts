@@ -1,4 +1,4 @@
-// The interface of byte channels (pipes, sockets, web streams), on which byte-transport.ts builds frames.
+// The interface of byte channels (pipes, sockets, web streams), and the limits of the frames on them.
 
 import type { EndReason } from "../jsonrpc/transport.ts";
 

@@ -134,7 +134,7 @@ function walksDeeper(text: string, max: number): boolean {
 
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** False only for text that JSON.parse would refuse, such as `[INFO] starting`. True does not mean valid. */
+/** False only for text that JSON.parse would refuse, such as `[INFO] starting`. True does not mean valid. JSON.parse throws, which is slow. */
 function beginsLikeJson(text: string): boolean {
   const first = afterBlanks(text, 0);
   switch (text[first]) {

@@ -1,4 +1,4 @@
-// The writable state behind a view, with the indexes that applying entries needs.
+// The writable state behind a view, with the indexes and patches that applying entries needs.
 
 import type { ContentBlock, Meta } from "../model/content.ts";
 import type { Update } from "../model/update.ts";
@@ -144,6 +144,7 @@ interface Node {
   newer: Node | undefined;
 }
 
+/** Orders parts by their last change, at a cost that does not depend on the session's length. */
 class ChangeList {
   readonly #nodes = new Map<Changed, Node>();
   #newest: Node | undefined;

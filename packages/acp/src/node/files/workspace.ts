@@ -29,6 +29,7 @@ export function requireRegularFile(handle: Handle, target: FilePath): void {
 
 const maxFiles = 4096;
 
+/** Remembers the version of each file when it was last read or written, to detect changes by others. */
 export class SeenVersions {
   readonly #versions = new Map<string, string>();
 

@@ -193,6 +193,7 @@ export function unlinkSession(db: Database, sessionId: string): void {
   );
 }
 
+/** Identifies the process that holds a session, because pids alone are reused. */
 interface Holder {
   readonly pid: number;
   /** Boot id and clock ticks since boot, or "" where unknown. */

@@ -1,4 +1,4 @@
-// The definition of a client: its handlers and options.
+// Defines the handlers and options of a client, checks them, and derives its capabilities.
 
 import type { ClientFeatures } from "../../edition/agent-edition.ts";
 import type { ProtocolVersion } from "../../edition/negotiate.ts";

@@ -97,6 +97,7 @@ function offered<Service>(service: Service | undefined, what: string): Service {
 /** Read at the same time; each may be as large as a message. */
 const atOnce = 8;
 
+/** Limits how many files and outputs are read at once, and sends each answer when the agent has read the one before. */
 export class LargeAnswers {
   readonly #room: () => Promise<void> | undefined;
   readonly #waiting: (() => void)[] = [];

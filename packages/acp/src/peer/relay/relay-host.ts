@@ -188,7 +188,7 @@ export class RelayHost implements AgentHost {
     }
     session.release();
     // version 2 ends a replay with the state of the session
-    if (!this.#relay.agentHasStates) session.show({ sessionUpdate: "state_update", state: "idle" });
+    if (!this.#relay.agentHasStates) session.forward({ sessionUpdate: "state_update", state: "idle" });
     return opened;
   }
 
@@ -261,6 +261,7 @@ function unsupported(what: string): RequestError {
   return new RequestError(errorCodes.invalidParams, `this agent cannot ${what}`, { reason: "unsupported" });
 }
 
+/** Maps the ids of our requests to those of the client that they are sent for: the agent may ask about one without a session. */
 export class RequestOrigins {
   readonly #origins = new Map<unknown, RequestId>();
 

@@ -108,7 +108,7 @@ export class RelayedSession {
   release(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
-    for (const update of held) this.#forward(update);
+    for (const update of held) this.forward(update);
   }
 
   /** One function for the whole session, so that a session that is loaded again does not listen twice. */
@@ -119,7 +119,7 @@ export class RelayedSession {
     this.updatedAt = Date.now();
     if (this.#dropping || this.#isRetired) return;
     if (this.#held !== undefined) this.#held.push(update);
-    else this.#forward(update);
+    else this.forward(update);
   };
 
   async prompt(op: PromptOp, signal: AbortSignal): Promise<object> {
@@ -165,18 +165,14 @@ export class RelayedSession {
   /** Shows that the session waits for the user, where the agent's version cannot say so. */
   async asking<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
     const isShown = !this.#relay.agentHasStates && this.live.state !== "idle";
-    if (isShown && this.#asks++ === 0) this.show({ sessionUpdate: "state_update", state: "requires_action" });
+    if (isShown && this.#asks++ === 0)
+      this.forward({ sessionUpdate: "state_update", state: "requires_action" });
     try {
       return await ask();
     } finally {
       if (isShown && --this.#asks === 0 && this.live.state !== "idle")
-        this.show({ sessionUpdate: "state_update", state: "running" });
+        this.forward({ sessionUpdate: "state_update", state: "running" });
     }
-  }
-
-  /** Shows a state that the agent's version does not have. */
-  show(update: Update): void {
-    this.#forward(update);
   }
 
   #send(op: PromptOp, signal: AbortSignal): Prompt {
@@ -194,7 +190,7 @@ export class RelayedSession {
     return prompt;
   }
 
-  #forward(update: Update): void {
+  forward(update: Update): void {
     if (this.#isEcho(update)) return;
     const lost: string[] = [];
     const note = (what: string): void => void lost.push(what);

@@ -182,6 +182,7 @@ interface Cookie {
   readonly expires: number;
 }
 
+/** Keeps the cookies of one address, for load balancers, because Node's fetch keeps none. */
 class CookieJar {
   readonly #url: URL;
   readonly #cookies = new Map<string, Cookie>();

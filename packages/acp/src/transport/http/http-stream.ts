@@ -203,6 +203,7 @@ function wasIdle(error: unknown): boolean {
   return cause?.code === "UND_ERR_BODY_TIMEOUT";
 }
 
+/** Manages the event streams of one connection: its own and one for each session. */
 export class HttpStreams {
   readonly #hostFor: (session: string | undefined) => StreamHost;
   readonly #streams = new Map<string | undefined, HttpStream>();

@@ -165,6 +165,7 @@ function beginUrl({ elicitationId, url }: UrlElicitation, openUrls: Set<string>)
 type Form = Extract<ElicitationAsk, { mode: "form" }>["requestedSchema"];
 type Field = Form["properties"][string];
 
+// Patterns and formats are left to the app.
 /** Describes the first wrong field; undefined when all are right. Never names a value, which may be a secret. */
 function formProblem({ properties, required }: Form, content: Record<string, unknown>): string | undefined {
   for (const name of required ?? []) {

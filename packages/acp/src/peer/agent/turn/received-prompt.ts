@@ -57,6 +57,7 @@ export interface InboxMessage {
   readonly prompt: readonly ContentBlock[];
 }
 
+/** The prompts that arrive while a turn runs. Those that are taken join the turn; the others become turns of their own. */
 export class Inbox {
   readonly #taken: (prompt: ReceivedPrompt) => void;
   #waiting: ReceivedPrompt[] = [];
