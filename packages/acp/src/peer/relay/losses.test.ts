@@ -75,7 +75,7 @@ test("strict: the update is left out whole, the log and the answer say so", asyn
   assert.deepEqual(updates, []);
   assert.equal(result.stopReason, "end_turn");
   assert.ok(Array.isArray(lostIn(result)));
-  assert.equal(logged.filter(({ message }) => message.startsWith("left out")).length, 1);
+  assert.equal(logged.filter(({ message }) => message.startsWith("dropped an update")).length, 1);
 });
 
 test("a change that changes nothing is shown as one, and nothing is lost", async () => {
@@ -309,6 +309,6 @@ for (const { what, ask, lost } of questions) {
     const { asked, answers, logged } = await asking("strict");
     assert.deepEqual(asked, []);
     assert.equal((answers[0] as { code?: number }).code, -32602);
-    assert.equal(logged.filter(({ message }) => message.startsWith("left out")).length, 1);
+    assert.equal(logged.filter(({ message }) => message.startsWith("dropped an update")).length, 1);
   });
 }
