@@ -126,7 +126,7 @@ test(
       (error: unknown) => error,
     );
     assert.ok(refused instanceof ConnectionError, String(refused));
-    assert.match(refused.stderr ?? "", /PARLEY_MODE takes one of .*nonsense/);
+    assert.match(refused.stderr ?? "", /PARLEY_MODE: expected one of .*nonsense/);
     for (const code of [0, 7]) {
       const place = home(t);
       const hook = join(place.path, "leave.mjs");

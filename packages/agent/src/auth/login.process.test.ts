@@ -56,7 +56,7 @@ for (const version of [1, 2] as const) {
         assert.equal(login.status, 0, login.stderr);
         assert.match(
           login.stdout,
-          /^The key for Anthropic is stored in .*credentials\.json, readable for you only\.$/m,
+          /^Stored the key for Anthropic in .*credentials\.json, readable only by you\.$/m,
         );
         assert.equal(statSync(join(place.path, credentials)).mode & 0o777, 0o600);
         assert.match(place.read(credentials), new RegExp(key));
@@ -105,7 +105,7 @@ test("a key that is stored while the agent runs offline is used by the next sess
   assert.equal(await models(), "offline");
   assert.equal(place.run(["agent", "login", "--provider", "openai"], key).status, 0);
   assert.equal(await models(), "openai/gpt-6.1-sol");
-  assert.match(place.run(["agent", "logout", "openai"]).stdout, /has been forgotten/);
+  assert.match(place.run(["agent", "logout", "openai"]).stdout, /Deleted the key for/);
   assert.equal(await models(), "offline");
 });
 
@@ -150,11 +150,11 @@ test("A14 C12 the terminal login is the agent's command with its arguments appen
   });
   assert.equal(status, 0, output);
   assert.doesNotMatch(output, /sk-ant-test/);
-  assert.match(output, /is stored in/);
+  assert.match(output, /Stored the key for Anthropic in/);
   await agent.open({ cwd: place.cwd });
   const gaveUp = await typed(args, place.env, { question: /not shown\): /, answer: `${key}\u0003` });
   assert.notEqual(gaveUp.status, 0);
-  assert.match(gaveUp.output, /no key was given, so nothing was stored/);
+  assert.match(gaveUp.output, /no key was given; nothing was stored/);
 });
 
 for (const [args, input, wanted] of [
@@ -164,7 +164,7 @@ for (const [args, input, wanted] of [
     /No model is configured, so the provider of the key must be named\. Name one of: anthropic, /,
   ],
   [["login", "nobody"], key, /The provider "nobody" is not known/],
-  [["login", "openai"], "", /no key was given, so nothing was stored/],
+  [["login", "openai"], "", /no key was given; nothing was stored/],
   [["login", "openai"], "two words\n", /a key has no spaces/],
   [["logout", "nobody"], "", /The provider "nobody" is not known/],
 ] as const) {

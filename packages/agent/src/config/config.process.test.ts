@@ -93,5 +93,5 @@ for (const [config, wanted] of [
 test("a mode of the environment that does not exist is refused", patience, (t) => {
   const { status, stderr } = home(t).run(["agent"], "", { PARLEY_MODE: "yolo" });
   assert.equal(status, 2);
-  assert.match(stderr, /PARLEY_MODE takes one of ask, code, architect, chat, got yolo/);
+  assert.match(stderr, /PARLEY_MODE: expected one of ask, code, architect, chat, got yolo/);
 });
