@@ -52,7 +52,7 @@ const sharedCode = [
   // of the command: what needs no package of ours, so that nobody pays for what they do not use
   {
     name: "leaf",
-    test: /\/cli\/src\/(?:command-error|print-answer|wire-printer|data-folder|reader-gone|run\/(?:safe-text|paint|output))\.ts/,
+    test: /\/cli\/src\/(?:command\/command|settings\/(?:data-folder|installation)|terminal\/(?:sanitise|paint)|printers\/output)\.ts/,
     minShareCount: 2,
   },
 ];

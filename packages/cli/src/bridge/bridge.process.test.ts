@@ -111,7 +111,10 @@ test("an editor that leaves ends the bridge with 0, and the agent with it", dead
 test("an agent that leaves ends the bridge with its own exit code", deadline, async (t) => {
   const { session, process: bridge } = await bridged(t);
   const outcome = await session.prompt("exit 7").outcome.catch((error: unknown) => error);
-  assert.match(JSON.stringify(outcome instanceof Error ? outcome.message : outcome), /agent has gone/);
+  assert.match(
+    JSON.stringify(outcome instanceof Error ? outcome.message : outcome),
+    /agent has disconnected/,
+  );
   assert.deepEqual(await bridge.exited, { exitCode: 7 });
 });
 
@@ -189,7 +192,10 @@ test(
     for (const line of lines) assert.match(line, /^\d{4}-\d\d-\d\dT[\d:.]+Z (?:debug|info|warn|error) /);
     assert.match(lines.join("\n"), /info versions negotiated \(client 1, agent 2\)/);
     assert.equal(
-      occurrences(lines.join("\n"), "dropped an update that the client's version cannot express: that an entry"),
+      occurrences(
+        lines.join("\n"),
+        "dropped an update that the client's version cannot express: that an entry",
+      ),
       2,
     );
     assert.doesNotMatch(bridge.stderrTail(), /left out/);

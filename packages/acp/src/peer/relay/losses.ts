@@ -21,7 +21,9 @@ export class Losses {
   /** Logs what was lost. False when the message must not be sent. */
   note(sessionId: string, lost: readonly string[]): boolean {
     if (lost.length === 0) return true;
-    const message = this.#isStrict ? "dropped an update that the client's version cannot express" : "lost in translation";
+    const message = this.#isStrict
+      ? "dropped an update that the client's version cannot express"
+      : "lost in translation";
     this.#log(this.#isStrict ? "error" : "warn", message, { sessionId, lost });
     for (const what of lost) if (this.#turn.size < maxNotes) this.#turn.add(what);
     return !this.#isStrict;

@@ -194,10 +194,7 @@ test("a kind of its own and values that are taken back are named among what was 
       toolCallId: "1",
       content: [],
       _meta: {
-        "parley.dev/lost": [
-          "the cleared title of a tool call",
-          "the cleared rawInput of a tool call",
-        ],
+        "parley.dev/lost": ["the cleared title of a tool call", "the cleared rawInput of a tool call"],
       },
     },
   ]);

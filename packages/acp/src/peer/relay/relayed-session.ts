@@ -281,7 +281,9 @@ async function outcomeOf(prompt: Prompt): Promise<Outcome> {
 export function agentGone(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   const message = error instanceof Error ? error.message : String(error);
-  return new RequestError(errorCodes.unavailable, `the agent has disconnected: ${message}`, { reason: "agent_gone" });
+  return new RequestError(errorCodes.unavailable, `the agent has disconnected: ${message}`, {
+    reason: "agent_gone",
+  });
 }
 
 /** An argument that the library refuses to send is the client's mistake. */
