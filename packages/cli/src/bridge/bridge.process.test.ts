@@ -194,7 +194,7 @@ test(
     assert.equal(
       occurrences(
         lines.join("\n"),
-        "dropped an update that the client's version cannot express: that an entry",
+        "dropped an update that the client's version cannot express: a cancelled plan entry",
       ),
       2,
     );

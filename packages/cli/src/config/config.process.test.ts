@@ -86,7 +86,7 @@ test("a check tells everything that is wrong, and names that are not known", pat
   writeFileSync(configFile(), '{"agent": {"mode": "yolo", "effort": 1}, "client": []}');
   const { status, stderr } = parley(["config", "check"]);
   assert.equal(status, 2);
-  for (const wanted of [/agent\.mode wants/, /agent\.effort wants/, /client must be an object/])
+  for (const wanted of [/agent\.mode must be/, /agent\.effort must be/, /client must be an object/])
     assert.match(stderr, wanted);
 });
 

@@ -81,7 +81,7 @@ export class SessionEvents {
 const maxEntries = 1_024;
 const maxChars = 8 * 1024 * 1024;
 
-/** Keeps the entries of a session for its first listener, within bounds (G6). */
+/** Keeps the entries of a session for its first listener, within bounds. */
 class EntryBacklog {
   readonly entries: Entry[] = [];
   readonly #sizes: number[] = [];
