@@ -1,4 +1,4 @@
-// What a benchmark's agent is asked to do, read from a prompt; the same for every entrant.
+// Parses the task of a benchmark's agent from its prompt.
 
 import { streams } from "./messages.ts";
 import { type Usage, usage } from "./usage.ts";

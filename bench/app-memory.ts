@@ -1,4 +1,4 @@
-// The benchmarks of the upper half of the library that run in one process: many sessions, and the view.
+// Benchmarks of the high-level API in one process: many sessions, and the view.
 
 import { atLeast, atMost, type Benchmark, compare, type Entrant, entrants } from "./benchmark.ts";
 import type { MemorySample, MemoryTask } from "./memory-work.ts";

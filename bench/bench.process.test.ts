@@ -1,4 +1,4 @@
-// The suite works and answers in the documented shape. What the figures are is no business of a test.
+// Tests that the benchmarks run and report in the documented shape. Figures are not tested.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

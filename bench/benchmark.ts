@@ -1,4 +1,4 @@
-// What a benchmark is, and what it answers.
+// The types of a benchmark and its result.
 
 import type { RunOptions } from "./rounds.ts";
 import { type Figure, figure } from "./statistics.ts";

@@ -1,4 +1,4 @@
-// The packages as a user gets them, for benchmarks of what was built.
+// Builds the packages for benchmarks of what users install.
 
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";

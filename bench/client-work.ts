@@ -1,5 +1,4 @@
-// What a benchmark's client process does, the same for every entrant: connect, warm up, measure from
-// the first request to the last message, print one sample as JSON on stdout.
+// The work of a benchmark's client process: connect, warm up, measure.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Usage, usage } from "./usage.ts";

@@ -1,5 +1,4 @@
-// The benchmarks that run in one process: batches of messages, first to warm up, then measured, for
-// the same time with every entrant, since their speeds differ by a factor of a hundred.
+// Runs in-process benchmarks in batches: warm up first, then measure.
 
 /** How long to run; passed to the program as JSON. */
 export interface MemoryTask {

@@ -1,4 +1,4 @@
-// The benchmarks that run in one process: v2 notifications in memory, and validation alone.
+// Benchmarks in one process: v2 notifications in memory, and validation alone.
 
 import { atLeast, type Benchmark, compare, type Entrant, entrants, type Result } from "./benchmark.ts";
 import type { MemorySample, MemoryTask } from "./memory-work.ts";

@@ -1,5 +1,4 @@
-// What the agents say and the clients ask, the same for every entrant: fresh objects, built from
-// an index, never pre-serialised. The strings come from small pools, as a model's tokens do.
+// The messages of all benchmarks, built fresh for each use.
 
 const words =
   "the agent reads a file then edits one line and runs every test again until all of it passes".split(" ");

@@ -1,5 +1,4 @@
-// Where two processes only take turns, a scheduler that spreads them over two cores makes each turn pay
-// for waking a sleeping core: 100 µs instead of 40 on a virtual machine, and now the one, now the other.
+// Pins two processes that only take turns to one core.
 
 import { spawnSync } from "node:child_process";
 import { availableParallelism } from "node:os";

@@ -1,5 +1,4 @@
-// The same streams with `parley bridge` between client and agent. Here the floor is our own stream without
-// anything in the middle: what is measured is the price of the middle.
+// Benchmarks of `parley bridge` between client and agent.
 
 import { type Benchmark, compare, type Entrant, entrants } from "./benchmark.ts";
 import type { Sample, Task } from "./client-work.ts";

@@ -1,4 +1,4 @@
-// How results look: a table for people, JSON for programs.
+// Prints results: a table for people, JSON for programs.
 
 import type { Benchmark, Result } from "./benchmark.ts";
 import type { Figure } from "./statistics.ts";

@@ -1,5 +1,4 @@
-// Interleaved rounds: each round runs every entrant once, in fresh processes, in rotating order, so
-// that what disturbs the machine for a while disturbs all of them.
+// Runs interleaved rounds: every program once per round, in fresh processes and rotating order.
 
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";

@@ -1,5 +1,4 @@
-// What `parley run` costs: from a shell to its end on an agent that costs nothing, with many updates, and with much
-// terminal output. The command is the built one, the compile cache warm.
+// Benchmarks of `parley run`, from the shell to its end.
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,5 +1,4 @@
-// Many sessions on one connection, the same for every entrant: open them, see what each holds, then send ten
-// updates to each in turn.
+// Opens many sessions on one connection, measures their memory, then sends updates.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 

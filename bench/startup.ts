@@ -1,4 +1,4 @@
-// Startup: from spawn to the reply to `initialize`, and the memory of the idle agent.
+// Benchmarks of startup: from spawn to the reply to `initialize`, and the memory of the idle agent.
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Medians and their spread. Means are useless on a machine that others use too.
+// Medians and their spread. Means are useless on a shared machine.
 
 /** A figure with its spread: the middle half of the rounds lies between `low` and `high`. */
 export interface Figure {

@@ -1,4 +1,4 @@
-// The benchmarks in which a client process spawns its agent and talks to it over stdio.
+// Benchmarks of a client process that starts its agent and talks to it over stdio.
 
 import { atMost, type Benchmark, compare, type Entrant, entrants, type Result } from "./benchmark.ts";
 import type { Sample, Task } from "./client-work.ts";

@@ -1,4 +1,4 @@
-// A pass process without a trace: the least that a process in the middle can do in Node.
+// A process that passes bytes on without a trace, as a lower bound for `parley tap`.
 
 import { spawn } from "node:child_process";
 

@@ -1,5 +1,4 @@
-// What it costs to sit in the middle and record: a stream of updates from an agent to a client, through
-// `parley tap`, through two `cat`s, and through a pass process in Node that records nothing.
+// Benchmarks of `parley tap`: a stream of updates from an agent to a client, recorded.
 
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,4 @@
-// What a process has used so far. Agents report it in `_meta` of every prompt's answer, so that the
-// client can subtract two of them.
+// Measures the CPU time and memory of a process.
 
 import { readFileSync } from "node:fs";
 

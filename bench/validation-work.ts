@@ -1,4 +1,4 @@
-// Times checks of parsed messages against JSON.parse of the same messages, kind by kind.
+// Times validation against JSON.parse of the same messages.
 
 import { kinds } from "./messages.ts";
 import { quantile } from "./statistics.ts";

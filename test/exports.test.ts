@@ -58,6 +58,7 @@ const promised = {
     "problemsOf",
     "readEnvelopeHead",
     "realClock",
+    "sleep",
     "unreadLimits",
     "withTimeout",
     "wrapSink",

@@ -1,7 +1,7 @@
 // Exports for Parley's own packages only, without compatibility between versions.
 
 export { ByteTail } from "./base/byte-tail.ts";
-export { type Deadline, deadline, withTimeout } from "./base/deadline.ts";
+export { type Deadline, deadline, sleep, withTimeout } from "./base/deadline.ts";
 export { nearestWord } from "./base/nearest-word.ts";
 export { isObject, optional } from "./base/objects.ts";
 export { type ObjectShape, problemsOf, type Shape, type ShapePath } from "./base/shape.ts";

@@ -10,15 +10,9 @@ export { type OwnedChild, ProcessGroup } from "./node/process-group.ts";
 export { serveScenario } from "./node/serve-scenario.ts";
 export { type AgentProcess, type ProcessExit, type SpawnOptions, spawnAgent } from "./node/spawn.ts";
 export { type StdioOptions, stdioChannel } from "./node/stdio.ts";
-export {
-  type SearchHit,
-  type SearchOptions,
-  type SqliteStore,
-  type SqliteStoreOptions,
-  type StoreProblem,
-  sqliteStore,
-} from "./node/store/sqlite-store.ts";
+export { sqliteStore } from "./node/store/sqlite-store.ts";
 export { StoreError, type StoreErrorKind, storeErrorKinds } from "./node/store/store-error.ts";
+export type * from "./node/store/store-options.ts";
 export { type StreamChannelOptions, streamChannel } from "./node/stream-channel.ts";
 export type { PtyControl } from "./node/terminals/command.ts";
 export {

@@ -1,7 +1,8 @@
 // Test material for agents and clients: a scenario of every feature, oddities of real peers, traces and replay.
 
 export { everyFeature } from "./every-feature.ts";
-export { type Oddity, oddities } from "./oddities/oddities.ts";
+export { oddities } from "./oddities/oddities.ts";
+export type { Oddity } from "./oddities/oddity.ts";
 export {
   type Divergence,
   type Replay,

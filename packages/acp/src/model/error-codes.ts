@@ -1,4 +1,4 @@
-// Every code that has a meaning here, by name: JSON-RPC's, the protocol's and our own.
+// All error codes by name: those of JSON-RPC, of the protocol and of Parley.
 
 import { rpcCodes } from "../jsonrpc/errors.ts";
 

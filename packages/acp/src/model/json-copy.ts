@@ -1,4 +1,4 @@
-// A copy of plain JSON that shares nothing with the original but its strings: a tenth of the cost of writing it as text.
+// Copies plain JSON, at a tenth of the cost of serialising it.
 
 /** Deeper than any message that is taken; what is still deeper is a circle. */
 const maxDepth = 1_000;

@@ -1,5 +1,4 @@
-// A session store that forgets everything with its process: for tests, and for apps that keep no history.
-// It holds copies, so that what a caller changes later does not change what was said.
+// A session store in memory, for tests and for applications that keep no history.
 
 import type { Entry } from "./entry.ts";
 import { jsonCopy } from "./json-copy.ts";

@@ -1,4 +1,4 @@
-// Checks what an app sends against the model, whichever version its client speaks.
+// Checks what an application sends against the model, whichever version its client speaks.
 
 import { type Failure, modes } from "../validation/failure.ts";
 import type { PermissionAsk } from "./ask.ts";

@@ -1,4 +1,4 @@
-// Files and terminals as a tool needs them: on this machine (`@parley/acp/node`) or at the client, unsaved buffers included.
+// The interfaces of files and terminals, on this machine or at the client.
 
 export interface ReadTextOptions {
   /** 1-based. Default: the first line. */

@@ -1,4 +1,4 @@
-// What an agent says when it has answered the prompt already: nothing of it may be lost, by the real command.
+// Tests that updates after the answer to a prompt are not lost.
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";

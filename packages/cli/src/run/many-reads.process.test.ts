@@ -1,4 +1,4 @@
-// An agent that wants much at once, and reads what it gets.
+// Tests an agent that sends many reads at once.
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";

@@ -1,5 +1,4 @@
-// Everything that real agents were seen to do, played to the real command. The numbers are those of the list of what
-// peers do; each has its scenario in @parley/acp/testing.
+// Runs `parley run` against every oddity of real agents (`oddities` of @parley/conformance).
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";

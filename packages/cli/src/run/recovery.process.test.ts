@@ -1,4 +1,4 @@
-// What goes wrong and can be mended: who is at a terminal is asked, who is not is told; by the real command.
+// Tests recovery in `parley run`: it asks at a terminal and reports otherwise.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";

@@ -1,4 +1,4 @@
-// `parley run` with agents that nobody here wrote the protocol of: on the official SDK, in both versions.
+// Tests `parley run` with agents of the official SDK.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

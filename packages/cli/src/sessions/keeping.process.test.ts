@@ -1,4 +1,4 @@
-// What is kept of a session, and what is not: by us, and by our own agent.
+// Tests what Parley and its agent store of a session.
 
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// How far an answer reaches, and how long.
+// Tests the scope and lifetime of answers.
 
 import assert from "node:assert/strict";
 import { mkdirSync, realpathSync, symlinkSync } from "node:fs";

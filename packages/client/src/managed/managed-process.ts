@@ -1,6 +1,7 @@
 // Runs an agent: starts it on demand, restarts it after a crash or a login, and gives up when it crashes too often.
 
 import { type ClientSession, type ConnectedAgent, ConnectionError } from "@parley/acp";
+import { sleep } from "@parley/acp/internal";
 import type { AgentEntry } from "../agents/agent-entry.ts";
 import { type LaunchedAgent, launchAgent } from "../launch/launch-agent.ts";
 import { LaunchError, stderrHint } from "../launch/launch-error.ts";
@@ -9,7 +10,6 @@ import { clientDefinition } from "./client-definition.ts";
 import type { LiveOptions } from "./live-options.ts";
 import { logIn } from "./log-in.ts";
 import { problemOf } from "./problem.ts";
-import { pause } from "./recover.ts";
 
 const crashWindowMs = 300_000;
 const longestPauseMs = 60_000;
@@ -174,7 +174,8 @@ export class ManagedProcess {
     let seen: number;
     do {
       seen = this.#activity;
-      if (!(await pause(silenceMs, stopped))) break;
+      await sleep(silenceMs, stopped);
+      if (stopped.aborted) break;
     } while (this.#isPaused || (seen !== this.#activity && performance.now() < latest));
   }
 
@@ -183,7 +184,7 @@ export class ManagedProcess {
     const { onEvent, env = {}, backoffMs = 1_000 } = options;
     // the start may have another reason than the last crash
     const again = this.#recentCrashes().length - 1;
-    if (again > 0) await pause(Math.min(backoffMs * 2 ** (again - 1), longestPauseMs), this.#stop.signal);
+    if (again > 0) await sleep(Math.min(backoffMs * 2 ** (again - 1), longestPauseMs), this.#stop.signal);
     const definition = clientDefinition(options, this.#sessionOf);
     const launched = await launchAgent(this.entry, {
       ...options,

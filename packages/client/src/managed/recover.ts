@@ -1,6 +1,6 @@
 // Decides what to do about a prompt that failed.
 
-import { setTimeout } from "node:timers/promises";
+import { sleep } from "@parley/acp/internal";
 import type { LiveOptions } from "./live-options.ts";
 import type { Problem } from "./problem.ts";
 import type { SessionActivation } from "./session-activation.ts";
@@ -88,10 +88,6 @@ async function waitAndRetry(recovery: Recovery, problem: Problem, hasBegun: bool
   if (delayMs > longestPauseMs) return askToRetry(recovery, problem);
   counts.pauses += 1;
   options.onEvent?.({ kind: "retrying", problem, delayMs, attempt: counts.pauses });
-  return pause(delayMs, signal);
-}
-
-/** True when the time has passed, false when the signal aborted. */
-export function pause(ms: number, signal: AbortSignal): Promise<boolean> {
-  return setTimeout(ms, true, { signal }).catch(() => false);
+  await sleep(delayMs, signal);
+  return !signal.aborted;
 }

@@ -1,6 +1,6 @@
 // Oddities of clients.
 
-import type { OddityScript } from "./oddities.ts";
+import type { OddityScript } from "./oddity.ts";
 
 const ask = { ask: "May I?", on: { allowed: [{ say: "fine" }], cancelled: [{ say: "no answer" }] } };
 

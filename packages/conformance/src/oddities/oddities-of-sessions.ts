@@ -1,6 +1,6 @@
 // Oddities of agents with sessions: opening, loading, listing, modes, logins.
 
-import type { OddityScript } from "./oddities.ts";
+import type { OddityScript } from "./oddity.ts";
 import { sessionUpdate, textChunk } from "./session-update.ts";
 
 const commands = sessionUpdate({

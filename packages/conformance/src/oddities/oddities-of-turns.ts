@@ -1,6 +1,6 @@
 // Oddities of agents within turns: tool calls, questions, stop reasons, text at odd times.
 
-import type { OddityScript } from "./oddities.ts";
+import type { OddityScript } from "./oddity.ts";
 import { textChunk } from "./session-update.ts";
 
 const options = [

@@ -1,6 +1,6 @@
 // Oddities of agents on the wire: answers, ids, lines, sizes, ends.
 
-import type { OddityScript } from "./oddities.ts";
+import type { OddityScript } from "./oddity.ts";
 import { sessionUpdate, textChunk } from "./session-update.ts";
 
 const error = { code: -32601, message: "Method not found", data: "_tck/note" };

@@ -1,32 +1,11 @@
 // Deviations of real agents and clients from the protocol, each as a pair of scenarios to test against.
 
 import { optional } from "@parley/acp/internal";
-import type { AgentScenario, AgentStep, ClientScenario, ClientStep, WireRules } from "@parley/acp/testing";
 import { clientOddities } from "./oddities-of-clients.ts";
 import { sessionOddities } from "./oddities-of-sessions.ts";
 import { turnOddities } from "./oddities-of-turns.ts";
 import { wireOddities } from "./oddities-of-wires.ts";
-
-export interface Oddity {
-  /** One sentence about what happens. */
-  readonly what: string;
-  readonly agent: AgentScenario;
-  readonly client: ClientScenario;
-}
-
-/** The short form of an oddity. */
-export interface OddityScript {
-  readonly what: string;
-  /** The agent's steps in every turn. Default: it says "fine". */
-  readonly steps?: readonly AgentStep[];
-  readonly wire?: WireRules;
-  /** Short for `wire: { replies }`. */
-  readonly replies?: NonNullable<WireRules["replies"]>;
-  readonly agent?: Omit<Partial<AgentScenario>, "parley" | "version">;
-  /** The client's steps. Default: one session, one prompt. */
-  readonly does?: readonly ClientStep[];
-  readonly client?: Omit<Partial<ClientScenario>, "parley" | "version">;
-}
+import type { Oddity, OddityScript } from "./oddity.ts";
 
 function oddity({ what, steps, wire, replies, agent, does, client }: OddityScript): Oddity {
   return {

@@ -28,9 +28,9 @@ import {
   storeRecord,
   unlinkSession,
 } from "./session-rows.ts";
-import type { SearchHit, SearchOptions, SqliteStoreOptions, StoreProblem } from "./sqlite-store.ts";
 import { StoreError, translated } from "./store-error.ts";
 import { defaultBusyTimeoutMs, openFile } from "./store-file.ts";
+import type { SearchHit, SearchOptions, SqliteStoreOptions, StoreProblem } from "./store-options.ts";
 import { indexStep, searchIndex, unindex } from "./text-index.ts";
 
 /** Pages to return to the file system after a deletion, in a few milliseconds. */

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { freshPath } from "../../../test/support/store-probe.ts";
 import type { Entry } from "../../model/entry.ts";
 import { promptAt, recordOf } from "../../testing/contracts/store-samples.ts";
-import { type SqliteStore, sqliteStore } from "./sqlite-store.ts";
+import { sqliteStore } from "./sqlite-store.ts";
+import type { SqliteStore } from "./store-options.ts";
 
 function chunkAt(seq: number, text: string, messageId = "answer"): Entry {
   return {

@@ -4,8 +4,8 @@ import { chmodSync, closeSync, existsSync, fchmodSync, mkdirSync, openSync, stat
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { applicationId, checkVersion, migrate, versionOf } from "./schema.ts";
-import type { SqliteStoreOptions } from "./sqlite-store.ts";
 import { inaccessible, StoreError, unavailable } from "./store-error.ts";
+import type { SqliteStoreOptions } from "./store-options.ts";
 
 export const defaultBusyTimeoutMs = 5_000;
 /** The write-ahead log is truncated to this size after a checkpoint. */

@@ -3,7 +3,7 @@
 import type { Database, Row } from "./database.ts";
 import { decodeRow } from "./entry-rows.ts";
 import { type SpokenText, spokenText } from "./entry-text.ts";
-import type { SearchHit, SearchOptions } from "./sqlite-store.ts";
+import type { SearchHit, SearchOptions } from "./store-options.ts";
 
 /** Entries per change, so that others need not wait for long. */
 const stepEntries = 250;

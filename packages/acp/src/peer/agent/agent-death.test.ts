@@ -1,4 +1,4 @@
-// The client has gone: whatever the agent was doing ends once, and what it leaves in the store is whole.
+// Tests that a disconnect ends the agent's work once and leaves the store consistent.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

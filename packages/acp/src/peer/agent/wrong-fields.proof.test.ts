@@ -1,5 +1,4 @@
-// Every field of every request that an agent or a client takes, with values that do not belong there, through the API
-// of `agent()` and of `client()`. The official schema decides what must happen; see test/differential/oracle.ts.
+// Tests every field of every request with values that do not belong there, against the official schema.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// What those who write JavaScript get for a wrong argument: a TypeError that says what was got and what is wanted.
+// Tests the TypeErrors for wrong arguments from JavaScript callers.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

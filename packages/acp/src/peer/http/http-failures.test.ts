@@ -1,4 +1,4 @@
-// What servers do wrong, and what becomes of it: an end with a reason, or an error for the one who asked.
+// Tests server failures: the connection ends with a reason, or one request fails.
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";

@@ -1,5 +1,4 @@
-// Who comes first does not matter: every request that crosses a relay gets one answer, and nothing hangs. Each
-// race is run at every message of a conversation, in memory, without a clock.
+// Tests that every request through a relay gets one answer, in any order of events.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,0 +1,56 @@
+// The options and the interface of the SQLite store.
+
+import type { Log } from "../../jsonrpc/connection-options.ts";
+import type { SessionStore } from "../../model/store.ts";
+
+export interface SqliteStoreOptions {
+  /** The database file. It and its directories are created if missing, for this user only. */
+  readonly path: string;
+  /**
+   * "normal" (default): acknowledged writes survive a crash of the process; a power cut may lose the commits since the
+   * last checkpoint, but never damages the file. "full": acknowledged writes survive a power cut too, and each commit
+   * waits for the disk.
+   */
+  readonly durability?: "full" | "normal";
+  /** Whether to create a missing file. Default true. */
+  readonly create?: boolean;
+  /** The largest size of the file; then writes reject with RequestError -32067. Default: no limit. */
+  readonly maxBytes?: number;
+  /** How long a write blocks this process while another one writes. Default 5,000. */
+  readonly busyTimeoutMs?: number;
+  /** Receives warnings, for example about damaged sessions that `list` leaves out. */
+  readonly log?: Log;
+}
+
+export interface SearchOptions {
+  /** Default 20. */
+  readonly limit?: number;
+  /** Only sessions of this working directory. */
+  readonly cwd?: string;
+}
+
+export interface SearchHit {
+  readonly sessionId: string;
+  /** The seq of the message's first entry. */
+  readonly seq: number;
+  /** A few words of the message around the match, on one line. */
+  readonly snippet: string;
+}
+
+export interface StoreProblem {
+  /** Absent when the whole file is concerned. */
+  readonly sessionId?: string;
+  readonly problem: string;
+}
+
+export interface SqliteStore extends SessionStore {
+  /** Opens the file now instead of with the first call. After a failure the next call tries again. */
+  open(): Promise<void>;
+  /**
+   * Finds prompts and agent messages with all the words, best match first. Case and accents are ignored, the last word
+   * may be a prefix, and "quoted words" must follow each other.
+   */
+  search(query: string, options?: SearchOptions): Promise<readonly SearchHit[]>;
+  /** Reads everything and returns the damage; empty if there is none. */
+  verify(): Promise<readonly StoreProblem[]>;
+}
