@@ -44,7 +44,7 @@ export class ServedSession implements AgentSession {
   readonly #background = new Set<Promise<unknown>>();
 
   constructor(
-    { sessionId, activation, definition }: OpenSessionSettings,
+    { sessionId, activation, definition }: ServedSessionSettings,
     sender: SessionSender,
     log: SessionLog,
   ) {
@@ -261,7 +261,7 @@ export class ServedSession implements AgentSession {
   }
 }
 
-interface OpenSessionSettings {
+interface ServedSessionSettings {
   readonly sessionId: string;
   readonly activation: Activation;
   readonly definition: AgentDefinition;

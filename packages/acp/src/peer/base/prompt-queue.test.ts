@@ -95,3 +95,16 @@ test("an item that is added while the first one starts waits for it", () => {
   queue.add("a");
   assert.deepEqual([started, queue.waiting], [["a"], ["b"]]);
 });
+
+test("an item that throws when it starts does not stop those behind it", async () => {
+  const started: string[] = [];
+  const queue = new PromptQueue<string>((item) => {
+    started.push(item);
+    if (item === "a") throw new Error("no");
+    return undefined;
+  });
+  queue.add("a");
+  queue.add("b");
+  assert.deepEqual(started, ["a", "b"]);
+  assert.equal(queue.current, undefined);
+});

@@ -56,8 +56,13 @@ export class PromptQueue<Item> {
   async #drain(): Promise<void> {
     for (let item = this.#waiting.shift(); item !== undefined; item = this.#waiting.shift()) {
       this.#current = item;
-      const work = this.#run(item);
-      const before = work === undefined ? undefined : await work.catch(() => undefined);
+      let before: readonly Item[] | undefined;
+      try {
+        const work = this.#run(item);
+        if (work !== undefined) before = await work;
+      } catch {
+        // `run` reports its own failures; the items behind this one start all the same
+      }
       this.#current = undefined;
       if (before !== undefined) this.#waiting.unshift(...before);
     }
