@@ -50,7 +50,7 @@ async function runFixedPrompt(options: RunOptions, folder: string): Promise<numb
     mode: "code",
     env: { PARLEY_HOME: join(folder, "home"), PARLEY_MODEL: "offline" },
   });
-  print(`\n${nextSteps()}`);
+  if (exitCode === exitCodes.ok) print(`\n${nextSteps()}`);
   return exitCode;
 }
 
@@ -88,7 +88,8 @@ look around; read notes.txt; replace "bread" with "cake" in notes.txt; run ls -l
   input.close();
   // after Ctrl-C or Ctrl-D the cursor is still behind the prompt
   if (answer === undefined) process.stdout.write("\n");
-  if (isInterrupted) return exitCodes.cancelled;
+  // nothing was started, so leaving is not a failure
+  if (isInterrupted) return 0;
   const isEmpty = answer === undefined || answer.trim() === "";
   const exitCode = isEmpty
     ? 0
