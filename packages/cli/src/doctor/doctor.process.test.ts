@@ -75,7 +75,8 @@ test("a config that cannot be used is told, and the rest is looked at all the sa
   const { status, stdout } = parley(["doctor", "--json"]);
   assert.equal(status, 1);
   const all = findings(stdout);
-  assert.deepEqual([stateOf(all, "config"), stateOf(all, "node")], ["broken", "ok"]);
+  const states = ["config", "node", "agents"].map((what) => stateOf(all, what));
+  assert.deepEqual(states, ["broken", "ok", "missing"]);
 });
 
 /** Answers initialize, and says what it has of the environment. */

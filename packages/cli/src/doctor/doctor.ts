@@ -39,7 +39,10 @@ export async function run({ values, json }: Invocation): Promise<number> {
   for (const finding of examineFolders()) found(finding);
   found(finding);
   found(await examineModel(config));
-  if (agents !== undefined) {
+  if (agents === undefined) {
+    const detail = "not checked, because the config file cannot be read";
+    found({ what: "agents", state: "missing", detail });
+  } else {
     for (const each of await examineAgents(agents.values(), name, timeoutMs)) found(each);
     const { configuredMcpServers } = await import("@parley/client/config");
     for (const each of await examineServers(configuredMcpServers(config), timeoutMs)) found(each);

@@ -65,7 +65,11 @@ export async function examineConfig(): Promise<{ readonly finding: Finding; read
     if (first === undefined) {
       return {
         config,
-        finding: { what, state: "ok", detail: text === "" ? `${file}, does not exist` : file },
+        finding: {
+          what,
+          state: "ok",
+          detail: text === "" ? `no file at ${file}, so the defaults apply` : file,
+        },
       };
     }
     const detail = warnings.join("; ");
