@@ -62,6 +62,11 @@ export class ManagedPrompt extends PromptHandle implements LivePrompt {
       }, cancelTimeoutMs);
     };
     this.signal.addEventListener("abort", cancelled, { once: true });
+    // cancelled by a listener while it was being sent
+    if (this.signal.aborted) {
+      sent.cancel();
+      cancelled();
+    }
     try {
       return await Promise.race([sent.outcome, given.promise]);
     } finally {

@@ -2,7 +2,7 @@
 
 import { withTimeout } from "../../base/deadline.ts";
 import type { Activation, ClientFeatures } from "../../edition/agent-edition.ts";
-import { RequestError } from "../../jsonrpc/errors.ts";
+import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type {
   AvailableCommand,
   BackgroundWork,
@@ -201,7 +201,8 @@ export class ServedSession implements AgentSession {
   prompt(prompt: ReceivedPrompt): void {
     const { steering, concurrentPrompts } = this.#definition;
     if (steering && this.#turn?.inbox.deliver(prompt)) return;
-    if (!steering && this.#queue.running !== undefined && concurrentPrompts === "reject") {
+    const isBusy = this.#turn?.hasReportedEnd === false || this.#queue.waiting.length > 0;
+    if (!steering && isBusy && concurrentPrompts === "reject") {
       const data = { reason: "turn_in_progress" };
       return prompt.refused(
         new RequestError(-32064, "a turn is running: wait for its end or cancel it", data),
@@ -255,6 +256,10 @@ export class ServedSession implements AgentSession {
         // unstable in both versions
         reportsUsage: lists(unstable, this.updates.sender.edition.prompts.usageMethod),
       });
+    } catch (error) {
+      this.updates.sender.log("error", "a turn could not be ended", { sessionId: this.sessionId, error });
+      queued.refused(new RequestError(rpcCodes.internalError, "internal error", { reason: "internal_error" }));
+      return [];
     } finally {
       this.#turn = undefined;
     }

@@ -64,6 +64,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   /** Characters of the message that is being received. */
   #chars = 0;
   #connectionError: ConnectionError | undefined;
+  #isClosed = false;
 
   constructor(
     setup: SessionSetup,
@@ -227,6 +228,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
 
   /** Closed or deleted: what the agent left open was cancelled with it. */
   ended(): void {
+    this.#isClosed = true;
     for (const { number } of this.#prompts) this.outcome(number, { stopReason: "cancelled" });
   }
 
@@ -299,12 +301,17 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
 
   /** The queue waits for the end of a prompt where the agent takes one at a time. */
   #send(prompt: OpenPrompt): Promise<undefined> | undefined {
-    // it fails when the end of the connection is reported
-    if (!this.#requests.isOpen) return prompt.ended.promise;
+    // it fails when the end of the connection is reported, which a closed session does not see
+    if (!this.#requests.isOpen && !this.#isClosed) return prompt.ended.promise;
     prompt.isSent = true;
     const { number, withdrawal, ended } = prompt;
     // the message is shown before anything that the agent answers
-    this.#edition.promptSent(number, prompt.content, this);
+    try {
+      this.#edition.promptSent(number, prompt.content, this);
+    } catch (error) {
+      this.failed(number, error instanceof Error ? error : new Error(String(error)));
+      return undefined;
+    }
     this.#requests
       .prompt(this.sessionId, prompt, withdrawal.signal, (result) =>
         this.#edition.promptAnswered(number, result, this),
@@ -363,7 +370,9 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
 
 /** The same value, frozen all the way down. */
 export function frozen<Value>(value: Value): Value {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  // views on binary data cannot be frozen
+  if (typeof value !== "object" || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value))
+    return value;
   Object.freeze(value);
   for (const item of Object.values(value)) frozen(item);
   return value;

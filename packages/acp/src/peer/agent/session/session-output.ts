@@ -50,6 +50,12 @@ export class SessionOutput {
     return this.#untilDrained();
   }
 
+  /** Throws when the update could not be sent, now or in a replay. */
+  check(update: Update): void {
+    for (const message of [this.#newEdition().encode(update) ?? []].flat())
+      this.sender.checkUpdate(this.#sessionId, message);
+  }
+
   /** Queues an update that is sent once it is released. Throws when it is not valid. */
   hold(update: Update): Release {
     const item = this.#item(update, false);

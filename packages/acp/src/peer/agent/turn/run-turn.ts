@@ -116,17 +116,24 @@ async function insert(updates: SessionUpdates, prompt: ReceivedPrompt, beginsTur
 
 /** Queues the echo of the message. A version that answers at the end of the turn has none. */
 function holdEcho(updates: SessionUpdates, { messageId, prompt }: ReceivedPrompt): Release | undefined {
-  if (!updates.sender.edition.prompts.answersAtInsertion) return undefined;
-  return updates.output.hold({ sessionUpdate: "user_message", messageId, content: [...prompt] });
+  const echo: Update = { sessionUpdate: "user_message", messageId, content: [...prompt] };
+  if (updates.sender.edition.prompts.answersAtInsertion) return updates.output.hold(echo);
+  // a message that is stored must be fit for a replay
+  updates.output.check(echo);
+  return undefined;
 }
 
 async function end(turn: RunningTurn, queued: QueuedTurn, given: Outcome): Promise<void> {
   const { updates } = turn;
   turn.isOver = true;
   let outcome = given;
-  // work without a prompt has no message that an outcome could belong to
-  for (const { messageId } of queued.run === undefined ? [queued, ...turn.joined] : turn.joined)
-    updates.log.append({ kind: "outcome", messageId, outcome });
+  try {
+    appendOutcome(turn, queued, outcome);
+  } catch (error) {
+    // the handler's outcome is not JSON
+    outcome = failureOf(error, turn, updates.sender.log);
+    appendOutcome(turn, queued, outcome);
+  }
   try {
     await updates.log.flush();
   } catch (error) {
@@ -134,6 +141,8 @@ async function end(turn: RunningTurn, queued: QueuedTurn, given: Outcome): Promi
     // an end that is not stored is not acknowledged; a cancelled turn is never an error (A47)
     if (outcome.stopReason !== "cancelled") outcome = { stopReason: "error", error: errorOf(unavailable()) };
   }
+  // a client may send its next prompt as soon as it sees the end of this one
+  turn.hasReportedEnd = true;
   try {
     showIdle(updates, outcome);
   } catch (error) {
@@ -145,6 +154,12 @@ async function end(turn: RunningTurn, queued: QueuedTurn, given: Outcome): Promi
   await updates.output.drained;
   queued.ended(outcome);
   for (const joined of turn.joined) joined.ended({ ...outcome, joined: true });
+}
+
+function appendOutcome(turn: RunningTurn, queued: QueuedTurn, outcome: Outcome): void {
+  // work without a prompt has no message that an outcome could belong to
+  for (const { messageId } of queued.run === undefined ? [queued, ...turn.joined] : turn.joined)
+    turn.updates.log.append({ kind: "outcome", messageId, outcome });
 }
 
 function showIdle(updates: SessionUpdates, { stopReason, error, usage, meta }: Outcome): void {

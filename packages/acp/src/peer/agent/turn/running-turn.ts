@@ -27,6 +27,7 @@ export class RunningTurn implements Turn, ToolHost {
   readonly joined: ReceivedPrompt[] = [];
   /** Its end has been reported. */
   isOver = false;
+  hasReportedEnd = false;
   readonly #controller = new AbortController();
   readonly #tools = new Set<ToolCall>();
   readonly #terminals = new Set<DisplayTerminal>();

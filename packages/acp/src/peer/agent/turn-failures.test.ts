@@ -1,0 +1,117 @@
+// Tests turns that cannot be stored or reported as their handler ends them.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { introduction, RawPeer } from "../../../test/support/raw-peer-probe.ts";
+import { RequestError } from "../../jsonrpc/errors.ts";
+import { memoryPair } from "../../transport/memory.ts";
+import { client } from "../client/client.ts";
+import { agent } from "./agent.ts";
+import type { AgentDefinition } from "./agent-definition.ts";
+
+const limit = { timeout: 20_000 };
+
+function served(version: 1 | 2, parts: Partial<AgentDefinition>) {
+  const logged: string[] = [];
+  const [near, far] = memoryPair();
+  agent({
+    name: "scripted",
+    version: "1.0.0",
+    prompt: () => undefined,
+    log: (_level, message) => void logged.push(message),
+    ...parts,
+    versions: [version],
+  }).connect(far);
+  return { near, logged };
+}
+
+test("v1: a prompt that could not be replayed is refused, and its handler does not run", limit, async () => {
+  let runs = 0;
+  const { near } = served(1, { prompt: () => void runs++ });
+  const peer = new RawPeer(near);
+  await peer.ask(1, "initialize", introduction(1));
+  const { result } = await peer.ask(2, "session/new", { cwd: "/w", mcpServers: [] });
+  const { sessionId } = result as { sessionId: string };
+  const prompt = [{ type: "text", text: "x", stray: 1 }];
+  const answer = await peer.ask(3, "session/prompt", { sessionId, prompt });
+  assert.match(JSON.stringify(answer.error), /-32602.*stray must be absent/);
+  assert.equal(runs, 0);
+  await peer.close();
+});
+
+const cycle: { self?: unknown } = {};
+cycle.self = cycle;
+for (const version of [1, 2] as const) {
+  for (const [what, prompt] of Object.entries({
+    "throws an error with data that is no JSON": () => {
+      throw new RequestError(-32000, "no", cycle);
+    },
+    "returns custom data that is no JSON": () => ({ stopReason: "end_turn", meta: { a: 1n } }),
+  } satisfies Record<string, AgentDefinition["prompt"]>)) {
+    test(`v${version}: a handler that ${what} is answered, and the next prompt runs (G4)`, limit, async () => {
+      let isFirst = true;
+      const { near, logged } = served(version, {
+        prompt: () => {
+          if (!isFirst) return undefined;
+          isFirst = false;
+          return prompt();
+        },
+      });
+      const connected = await client({ name: "c", version: "1", versions: [version] }).connect(near);
+      const session = await connected.open({ cwd: "/w" });
+      const first = await session.prompt("a").outcome;
+      assert.equal(first.stopReason, "error");
+      assert.equal(first.error?.code, -32603);
+      assert.ok(logged.includes("a prompt handler failed"), logged.join("; "));
+      assert.equal((await session.prompt("b").outcome).stopReason, "end_turn");
+      await connected.close();
+    });
+  }
+
+  test(`v${version}: an agent that rejects concurrent prompts takes the next one after an end`, limit, async () => {
+    const { near } = served(version, { concurrentPrompts: "reject" });
+    const connected = await client({ name: "c", version: "1", versions: [version] }).connect(near);
+    const session = await connected.open({ cwd: "/w" });
+    for (let i = 0; i < 4; i++) assert.equal((await session.prompt("a").outcome).stopReason, "end_turn");
+    await connected.close();
+  });
+
+  test(`v${version}: an agent that rejects concurrent prompts rejects one while a turn runs`, limit, async () => {
+    const running = Promise.withResolvers<void>();
+    const { near } = served(version, { concurrentPrompts: "reject", prompt: () => running.promise });
+    const peer = new RawPeer(near);
+    await peer.ask(1, "initialize", introduction(version));
+    const { result } = await peer.ask(2, "session/new", { cwd: "/w", mcpServers: [] });
+    const { sessionId } = result as { sessionId: string };
+    const prompt = [{ type: "text", text: "x" }];
+    const first = peer.ask(3, "session/prompt", { sessionId, prompt });
+    const second = await peer.ask(4, "session/prompt", { sessionId, prompt });
+    assert.match(JSON.stringify(second.error), /-32064/);
+    running.resolve();
+    assert.equal((await first).error, undefined);
+    await peer.close();
+  });
+}
+
+test("v2: a client that prompts as soon as it sees the idle state is not rejected", limit, async () => {
+  const { near } = served(2, { concurrentPrompts: "reject" });
+  let next = 10;
+  let sessionId = "";
+  const prompt = [{ type: "text", text: "x" }];
+  const peer = new RawPeer(near, (message, self) => {
+    const { update } = (message.params ?? {}) as { update?: { state?: string } };
+    if (update?.state !== "idle" || next > 12) return;
+    self.send({ jsonrpc: "2.0", id: next++, method: "session/prompt", params: { sessionId, prompt } });
+  });
+  await peer.ask(1, "initialize", introduction(2));
+  const { result } = await peer.ask(2, "session/new", { cwd: "/w", mcpServers: [] });
+  ({ sessionId } = result as { sessionId: string });
+  await peer.ask(3, "session/prompt", { sessionId, prompt });
+  const last = await peer.until(({ id, method }) => id === 12 && method === undefined);
+  assert.equal(last.error, undefined);
+  assert.deepEqual(
+    peer.got.flatMap(({ error }) => error ?? []),
+    [],
+  );
+  await peer.close();
+});
