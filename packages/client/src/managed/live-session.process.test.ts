@@ -418,3 +418,15 @@ test("a managed session and its prompts are used like any other session", patien
     for await (const update of closed) assert.fail(String(update));
   }, /has been closed/);
 });
+
+test("a cancel by a listener that sees the message being sent reaches the agent", patience, async (t) => {
+  const { entry } = scripted(t, { play: { versions: [1], turns: [{ steps: [{ wait: "cancelled" }] }] } });
+  const { agent } = await live(t, entry);
+  let prompt: Prompt | undefined;
+  const onUpdate = ({ sessionUpdate }: Update) => {
+    if (sessionUpdate === "user_message") prompt?.cancel();
+  };
+  const session = await agent.open({ cwd, onUpdate });
+  prompt = session.prompt("wait");
+  assert.equal((await prompt.outcome).stopReason, "cancelled");
+});
