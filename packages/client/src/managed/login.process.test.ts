@@ -252,3 +252,32 @@ test("one can log in before anything else, by the name of the way", patience, as
   await agent.login("web");
   assert.notEqual((await agent.open({ cwd })).sessionId, "");
 });
+
+test("prompts of two sessions that want a login at the same time share one", patience, async (t) => {
+  const wanted = { method: "session/prompt", error: { code: -32000, message: "Authentication required" } };
+  const wire = {
+    replies: [
+      { ...wanted, nth: 1 },
+      { ...wanted, nth: 2 },
+    ],
+  };
+  const { entry } = scripted(t, { play: { ...open, versions: [1], authMethods: [web], wire } });
+  const chosen = Promise.withResolvers<string>();
+  let asked = 0;
+  const asker: Asker = {
+    chooseLogin: () => {
+      asked++;
+      return chosen.promise;
+    },
+  };
+  const { agent } = await live(t, entry, { asker });
+  const sessions = await Promise.all([agent.open({ cwd }), agent.open({ cwd })]);
+  const outcomes = Promise.all(sessions.map((session) => session.prompt("hi").outcome));
+  while (asked === 0) await new Promise((resolve) => setImmediate(resolve));
+  chosen.resolve("web");
+  assert.deepEqual(
+    (await outcomes).map(({ stopReason }) => stopReason),
+    ["end_turn", "end_turn"],
+  );
+  assert.equal(asked, 1);
+});

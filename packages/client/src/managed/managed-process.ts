@@ -58,8 +58,15 @@ export class ManagedProcess {
     return this.#launched?.pid;
   }
 
+  /** Without a method, sessions that want a login at the same time share one. */
   async login(methodId?: string): Promise<void> {
-    await logIn(this, await this.running(), methodId);
+    if (methodId !== undefined) return logIn(this, await this.running(), methodId);
+    this.#loggingIn ??= this.running()
+      .then((launched) => logIn(this, launched))
+      .finally(() => {
+        this.#loggingIn = undefined;
+      });
+    await this.#loggingIn;
   }
 
   async logout(): Promise<void> {
@@ -122,11 +129,7 @@ export class ManagedProcess {
     } catch (error) {
       if (problemOf(error).kind !== "login_needed") throw error;
     }
-    // sessions that are opened at the same time log in once
-    this.#loggingIn ??= logIn(this, first).finally(() => {
-      this.#loggingIn = undefined;
-    });
-    await this.#loggingIn;
+    await this.login();
     const second = await this.running();
     try {
       return await work(second);

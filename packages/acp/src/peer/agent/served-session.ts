@@ -237,8 +237,11 @@ export class ServedSession implements AgentSession {
       const { sender, sessionId } = this.updates;
       sender.log("warn", "a handler goes on after its session was closed", { sessionId });
       const { current } = this.#queue;
-      if (this.#turn !== undefined && current !== undefined)
-        await withTimeout(closeGraceMs, abandonTurn(this.#turn, current));
+      if (this.#turn !== undefined && current !== undefined) {
+        const ending = abandonTurn(this.#turn, current).then(() => true);
+        // the store hangs: the request is answered without it
+        if ((await withTimeout(closeGraceMs, ending)) === undefined) current.withdrawn();
+      }
     }
     await withTimeout(closeGraceMs, this.updates.close());
   }
@@ -258,7 +261,9 @@ export class ServedSession implements AgentSession {
       });
     } catch (error) {
       this.updates.sender.log("error", "a turn could not be ended", { sessionId: this.sessionId, error });
-      queued.refused(new RequestError(rpcCodes.internalError, "internal error", { reason: "internal_error" }));
+      queued.refused(
+        new RequestError(rpcCodes.internalError, "internal error", { reason: "internal_error" }),
+      );
       return [];
     } finally {
       this.#turn = undefined;

@@ -11,7 +11,9 @@ const limit = { timeout: 20_000 };
 async function connectedSession(version: 1 | 2) {
   const [near, far] = memoryPair();
   agent({ name: "a", version: "1", prompt: () => undefined, versions: [version] }).connect(far);
-  const connected = await client({ name: "c", version: "1", strict: true, versions: [version] }).connect(near);
+  const connected = await client({ name: "c", version: "1", strict: true, versions: [version] }).connect(
+    near,
+  );
   return { connected, session: await connected.open({ cwd: "/w" }) };
 }
 
@@ -32,18 +34,22 @@ for (const version of [1, 2] as const) {
   });
 }
 
-test("v1: a prompt whose message a listener cannot be shown fails, and the next one runs", limit, async () => {
-  const { connected, session } = await connectedSession(1);
-  const unfreezable = new Proxy(
-    {},
-    {
-      preventExtensions() {
-        throw new TypeError("no");
+test(
+  "v1: a prompt whose message a listener cannot be shown fails, and the next one runs",
+  limit,
+  async () => {
+    const { connected, session } = await connectedSession(1);
+    const unfreezable = new Proxy(
+      {},
+      {
+        preventExtensions() {
+          throw new TypeError("no");
+        },
       },
-    },
-  );
-  const prompt = session.prompt([{ type: "text", text: "x", _meta: { unfreezable } }]);
-  await assert.rejects(prompt.outcome, /no/);
-  assert.equal((await session.prompt("next").outcome).stopReason, "end_turn");
-  await connected.close();
-});
+    );
+    const prompt = session.prompt([{ type: "text", text: "x", _meta: { unfreezable } }]);
+    await assert.rejects(prompt.outcome, /no/);
+    assert.equal((await session.prompt("next").outcome).stopReason, "end_turn");
+    await connected.close();
+  },
+);
