@@ -24,6 +24,8 @@ export class LineRecords {
   #complete = false;
   /** After a gap: skips to the next line feed. */
   #resyncing = false;
+  /** Bytes that were skipped on the way there. */
+  #skipped = 0;
 
   constructor(source: string, limits: LineLimits, writer: TraceWriter) {
     this.#source = source;
@@ -38,8 +40,10 @@ export class LineRecords {
       const first = chunk.indexOf(newline);
       if (first === -1) return this.#hold(chunk);
       from = first + 1;
-      if (this.#resyncing) this.#resyncing = false;
-      else {
+      if (this.#resyncing) {
+        this.#skipped += from;
+        this.#resyncing = false;
+      } else {
         this.#hold(chunk.subarray(0, from));
         this.end(t);
       }
@@ -50,12 +54,23 @@ export class LineRecords {
     if (rest < chunk.length) this.#hold(chunk.subarray(rest));
   }
 
-  /** Bytes are missing here, so the line that they belong to is discarded. Returns how many of its bytes were held. */
-  gap(): number {
+  /**
+   * Bytes are missing here, so the line that they belong to is discarded. Returns how many of its bytes were held.
+   * `isAtLineEnd`: the missing bytes end with a line feed.
+   */
+  gap(isAtLineEnd: boolean): number {
     const lost = this.#held;
     this.#clear();
-    this.#resyncing = true;
+    this.#resyncing = !isAtLineEnd;
     return lost;
+  }
+
+  /** The bytes that were skipped after a gap, once the skipped line or the stream has ended. */
+  takeSkipped(hasEnded = false): number {
+    if (this.#resyncing && !hasEnded) return 0;
+    const skipped = this.#skipped;
+    this.#skipped = 0;
+    return skipped;
   }
 
   /** Records what is held as a line; at the end of the stream it may lack its line feed. */
@@ -98,7 +113,10 @@ export class LineRecords {
   }
 
   #hold(chunk: Buffer): void {
-    if (this.#resyncing) return;
+    if (this.#resyncing) {
+      this.#skipped += chunk.length;
+      return;
+    }
     const { maxLineBytes, headBytes } = this.#limits;
     const before = this.#held;
     this.#held += chunk.length;

@@ -41,7 +41,7 @@ export class Recorder {
   readonly #writer: TraceWriter;
   readonly #streams: Readonly<Record<StreamName, LineRecords>>;
   /** Bytes that were dropped and are not mentioned in the trace yet. */
-  readonly #gap = new Map<StreamName, number>();
+  readonly #gap = new Map<StreamName, { readonly bytes: number; readonly isAtLineEnd: boolean }>();
   #droppedBytes = 0;
 
   constructor({ header, queueBytes, maxLineBytes, ...options }: RecorderOptions) {
@@ -60,13 +60,15 @@ export class Recorder {
   chunk(stream: StreamName, bytes: Buffer): void {
     const { waitingBytes } = this.#writer;
     if (waitingBytes > 0 && waitingBytes + bytes.length > this.#queueBytes) {
-      this.#gap.set(stream, (this.#gap.get(stream) ?? 0) + bytes.length);
+      const before = this.#gap.get(stream)?.bytes ?? 0;
+      this.#gap.set(stream, { bytes: before + bytes.length, isAtLineEnd: bytes.at(-1) === 0x0a });
       this.#droppedBytes += bytes.length;
       return;
     }
     const t = this.#now();
     this.#recordGap(t);
     this.#streams[stream].push(t, bytes);
+    this.#recordSkipped(t, stream);
   }
 
   /** The fields of the event's record, without the time. */
@@ -84,7 +86,10 @@ export class Recorder {
   async finish({ stillMs, maxMs, hurried }: FinishLimits): Promise<RecorderResult> {
     const t = this.#now();
     this.#recordGap(t);
-    for (const stream of Object.values(this.#streams)) stream.end(t);
+    for (const name of ["client", "agent", "stderr"] as const) {
+      this.#recordSkipped(t, name, true);
+      this.#streams[name].end(t);
+    }
     this.#add(t, { event: "end" });
     const lastMoment = performance.now() + maxMs;
     let writes = -1;
@@ -115,10 +120,20 @@ export class Recorder {
   }
 
   #recordGap(t: string): void {
-    for (const [stream, dropped] of this.#gap) {
-      const bytes = dropped + this.#streams[stream].gap();
-      this.#add(t, { event: "dropped", reason: "slow", stream, bytes });
-    }
+    for (const [stream, { bytes, isAtLineEnd }] of this.#gap)
+      this.#addDropped(t, stream, bytes + this.#streams[stream].gap(isAtLineEnd));
     this.#gap.clear();
+  }
+
+  /** The rest of a line whose beginning was dropped. */
+  #recordSkipped(t: string, stream: StreamName, hasEnded?: boolean): void {
+    const bytes = this.#streams[stream].takeSkipped(hasEnded);
+    if (bytes === 0) return;
+    this.#droppedBytes += bytes;
+    this.#addDropped(t, stream, bytes);
+  }
+
+  #addDropped(t: string, stream: StreamName, bytes: number): void {
+    this.#add(t, { event: "dropped", reason: "slow", stream, bytes });
   }
 }
