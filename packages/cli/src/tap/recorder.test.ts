@@ -38,7 +38,7 @@ test(
     chunk("b".repeat(300));
     await written("whole");
     chunk("c".repeat(40));
-  await written('"bytes":310'); // the gap, with the beginning of its line
+    await written('"bytes":310'); // the gap, with the beginning of its line
     chunk('"}\n{"last":1}\n');
     const { droppedBytes } = await recorder.finish({
       stillMs: 5_000,
