@@ -14,10 +14,10 @@ export const runCommands: readonly Command[] = [
       "exit codes:\n" +
       "  0    success\n" +
       "  1    the agent failed or refused\n" +
-      "  2    wrong usage\n" +
-      "  3    a permission was refused by policy\n" +
+      "  2    invalid usage\n" +
+      "  3    the policy refused a permission, or the agent broke a rule\n" +
       "  4    timeout\n" +
-      "  5    the agent did not start\n" +
+      "  5    the agent did not start, or the session is in use\n" +
       "  6    login needed\n" +
       "  130  cancelled",
     positionals: "[PROMPT] [-- COMMAND [ARGUMENTS]]",
