@@ -41,6 +41,8 @@ export interface Home {
   readonly path: string;
   readonly cwd: string;
   readonly env: Env;
+  /** The agents that were started in it. */
+  readonly children: AgentProcess[];
   /** Writes the config file. */
   configure(config: object | string): void;
   /** Below `path`. */
@@ -51,7 +53,12 @@ export interface Home {
 
 export function home(t: TestContext): Home {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-agent-test-")));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const children: AgentProcess[] = [];
+  // agents write to their home until they have exited
+  t.after(async () => {
+    await Promise.all(children.map((child) => child.close()));
+    rmSync(folder, { recursive: true, force: true });
+  });
   // side by side: the agent takes what is in its own home for secret
   const path = join(folder, "home");
   const cwd = join(folder, "project");
@@ -62,6 +69,7 @@ export function home(t: TestContext): Home {
     path,
     cwd,
     env,
+    children,
     configure(config) {
       const file = join(path, "config/config.json");
       mkdirSync(dirname(file), { recursive: true });
@@ -95,7 +103,7 @@ export interface StartOptions extends Partial<ClientDefinition> {
 /** Permissions are granted once, unless the definition says otherwise. Closed after the test. */
 export async function start(
   t: TestContext,
-  { env, cwd }: Home,
+  { env, cwd, children }: Home,
   version: ProtocolVersion,
   { command = launcher, args = [], env: more = {}, before = [], ...definition }: StartOptions = {},
 ): Promise<Started> {
@@ -107,7 +115,7 @@ export async function start(
       output += text;
     },
   });
-  t.after(() => child.close());
+  children.push(child);
   const asks: PermissionAsk[] = [];
   const agent = await client({
     name: "test",
