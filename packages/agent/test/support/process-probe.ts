@@ -116,6 +116,7 @@ export async function start(
     },
   });
   children.push(child);
+  t.after(() => child.close());
   const asks: PermissionAsk[] = [];
   const agent = await client({
     name: "test",
