@@ -82,7 +82,7 @@ export type AgentOpResult =
       readonly client: ClientFeatures;
     };
 
-/** What a client offers. What it does not declare, it does not support. */
+/** The features of a client; undeclared ones are not supported. */
 export interface ClientFeatures {
   readonly readFiles: boolean;
   readonly writeFiles: boolean;
@@ -96,7 +96,7 @@ export interface ClientFeatures {
   readonly compaction: boolean;
 }
 
-/** What an agent offers. */
+/** The features of an agent. */
 export interface AgentFeatures {
   readonly image: boolean;
   readonly audio: boolean;
@@ -190,7 +190,7 @@ export interface ListedSessions {
   readonly nextCursor?: string;
 }
 
-/** What the answer that opens a session says about it. */
+/** The session as the answer that opens it describes it. */
 export interface SessionSetup {
   readonly sessionId: string;
   readonly configOptions: readonly SessionConfigOption[];

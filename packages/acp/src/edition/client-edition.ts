@@ -31,7 +31,7 @@ export interface ClientSessionEdition {
   interrupted(out: ClientSessionSink): void;
 }
 
-/** What an agent may ask a v1 client to do. */
+/** The requests that an agent may send to a v1 client. */
 export type ServiceOp =
   | { readonly op: "read"; readonly path: string; readonly line?: number; readonly limit?: number }
   | { readonly op: "write"; readonly path: string; readonly content: string }
@@ -54,7 +54,7 @@ export interface ClientEdition {
   logout(): WireCall;
   open(activation: Activation): WireCall;
   activate(sessionId: string, activation: Activation, replay: boolean): WireCall;
-  /** What the answer says about the session. `sessionId` counts where the answer does not repeat it. */
+  /** Reads the session from the answer. `sessionId` counts where the answer does not repeat it. */
   setup(result: object, sessionId?: string): SessionSetup;
   setOption(sessionId: string, option: SessionConfigOption, value: string | boolean): WireCall;
   /** The options after a change; undefined where the answer does not say. */

@@ -8,7 +8,7 @@ import { idToJson } from "./message-id.ts";
 /** An answer of so many characters is always kept: an error in its place would hardly be shorter. */
 const shortAnswer = 256;
 
-/** What all batches of a connection share. */
+/** The state that all batches of a connection share. */
 export interface BatchHost {
   readonly limits: Pick<ConnectionLimits, "maxBatchAnswerBytes" | "maxHeldBatchBytes">;
   readonly log: Log;

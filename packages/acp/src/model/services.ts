@@ -50,7 +50,7 @@ export interface TerminalOutput {
 /** A running or finished command. It must be released, also after `kill`. */
 export interface TerminalHandle {
   readonly terminalId: string;
-  /** What there is so far; never waits. */
+  /** The output so far; never waits. */
   output(): Promise<TerminalOutput>;
   /** May be called several times; all get the same answer. */
   waitForExit(options?: { readonly signal?: AbortSignal }): Promise<ExitStatus>;

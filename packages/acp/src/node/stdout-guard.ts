@@ -3,6 +3,7 @@
 import childProcess, { ChildProcess } from "node:child_process";
 import { syncBuiltinESMExports } from "node:module";
 import { Readable } from "node:stream";
+import { isObject } from "../base/objects.ts";
 
 // Not caught: fs.writeSync(1, ...), native add-ons, and a spawnSync or execSync that CommonJS code imported earlier.
 // A launcher that moves the wire to its own descriptor (PARLEY_WIRE_FD) prevents those.
@@ -93,7 +94,7 @@ function fdOf(entry: unknown): unknown {
 }
 
 function hasStdio(value: unknown): value is { stdio: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && "stdio" in value;
+  return isObject(value) && "stdio" in value;
 }
 
 function replace(target: object, name: string, value: unknown): Restore {

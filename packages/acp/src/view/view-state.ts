@@ -31,7 +31,7 @@ export type Mutable<T> = { -readonly [Key in keyof T]: Writable<T[Key]> };
 export type TerminalState = Omit<Mutable<TerminalItem>, "output"> & { output: TerminalBytes };
 
 interface Fold {
-  /** Of the entry being applied. */
+  /** The time of the entry being applied. */
   time: number;
   readonly terminalBytes: number;
   readonly changes: ChangeList;

@@ -11,7 +11,7 @@ import { configPath, credentialsPath, dataFolder, stateFolder } from "../setting
 import { safeLine } from "../terminal/sanitise.ts";
 
 export interface Finding {
-  /** What was checked: `node`, `config`, `agent claude`. */
+  /** The name of the check: `node`, `config`, `agent claude`. */
   readonly what: string;
   /** `missing` is optional and not a problem. */
   readonly state: "ok" | "missing" | "warning" | "broken";

@@ -43,7 +43,7 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
 
 const outside = "the path is outside the workspace, where no rule applies; --add-dir DIR adds a directory";
 
-/** What an agent says it does itself is not limited to directories. */
+/** Claims of an agent about its own actions are not limited to directories. */
 function isOutside({ origin, path }: Subject, roots: readonly string[]): boolean {
   if (origin !== "op" || path === undefined) return false;
   return !roots.some(

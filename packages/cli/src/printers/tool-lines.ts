@@ -149,7 +149,7 @@ type Plan = PlanItem["plan"];
 
 export class PlanLines {
   readonly #paint: Paint;
-  /** What was last shown of each plan: the status of each item, or the text. */
+  /** The last shown state of each plan: the status of each item, or the text. */
   readonly #shown = new Map<string, ReadonlyMap<string, string> | string>();
 
   constructor(paint: Paint) {

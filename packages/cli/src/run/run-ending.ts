@@ -39,7 +39,7 @@ export interface RunFacts {
   readonly refusals: readonly Refusal[];
   /** The number of refusals. */
   readonly refused: number;
-  /** What the agent did without asking although a rule forbids it. */
+  /** Actions of the agent that a rule forbids and that it did not ask about. */
   readonly violations?: readonly Refusal[];
   /** The agent's stderr was printed. */
   readonly showsStderr: boolean;

@@ -6,7 +6,7 @@ import type { TraceWriter } from "./trace-writer.ts";
 const newline = 0x0a;
 
 export interface LineLimits {
-  /** Of a longer line only the beginning and the size are recorded. */
+  /** Only the beginning and the size of a longer line are recorded. */
   readonly maxLineBytes: number;
   /** The size of that beginning. */
   readonly headBytes: number;

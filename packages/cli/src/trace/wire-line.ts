@@ -91,7 +91,7 @@ export interface WireFacts {
   readonly method?: string;
   readonly id?: unknown;
   readonly session?: string;
-  /** Of an answer: the time since its request. */
+  /** The time since the request, for an answer. */
   readonly latencyMs?: number;
 }
 

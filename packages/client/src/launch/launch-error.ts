@@ -25,7 +25,7 @@ export interface LaunchErrorDetails {
 export class LaunchError extends Error {
   override readonly name = "LaunchError";
   readonly kind: LaunchErrorKind;
-  /** What the user can do. */
+  /** A fix for the user to try. */
   readonly hint: string;
   /** The last that the agent wrote to stderr. */
   readonly stderr: string | undefined;

@@ -62,7 +62,7 @@ export function authMethodFromV1(method: wire.AuthMethod): AuthMethod {
   return { ...rest, methodId: id, env };
 }
 
-/** What methods of every type have. */
+/** The fields that methods of every type have. */
 interface KnownFields {
   readonly methodId: string;
   readonly name: string;

@@ -16,7 +16,7 @@ interface DisplayTerminal {
   jsonLength: number;
   /** How long it was when it was last sent. */
   sentLength: number;
-  /** What all sendings together took. */
+  /** The size of everything that was sent. */
   sentTotal: number;
   exited: boolean;
 }
@@ -154,7 +154,7 @@ export class ToolEncoder {
   }
 }
 
-/** What is around the text of an update. */
+/** The envelope around the text of an update. */
 const envelopeLength = 250;
 
 /** An escape sequence may come in two pieces, but not in a hundred. */

@@ -53,7 +53,7 @@ export class V1UpdateDecoder {
     }
   }
 
-  /** What comes next belongs to another message. */
+  /** The next chunk belongs to another message. */
   endRun(): void {
     this.#run = "";
     this.#isTail = false;
@@ -145,7 +145,7 @@ export function toolFromV1(tool: ToolCallUpdate): void {
   for (const item of tool.content ?? []) if (item.type === "diff") addChanges(item);
 }
 
-/** What version 2 says of the same change; the texts stay beside it. */
+/** The same change in the terms of version 2; the texts stay beside it. */
 function addChanges(diff: Extract<ToolCallContent, { type: "diff" }>): void {
   const { path, oldText } = diff;
   if (typeof path !== "string") return;

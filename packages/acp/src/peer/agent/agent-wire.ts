@@ -47,7 +47,7 @@ export interface AgentWireOptions
   readonly forwards?: boolean;
 }
 
-/** What is known once the version is agreed on. */
+/** The state of a connection once its version is agreed on. */
 interface Negotiated {
   readonly wire: BoundWire;
   readonly edition: AgentEdition;

@@ -5,7 +5,7 @@ import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import type { AuthMethod } from "../../model/content.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 
-/** What an extension handler can do beside answering. */
+/** The context of an extension handler. */
 export interface ExtensionContext {
   /** Aborts when the peer cancels the request or the connection ends. Never, for a notification. */
   readonly signal: AbortSignal;

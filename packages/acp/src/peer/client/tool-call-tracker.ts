@@ -8,7 +8,7 @@ export class ToolCallTracker {
   /** Every call so far: a patch without a status opens a call only if it is the first about it. */
   readonly #known = new Set<string>();
   readonly #open = new Set<string>();
-  /** Of open calls. */
+  /** The titles of open calls. */
   readonly #titles = new Map<string, string>();
   readonly #background = new Set<string>();
   readonly #cancellableCalls = new Set<string>();

@@ -36,7 +36,7 @@ export class SessionRouting implements HttpRouting {
   /** Our requests that begin, take up or end a session. */
   readonly #asked = new Map<string, Asked>();
   readonly #sessions = new Set<string>();
-  /** What to do when the agent has answered the question that only asks whether it is read. */
+  /** Runs when the agent has answered the question that only asks whether it is read. */
   readonly #settling = new Map<string, () => void>();
   #settled = 0;
 

@@ -47,7 +47,7 @@ export function infoOf({ info, clientInfo }: InitializeParams): {
   };
 }
 
-/** What a client offers that an agent of the other version can use through the relay. Values that make no sense count as absent. */
+/** The features of a client that an agent of the other version can use through the relay. Values that make no sense count as absent. */
 export function passedOn(params: InitializeParams, version: ProtocolVersion): ClientFeatures {
   const can = (version === 1 ? params.clientCapabilities : params.capabilities) as
     | { auth?: { terminal?: unknown }; elicitation?: { form?: unknown; url?: unknown } }

@@ -10,7 +10,7 @@ const maxNotes = 32;
 export class Losses {
   readonly #isStrict: boolean;
   readonly #log: Log;
-  /** Of the current turn, each once. */
+  /** The losses of the current turn, each once. */
   readonly #turn = new Set<string>();
 
   constructor(mode: "lossy" | "strict", log: Log) {

@@ -2,7 +2,7 @@
 // they do not.
 
 import { type Deadline, deadline } from "../../base/deadline.ts";
-import { optional } from "../../base/objects.ts";
+import { isObject, optional } from "../../base/objects.ts";
 import {
   answeredVersion,
   chooseVersion,
@@ -106,10 +106,8 @@ class RunningRelay implements Relay {
   }
 
   #first(value: unknown, text: string): void {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      return this.#refuse(null, mustComeFirst());
-    }
-    const { id: parsed, method, params } = value as Record<string, unknown>;
+    if (!isObject(value)) return this.#refuse(null, mustComeFirst());
+    const { id: parsed, method, params } = value;
     if (method === undefined || parsed === undefined) return;
     const id = typeof parsed === "number" && !isExact(parsed) ? exactId(text, parsed) : parsed;
     const problem = idProblem(id, "any", defaultConnectionLimits.maxIdLength);

@@ -13,7 +13,7 @@ import { type ReadText, withDiffTexts } from "./diff-texts.ts";
 import { Losses, withLost } from "./losses.ts";
 import type { RelayOptions } from "./relay-options.ts";
 
-/** What a session needs of the relay. */
+/** The interface through which a session uses the relay. */
 export interface RelayContext {
   readonly wire: AgentWire;
   readonly options: RelayOptions;

@@ -27,9 +27,9 @@ export interface Sides {
 export interface Handshake {
   readonly client: ProtocolVersion;
   readonly agent: ProtocolVersion;
-  /** What the client asked. */
+  /** The client's request. */
   readonly asked: InitializeParams;
-  /** What the agent answered. */
+  /** The agent's answer. */
   readonly result: unknown;
 }
 
@@ -41,7 +41,7 @@ export class TranslatedConnection implements RelayContext {
   readonly agentHasStates: boolean;
   #wire: AgentWire | undefined;
   #host: RelayHost | undefined;
-  /** What the agent sends before the client's connection is there. */
+  /** Messages of the agent that come before the client's connection is there. */
   #early: ((wire: AgentWire) => void)[] = [];
   /** How many messages wait for the client to read. */
   #slow = 0;

@@ -14,7 +14,7 @@ const lineBreak = Uint8Array.of(newline);
 const dataField = [0x64, 0x61, 0x74, 0x61] as const; // data
 /** Length of "data: ", after which the kind of a line is known. */
 const dataPrefix = 6;
-/** Of a line other than data. Ids are sent back in a header, so longer ones are useless. */
+/** The limit for a line other than data. Ids are sent back in a header, so longer ones are useless. */
 const maxFieldBytes = 1_024;
 
 export class EventDecoder implements FrameDecoder {

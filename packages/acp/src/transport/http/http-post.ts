@@ -6,7 +6,7 @@ import { backoff, HttpFailure, longestPauseMs, networkWords, type Pacing } from 
 
 const json = { "Content-Type": "application/json", Accept: "application/json" };
 const connectionHeader = "Acp-Connection-Id";
-/** Of a body that should be empty. */
+/** The limit for a body that should be empty. */
 const maxUnwantedBytes = 8 * 1024;
 
 /** The answer to the first message; without a connection id it is a refusal. */
@@ -43,7 +43,7 @@ export async function openConnection(
 export interface PostOptions {
   readonly pacing: Pacing;
   readonly timeoutMs: number;
-  /** Of an answer. */
+  /** The limit for an answer. */
   readonly maxBytes: number;
   /** Stops retries. */
   readonly signal: AbortSignal;

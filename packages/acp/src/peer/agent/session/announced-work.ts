@@ -15,7 +15,8 @@ interface Part {
   cancel?: () => void;
 }
 
-const finalStatuses: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled"]);
+/** The statuses of calls and compactions that have ended. */
+export const finalStatuses: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled"]);
 
 export class AnnouncedWork {
   readonly #open: Record<PartKind, Map<string, Part>> = { tool_call: new Map(), terminal: new Map() };

@@ -2,7 +2,7 @@
 
 import type { Entry, EntryBody } from "../../../model/entry.ts";
 import type { Update } from "../../../model/update.ts";
-import { beginsToolCall } from "./announced-work.ts";
+import { beginsToolCall, finalStatuses } from "./announced-work.ts";
 
 /** The number of the next entry, and the entries that are missing before it. */
 export interface HistoryEnd {
@@ -26,13 +26,11 @@ export async function historyEnd(
   return { nextSeq: last + 1, missing: open.ends() };
 }
 
-const finalStatuses: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled"]);
-
 /** Tracks what has begun and not ended, with the entry that would end it. */
 class OpenThings {
   readonly #parts = new Map<string, EntryBody>();
   readonly #prompts = new Map<string, EntryBody>();
-  /** What has ended stays ended, whatever a later update leaves out. */
+  /** An ended part stays ended, whatever a later update leaves out. */
   readonly #over = new Set<string>();
   /** Earlier entries were not read: an update that begins nothing belongs to what ended there. */
   readonly #hasPast: boolean;

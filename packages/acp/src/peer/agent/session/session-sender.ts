@@ -1,4 +1,4 @@
-// What a session needs of the connection to its client.
+// The interface through which a session uses the connection to its client.
 
 import type { AgentEdition, ClientFeatures, Introduction } from "../../../edition/agent-edition.ts";
 import type { Log } from "../../../jsonrpc/connection-options.ts";

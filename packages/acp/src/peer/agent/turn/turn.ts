@@ -37,7 +37,7 @@ export interface AgentSession {
   readonly roots: readonly string[];
   readonly mcpServers: readonly McpServer[];
   readonly systemPrompt: SystemPrompt | undefined;
-  /** What the client offers. In a turn, `turn.client` has its files and terminals. */
+  /** The features of the client. In a turn, `turn.client` has its files and terminals. */
   readonly clientFeatures: ClientFeatures;
   readonly options: readonly SessionConfigOption[];
   readonly commands: readonly AvailableCommand[];
@@ -83,7 +83,7 @@ export interface Turn {
   readonly messageId: string;
   /** `_meta` of the prompt, where the client sent any. */
   readonly meta: Meta | undefined;
-  /** What the client offers. */
+  /** The features of the client. */
   readonly client: TurnClient;
   /** Prompts that came while this turn runs; only for agents that declare `steering`. */
   readonly inbox: Inbox;
